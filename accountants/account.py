@@ -10,16 +10,16 @@ from epsilond.accountants.curve.search import PROBES
 from epsilond.accountants.errors import ConditionViolated, NoCertificate
 from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.quantities import Observer, Relation
+from epsilond.accountants.quantities import Observer, Relation, base_unit, require_unit
 from epsilond.accountants.rule import Case, Effort, Refusal
-from epsilond.accountants.specs import Spec
+from epsilond.accountants.specs import Spec, Subsampled
 from epsilond.accountants.theorems import RULES
 from epsilond.accountants.theorems.composition.least_of import least
 from epsilond.accountants.verdict import Verdict
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.curve import Curve
-    from epsilond.accountants.quantities import Unit
+    from epsilond.accountants.quantities import ProtectedUnit
     from epsilond.accountants.specs import Spec
 
 LIKELY_OBSERVERS: tuple[Observer, ...] = (
@@ -33,6 +33,15 @@ LIKELY_OBSERVERS: tuple[Observer, ...] = (
 
 _KINDS = {rule.kind for rule in RULES}
 _RULES_OF = {kind: tuple(rule for rule in RULES if rule.kind == kind) for kind in _KINDS}
+
+
+def _family(spec: Spec) -> str:
+    """Return the kind of a spec, by which its rules are chosen. Shuffled epochs have rules of their own.
+
+    The rules of other draws are about a single fresh batch, and shuffled epochs run on many.
+    """
+    is_shuffled = isinstance(spec, Subsampled) and spec.sampling == "shuffled-epochs"
+    return "shuffled-epochs" if is_shuffled else spec.kind
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,15 @@ class Account:
 
 @dataclass
 class _Accountant:
-    """A single walk through a spec, in which equal inner specs are accounted for once."""
+    """A single walk through a spec, in which equal inner specs are accounted for once.
+
+    Attributes:
+        effort: limit on the work of a composition.
+        root: the spec of the request.
+        probes: values of ε at which several bounds are compared.
+        considered: the theorems that were tried so far.
+        accounted: guarantees of the inner specs so far.
+    """
 
     effort: Effort
     root: Spec
@@ -61,16 +78,24 @@ class _Accountant:
     accounted: dict[tuple[Spec, Setting], Guarantee] = field(default_factory=dict)
 
     def account(self, spec: Spec, setting: Setting) -> Guarantee:
+        """Return the guarantee of a spec in a setting, from the stored ones if it was computed before."""
         key = (spec, setting)
         if key not in self.accounted:
             self.accounted[key] = self._prove(spec, setting)
         return self.accounted[key]
 
     def _prove(self, spec: Spec, setting: Setting) -> Guarantee:
-        """Return the first bound, since rules are ordered or exclude one another; the least bound if they combine."""
+        """Return the guarantee of a spec by the rules for its kind.
+
+        The first rule that applies decides. If it combines with others, these are tried too, and the least bound is
+        returned.
+
+        Raises:
+            ConditionViolated: no rule applies. The error has the reason of each.
+        """
         case = Case(setting, self.effort, self.account, self.root)
         refusals, proofs = [], []
-        for rule in _RULES_OF.get(spec.kind, ()):
+        for rule in _RULES_OF.get(_family(spec), ()):
             outcome = rule.apply(spec, case)
             if isinstance(outcome, Refusal):
                 refusals.append(Considered(rule.theorem.id, applies=Verdict.NO, reason=outcome.reason))
@@ -82,11 +107,13 @@ class _Accountant:
                 break
         if proofs:
             return proofs[0] if len(proofs) == 1 else least(proofs, self.probes)
-        why = f": {refusals[0].reason}" if len(refusals) == 1 else ""
-        message = f"no theorem covers {spec.kind} under {setting.relation} against the observer {setting.observer}{why}"
+        message = f"no theorem covers {spec.kind} under {setting.relation} against the observer {setting.observer}"
+        if len(refusals) == 1:
+            message += f": {refusals[0].reason}"
         raise ConditionViolated(message, considered=tuple(refusals))
 
     def _note(self, tried: Considered) -> None:
+        """Store a theorem that was tried, once."""
         if tried not in self.considered:
             self.considered.append(tried)
 
@@ -95,7 +122,7 @@ def account(
     spec: Spec,
     *,
     relation: Relation,
-    unit: Unit = "record",
+    unit: ProtectedUnit = "record",
     observer: Observer = "server",
     effort: Effort = "default",
     only_at: float | None = None,
@@ -108,7 +135,7 @@ def account(
     Args:
         spec: the mechanism.
         relation: the neighbouring relation.
-        unit: the unit of protection, a record or a client.
+        unit: the unit of protection: a record or a client, or one window of either, with the same theorems.
         observer: the observer against whom the guarantee is stated.
         effort: limit on the work of a composition.
         only_at: the only ε at which several bounds are compared, in nats. The answer holds at every ε, and is the least
@@ -120,7 +147,8 @@ def account(
         BeyondBudget: the work would exceed the fixed budget.
     """
     accountant = _Accountant(effort, spec, PROBES if only_at is None else (only_at,))
-    setting = Setting(relation=relation, unit=unit, observer=observer)
+    base = unit if isinstance(unit, str) else base_unit(require_unit(unit))
+    setting = Setting(relation=relation, unit=base, observer=observer)
     try:
         guarantee = accountant.account(spec, setting)
     except ConditionViolated as refused:
@@ -129,7 +157,13 @@ def account(
 
 
 def _with_nearest(refused: ConditionViolated, spec: Spec, setting: Setting) -> ConditionViolated:
-    """Return the refusal with another observer, or otherwise another relation, that a theorem covers, if it exists."""
+    """Return the refusal with another observer, or otherwise another relation, that a theorem covers, if it exists.
+
+    Args:
+        refused: the error for the requested setting.
+        spec: the mechanism.
+        setting: the requested setting.
+    """
     changes: list[JsonRecord] = [{"observer": observer} for observer in LIKELY_OBSERVERS]
     changes += [{"relation": relation} for relation in get_args(Relation)]
     for change in changes:

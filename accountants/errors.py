@@ -165,7 +165,12 @@ class Observation:
 
 
 class RunDiffers(NoCertificate):
-    """A run that is not the run of its record, so that the record's ε is not that of the run."""
+    """A training run that differs from the run that its privacy record describes, so that the record's ε is invalid.
+
+    Args:
+        message: introduction of the observations.
+        observations: the observed differences.
+    """
 
     slug = "run-differs"
 

@@ -87,11 +87,13 @@ class ParticipationMoments:
             for count, probability in counts
             if count < 1 or not 0.0 <= probability <= 1.0
         ]
-        if faults or abs(math.fsum(probability for _, probability in counts) - 1.0) > 1e-9:
-            raise InvalidInput(*faults or [Fault("/participation", "has probabilities that do not sum to 1")])
+        if faults:
+            raise InvalidInput(*faults)
+        if abs(math.fsum(probability for _, probability in counts) - 1.0) > 1e-9:
+            raise InvalidInput.at("/participation", "has probabilities that do not sum to 1")
         if len(counts) == 1:
-            ((count, _),) = counts
-            return cls(mean=float(count), rms=float(count))
+            count = float(counts[0][0])  # exactly, without a division
+            return cls(mean=count, rms=count)
         first = math.fsum(probability / count for count, probability in counts)
         second = math.fsum(probability / count / count for count, probability in counts)
         return cls(mean=1.0 / first, rms=1.0 / math.sqrt(second))
@@ -147,13 +149,17 @@ class Federation:
 
 
 def loss_scales(weights: Sequence[tuple[float, int]]) -> tuple[float, ...]:
-    """Return p_i N for each group of clients, from (relative weight, clients) pairs.
+    """Return the factors p_i N of the clients' losses that turn a weighted mean of losses into a plain one.
 
-    Equal weights give 1 for all groups.
+    The weighted mean is Σ p_i F_i over all N clients, with F_i the loss of client i and Σ p_i = 1. It is the plain mean
+    of the losses p_i N F_i. Their Lipschitz constants, sensitivities, noise, smoothness and strong convexity have the
+    same factors (Appendix B of Lowy and Razaviyayn, E-30).
 
-    Here p_i is the weight of one client of group i and N the number of clients. Σ p_i F_i is the plain mean of the
-    losses p_i N f. Every quantity that scales with a loss scales with it: Lipschitz constant, sensitivity and noise,
-    smoothness, strong convexity (Appendix B of Lowy and Razaviyayn, E-30).
+    Args:
+        weights: relative weight of one client, and number of clients, of each group.
+
+    Returns:
+        The factor of each group; 1 for equal weights.
     """
     clients = sum(count for _, count in weights)
     total = math.fsum(weight * count for weight, count in weights)
@@ -171,10 +177,11 @@ class ParticipationCount:
 
 @request
 class ClientGroupRequest:
-    """Clients that are alike: how many, and what differs from the rest of the request.
+    """A group of equal clients: their number, and the values in which they differ from the rest of the request.
 
-    An absent `batch_size` draws the same share of the records as a client with the request's `samples_per_client`
-    does, to the nearest whole record: the printed theorems ask for equal shares. `weight` is relative to the others'.
+    If `batch_size` is absent, it is the same fraction of the group's records as in the rest of the request. It is
+    rounded to the nearest whole record, at least one. The published theorems require equal fractions. `weight` is that
+    of one client's loss, relative to those of other groups.
     """
 
     clients: Clients
@@ -234,6 +241,11 @@ def read_members(record: object, name: str, kind: type) -> None:
 def _build(value: object, kind: type, at: str) -> object:
     """Return a record of a class, made from a mapping of its fields if it is not one already.
 
+    Args:
+        value: the record, or the mapping.
+        kind: the class.
+        at: JSON pointer to the value.
+
     Raises:
         InvalidInput: the fields are unknown, missing or invalid; the pointers of the faults begin with `at`.
     """
@@ -268,23 +280,38 @@ def client_group_faults(groups: Sequence[ClientGroupRequest], *, clients: int, s
         return faults
     if sum(group.clients for group in groups) != clients:
         faults.append(Fault("/client_groups", "must add up to clients", f"{clients} clients"))
-    for place, group in enumerate(groups):
-        at, n = f"/client_groups/{place}", group.samples_per_client
-        if group.delta is not None and group.log10_delta is not None:
-            faults.append(Fault(f"{at}/delta", "give at most one of delta and log10_delta"))
-        if group.batch_size is not None and sampling == "full" and group.batch_size != n:
-            faults.append(Fault(f"{at}/batch_size", "a full batch holds samples_per_client records", f"= {n}"))
-        elif (group.batch_size or 1) > n and sampling != "with-replacement":
-            faults.append(Fault(f"{at}/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
+    for index, group in enumerate(groups):
+        faults += _group_faults(group, sampling, f"/client_groups/{index}")
+    return faults
+
+
+def _group_faults(group: ClientGroupRequest, sampling: Sampling, pointer: str) -> list[Fault]:
+    """Return the faults of one client group.
+
+    Args:
+        group: the client group.
+        sampling: sampling of the batches.
+        pointer: JSON pointer to the group.
+    """
+    faults = []
+    n, batch_size = group.samples_per_client, group.batch_size
+    if group.delta is not None and group.log10_delta is not None:
+        faults.append(Fault(f"{pointer}/delta", "give at most one of delta and log10_delta"))
+    if sampling == "full" and batch_size is not None and batch_size != n:
+        faults.append(Fault(f"{pointer}/batch_size", "a full batch holds samples_per_client records", f"= {n}"))
+    elif sampling != "with-replacement" and batch_size is not None and batch_size > n:
+        faults.append(Fault(f"{pointer}/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
     return faults
 
 
 def law_faults(participation: Sequence[ParticipationCount], *, participants: int | None, clients: int) -> list[Fault]:
-    """Return the faults of a distribution of the number of participants, which excludes a fixed number.
+    """Return the faults of a distribution of the number of participants per round.
+
+    A request may have such a distribution or a fixed number, not both.
 
     Args:
-        participation: counts with their probabilities.
-        participants: fixed number of participants; None if none is set.
+        participation: possible numbers of participants, each with its probability.
+        participants: fixed number of participants of the request; None if it has none.
         clients: number of clients.
     """
     if participants is not None:

@@ -59,6 +59,7 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
 
     @functools.wraps(function)
     def check_outputs(*arguments: P.args, **named: P.kwargs) -> _Outputs:
+        """Evaluate the formula, and reject outputs outside the doubles."""
         try:
             outputs = function(*arguments, **named)
         except (ZeroDivisionError, OverflowError) as error:
@@ -82,6 +83,7 @@ def formula(
     """
 
     def describe(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
+        """Return the formula with its description attached, for `request_of`."""
         described = in_doubles(function) if bounded else function
         vars(described)["described"] = _Described(given, checks)
         return described
@@ -110,22 +112,35 @@ def _group_of(annotation: object) -> type | None:
 
 @functools.cache
 def request_of(function: Callable[..., object]) -> type:
-    """Return the request class made from the signature of a formula. The same formula always gives the same class."""
+    """Return the request class made from the signature of a formula. The same formula always gives the same class.
+
+    A keyword-only parameter becomes a field, with its annotation and default. If its annotation is a request class, or
+    names one by `ReadFrom`, the fields of that class are added instead, which becomes a base class.
+
+    Args:
+        function: the formula.
+
+    Raises:
+        TypeError: the formula has a positional parameter for a request, so that a class of requests exists already.
+    """
     annotations = _parameters(function)
     if annotations is None:
         raise TypeError(f"{function.__name__} takes a request, whose class is written out and passed as `inputs`")
-    groups = dict.fromkeys(filter(None, map(_group_of, annotations.values())))
+    group_of = {name: _group_of(annotation) for name, annotation in annotations.items()}
+    groups = dict.fromkeys(group for group in group_of.values() if group is not None)
+    # A class whose subclass is a base is inherited through the subclass.
     bases = [group for group in groups if not _has_subclass(group, groups)]
-    own = {name: annotation for name, annotation in annotations.items() if _group_of(annotation) is None}
+    own_fields = {name: annotation for name, annotation in annotations.items() if group_of[name] is None}
     parameters = inspect.signature(function).parameters
-    values = {name: parameters[name].default for name in own}
-    defaults = {name: default for name, default in values.items() if default is not inspect.Parameter.empty}
+    defaults = {
+        name: parameters[name].default for name in own_fields if parameters[name].default is not inspect.Parameter.empty
+    }
     described = vars(function).get("described", _Described())
     body = {
         **defaults,
         "__module__": function.__module__,
         "__doc__": described.summary or None,
-        "__annotations__": own,
+        "__annotations__": own_fields,
         "__reduce__": functools.partialmethod(_reduce, function),
         "checks": described.checks,
     }
@@ -148,6 +163,7 @@ def _reduce(record: FormulaRequest, function: Callable[..., object]) -> tuple[ob
 
 
 def _rebuilt(function: Callable[..., object], values: dict[str, object]) -> FormulaRequest:
+    """Return the record of a made class from its pickled values."""
     return request_of(function)(**values)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar, get_args
 
 import numpy as np
@@ -14,16 +14,20 @@ from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_EPSILON,
     DELTA,
-    EPSILON,
     LOG10_DELTA,
     OBSERVER,
     RELATION,
     UNIT,
     Observer,
+    ProtectedUnit,
     Relation,
     Unit,
+    WindowedUnit,
+    base_unit,
 )
+from epsilond.accountants.quantities.units import Window
 from epsilond.accountants.quantity import check_value
 from epsilond.accountants.target import natural_log_delta
 
@@ -37,18 +41,42 @@ _WORDS = {"relation": get_args(Relation), "unit": get_args(Unit), "observer": ge
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """The subject of a privacy statement: the neighbouring relation, the unit of protection and the observer."""
+    """The subject of a privacy statement: the neighbouring relation, the unit of protection and the observer.
+
+    Attributes:
+        relation: the neighbouring relation.
+        unit: a record or a client.
+        observer: the adversary.
+        window: the window of time to which the unit is restricted; None for the whole record or client.
+    """
 
     relation: Relation
     unit: Unit = "record"
     observer: Observer = "server"
+    window: Window | None = None
 
     def __post_init__(self) -> None:
         """Reject an unknown word. A relation that is misread could halve a sensitivity."""
-        if self.relation in _WORDS["relation"] and self.unit in _WORDS["unit"] and self.observer in _WORDS["observer"]:
-            return
-        name = next(name for name, known in _WORDS.items() if getattr(self, name) not in known)
-        raise InvalidInput.at(f"/{name}", "is not one of the allowed values", allowed=", ".join(_WORDS[name]))
+        for name, words in _WORDS.items():
+            if getattr(self, name) not in words:
+                raise InvalidInput.at(f"/{name}", "is not one of the allowed values", allowed=", ".join(words))
+
+    @classmethod
+    def of(cls, *, relation: Relation, unit: ProtectedUnit, observer: Observer) -> Setting:
+        """Return the setting of a protected unit, which may have a window.
+
+        Args:
+            relation: the neighbouring relation.
+            unit: the protected unit.
+            observer: the adversary.
+        """
+        window = unit.window if isinstance(unit, WindowedUnit) else None
+        return cls(relation=relation, unit=base_unit(unit), observer=observer, window=window)
+
+    @property
+    def protected_unit(self) -> ProtectedUnit:
+        """The unit of protection with its window, if it has one."""
+        return self.unit if self.window is None else WindowedUnit(of=self.unit, window=self.window)
 
     def same_as(self, other: Setting) -> None:
         """Reject the combination of guarantees about different settings.
@@ -56,10 +84,10 @@ class Setting:
         Raises:
             InvalidInput: the message names the values that differ.
         """
-        for name in ("relation", "unit", "observer"):
+        for name in ("relation", "protected_unit", "observer"):
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours != theirs:
-                raise InvalidInput.at(f"/{name}", f"cannot combine {ours} with {theirs}")
+                raise InvalidInput.at(f"/{name.removeprefix('protected_')}", f"cannot combine {ours} with {theirs}")
 
 
 P = ParamSpec("P")
@@ -128,8 +156,6 @@ class Guarantee:
 #
 # Internally, curves use natural logarithms. Here a δ is given as `delta` or as `log10_delta`. All numbers are passed by
 # name.
-ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
-"""Quantity of an ε at which δ is requested. It includes 0, because δ(0) is the largest advantage of an attacker."""
 LOG_10 = math.log(10.0)
 _ARGUMENTS = {"epsilon": ANY_EPSILON, "delta": DELTA, "log10_delta": LOG10_DELTA}
 
@@ -187,19 +213,25 @@ class PrivacyCurve:
 
 
 def _check_arguments(**arguments: object) -> dict[str, float]:
-    """Return the arguments of a question as doubles, including numpy scalars, each within its quantity's range."""
-    faults = []
+    """Return the arguments of a question as doubles, including numpy scalars, each within its quantity's range.
+
+    Raises:
+        InvalidInput: an argument is an array, or is out of range.
+    """
+    faults: list[Fault] = []
     numbers: dict[str, float] = {}
     for name, value in arguments.items():
         if isinstance(value, np.ndarray):
             raise InvalidInput.at(f"/{name}", "is one number: ask for each by itself")
         number = value.item() if isinstance(value, np.generic) else value
-        faults.append(check_value(f"/{name}", number, float, _ARGUMENTS[name]))
-        if isinstance(number, int | float):
-            numbers[name] = number
-    if any(faults):
-        raise InvalidInput(*(fault for fault in faults if fault is not None))
-    return {name: float(number) for name, number in numbers.items()}
+        fault = check_value(f"/{name}", number, float, _ARGUMENTS[name])
+        if fault is not None:
+            faults.append(fault)
+        elif isinstance(number, int | float):
+            numbers[name] = float(number)
+    if faults:
+        raise InvalidInput(*faults)
+    return numbers
 
 
 def delta_ends(log_delta: Interval) -> Interval:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias, get_args
 
 JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object that is read: a request, an answer or a record, whose members its schema describes."""
@@ -11,3 +12,25 @@ JsonRecord: TypeAlias = dict[str, Any]
 """A JSON object that is being built."""
 Fields: TypeAlias = dict[str, Any]
 """Keyword arguments of a request class, which checks each of them."""
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """Annotation of a union of request classes: pydantic chooses the class by the value of one field, the tag.
+
+    Each class of the union has this field, with a literal type and a default that no other class has.
+
+    Attributes:
+        field: name of the tag field, which every JSON object of the union must have.
+    """
+
+    field: str
+
+    def __get_pydantic_core_schema__(self, source: object, handler: Any) -> JsonRecord:
+        """Return a tagged union. An unknown tag is one fault, instead of one fault per member."""
+        choices = {self._tag_of(choice): handler.generate_schema(choice) for choice in get_args(source)}
+        return {"type": "tagged-union", "discriminator": self.field, "choices": choices}
+
+    def _tag_of(self, choice: Any) -> Any:
+        """Return the tag of a member of the union, the default of its tag field."""
+        return next(field.default for field in fields(choice) if field.name == self.field)

@@ -19,13 +19,14 @@ from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.trade_off import GOOD_GAP, TradeOff
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from epsilond.accountants.curve.curve import Curve
     from epsilond.accountants.curve.pair import Pair
 
 FALSE_POSITIVE_RATES = (1e-2, 1e-3, 1e-5)
-_SOUGHT = (1e-3, 1e-2, 1e-5)
+"""False positive rates at which true positive rates are given."""
+_SEARCH_ORDER = (1e-3, 1e-2, 1e-5)
 """The false positive rates in the order of the search. The first serves as the start for the rest."""
 _ROUGH = 1e-3
 """Relative width of a rate above which the lower bound of the second direction may be the larger one."""
@@ -50,49 +51,58 @@ class Meaning:
 
 
 def meaning(curve: Curve) -> Meaning:
-    """Return enclosures over all neighbours: upper bounds from the dominating pair, lower bounds from the witnesses.
+    """Return the advantage and the true positive rates of the best attack on a mechanism, over all neighbours.
 
-    Guessing attains the rate α. A witness is evaluated only until it is shown to be no better than the bound already
-    attained. No rates are evaluated if neighbours can be distinguished with certainty, or nearly.
+    Upper bounds are those of the dominating pair, and lower bounds those of the witnesses, the pairs that neighbours
+    attain. A witness is evaluated only until it is shown to be no better than the bound already attained. No rates are
+    evaluated if neighbours can be distinguished with certainty, or nearly.
+
+    Args:
+        curve: the privacy curve of the mechanism.
     """
-    aims: dict[float, float] = {}
+    aims: dict[float, float] = {}  # log γ of the best test so far, for each false positive rate
     upper = _Attacks(curve.upper, aims, lower=curve.tight)
     witnesses = [upper if pair is curve.upper else _Attacks(pair, aims) for pair in curve.witnesses]
     most = upper.advantage.upper
     least = 0.0
-    certain = False
     for witness in witnesses:
         least = max(least, witness.advantage_above(least))
-        # The test whose rates differ by E_1 has at most 1 − E_1 false positives and at least E_1 true ones.
-        certain = not curve.tight and 1.0 - least <= min(GOOD_GAP, *FALSE_POSITIVE_RATES)
-        if certain:
+        # The test that maximises the advantage E_1, the difference of its true and false positive rate, has a false
+        # positive rate of at most 1 − E_1 and a true one of at least E_1. For E_1 near 1 it bounds all rates.
+        is_certain = not curve.tight and 1.0 - least <= min(GOOD_GAP, *FALSE_POSITIVE_RATES)
+        if is_certain:
+            rates = {rate: Interval(least, 1.0) for rate in FALSE_POSITIVE_RATES}
             break
-    if certain:
-        bounds = {rate: Interval(least, 1.0) for rate in FALSE_POSITIVE_RATES}
     else:
-        bounds = upper.true_positives({rate: rate for rate in FALSE_POSITIVE_RATES})
+        rates = _true_positive_rates(upper, [witness for witness in witnesses if witness is not upper])
+    true_positives = (TruePositives(rate, Interval(min(low, high), high)) for rate, (low, high) in rates.items())
+    return Meaning(Interval(min(least, most), most), tuple(true_positives))
+
+
+def _true_positive_rates(upper: _Attacks, witnesses: Sequence[_Attacks]) -> dict[float, Interval]:
+    """Enclose the largest true positive rate at each of `FALSE_POSITIVE_RATES`. Guessing attains the rate itself.
+
+    Args:
+        upper: attacks on the dominating pair.
+        witnesses: attacks on other pairs, which neighbours attain.
+    """
+    bounds = upper.true_positives({rate: rate for rate in FALSE_POSITIVE_RATES})
     attained = {rate: bound.lower for rate, bound in bounds.items()}
     for witness in witnesses:
-        if witness is not upper and not certain:
-            open_rates = {rate: value for rate, value in attained.items() if value < bounds[rate].upper}
-            for rate, interval in witness.true_positives(open_rates).items():
-                attained[rate] = max(attained[rate], interval.lower)
-    return Meaning(
-        advantage=Interval(min(least, most), most),
-        true_positives=tuple(
-            TruePositives(rate, Interval(min(attained[rate], bound.upper), bound.upper))
-            for rate, bound in bounds.items()
-        ),
-    )
+        open_rates = {rate: value for rate, value in attained.items() if value < bounds[rate].upper}
+        for rate, interval in witness.true_positives(open_rates).items():
+            attained[rate] = max(attained[rate], interval.lower)
+    return {rate: Interval(attained[rate], bound.upper) for rate, bound in bounds.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class _Attacks:
-    """Attacks on one pair, in both directions.
+    """Attacks that distinguish the two distributions of a pair, in both directions.
 
     Attributes:
         pair: the pair of distributions.
-        aims: best test on any pair so far, for each rate.
+        aims: log γ of the best test on any pair so far, for each false positive rate. A bound there often shows at once
+            that this pair has no better test. Searches add to it.
         lower: whether lower bounds are needed.
     """
 
@@ -102,20 +112,22 @@ class _Attacks:
 
     @cached_property
     def _directions(self) -> tuple[TradeOff, ...]:
+        """The trade-off of P against Q, and that of Q against P if the pair is not symmetric."""
         forward, backward = self.pair.forward, self.pair.backward
-        turns = ((forward, backward),) if self.pair.symmetric else ((forward, backward), (backward, forward))
-        return tuple(TradeOff.of(*turn, _SOUGHT, lower=self.lower, aims=self.aims) for turn in turns)
+        orders = [(forward, backward)] if self.pair.symmetric else [(forward, backward), (backward, forward)]
+        return tuple(TradeOff.of(*order, _SEARCH_ORDER, lower=self.lower, aims=self.aims) for order in orders)
 
     @cached_property
     def advantage(self) -> Interval:
-        """Enclosure of E_1, which is equal in both directions.
+        """Enclosure of E_1, the total variation distance, which is equal in both directions.
 
-        The second is evaluated only if the first bounds are not close.
+        The second direction is evaluated only if the bounds of the first are not close and evaluations are not
+        expensive.
         """
-        enough = self._directions[0].read_nearby()
+        is_expensive = self._directions[0].read_nearby()
         lower, upper = self._directions[0].advantage
         for direction in self._directions[1:]:
-            if not enough and upper - lower > GOOD_GAP * upper:
+            if not is_expensive and upper - lower > GOOD_GAP * upper:
                 lower, upper = max(lower, direction.advantage.lower), min(upper, direction.advantage.upper)
             direction.evaluated.setdefault(0.0, Interval(lower, upper))
         return Interval(min(lower, upper), min(upper, 1.0))
@@ -127,21 +139,34 @@ class _Attacks:
         return self.advantage.lower
 
     def true_positives(self, floors: Mapping[float, float]) -> dict[float, Interval]:
-        """Return the larger rate of both directions at each rate of the floors.
+        """Enclose the largest true positive rate of both directions at several false positive rates.
 
-        If no lower bounds are needed, the rate itself is the lower bound.
+        If no lower bounds are needed, the false positive rate itself is the lower bound.
+
+        Args:
+            floors: for each false positive rate, a true positive rate that is already attained. The search may end once
+                this pair is shown not to exceed it.
         """
         if self.pair.gaussian_dp_mu is not None:
-            exact = {rate: float(ndtr(ndtri(rate) + self.pair.gaussian_dp_mu)) for rate in floors}
-            return {
-                rate: Interval(value * (1.0 - _ROUNDING) if self.lower else rate, min(value * (1.0 + _ROUNDING), 1.0))
-                for rate, value in exact.items()
-            }
+            exact = {rate: gaussian_true_positives(rate, self.pair.gaussian_dp_mu) for rate in floors}
+            return exact if self.lower else {rate: Interval(rate, bound.upper) for rate, bound in exact.items()}
         rates = {rate: Interval(rate, rate) for rate in floors}
         for direction in self._directions:
             for rate, (least, most) in rates.items():
+                # If the first rate is known closely, the second direction counts only if it is larger than all of it.
                 is_rough_enough = most - least <= _ROUGH * most or not self.lower
                 attained = most if is_rough_enough else least
                 interval = direction.true_positives(rate, floor=max(floors[rate], attained), attained=least)
                 rates[rate] = Interval(max(least, interval.lower), max(most, interval.upper))
         return {rate: Interval(min(least, most), most) for rate, (least, most) in rates.items()}
+
+
+def gaussian_true_positives(rate: float, mu: float) -> Interval:
+    """Enclose Φ(Φ⁻¹(α) + μ), the largest true positive rate at the false positive rate α for Gaussian outputs.
+
+    Args:
+        rate: the false positive rate α, in (0, 1).
+        mu: distance μ of the means in standard deviations.
+    """
+    exact = float(ndtr(ndtri(rate) + mu))
+    return Interval(exact * (1.0 - _ROUNDING), min(exact * (1.0 + _ROUNDING), 1.0))

@@ -150,19 +150,6 @@ class Quantity:
         return json_schema
 
 
-@dataclass(frozen=True)
-class Tagged:
-    """A union of request classes, distinguished by the literal default of one field, as a pydantic hook."""
-
-    field: str
-
-    def __get_pydantic_core_schema__(self, source: object, handler: Any) -> JsonRecord:
-        """Return a tagged union. An unknown tag is one fault, instead of one fault per member."""
-        tags = {choice: next(f.default for f in fields(choice) if f.name == self.field) for choice in get_args(source)}
-        choices = {tag: handler.generate_schema(choice) for choice, tag in tags.items()}
-        return {"type": "tagged-union", "discriminator": self.field, "choices": choices}
-
-
 def whole_number(value: object) -> object:
     """Convert an integral float, for example 1e9 or 1000.0, to its integer. Other values are returned unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -229,13 +216,15 @@ def _check_scale(pointer: str, value: float | None, scale: Scale) -> Fault | Non
 
 
 class _Declared(NamedTuple):
-    """A field that is a quantity.
+    """A field of a request with a `Quantity`, in the form that checks of values need.
 
     Attributes:
         name, default: name of the field, and its value if it is absent.
-        bare, quantity, scale: type of the field, its meaning and range, and its narrower range, if it has one.
+        bare: type of the field without metadata and None.
+        quantity: meaning and range of the value.
+        scale: narrower range, within which squares are doubles; None for no such range.
         above, below: numbers of exactly this type strictly between `above` and `below` need no further check.
-        choices, numeric: choices of a literal; whether the type is float or int.
+        choices, numeric: choices of a literal, None for another type; whether the type is float or int.
     """
 
     name: str
@@ -247,6 +236,16 @@ class _Declared(NamedTuple):
     below: float
     choices: tuple[Any, ...] | None
     numeric: bool
+
+    def is_surely_valid(self, value: Any) -> bool:
+        """Return whether a value is valid and in its final form, by a quick check. Other types are not checked."""
+        if self.numeric:
+            if type(value) is self.bare and self.above < value < self.below:
+                return True
+        elif self.choices is None or value in self.choices:
+            return True
+        is_default = value is self.default
+        return is_default and (value is None or type(value) is str)
 
 
 @cache
@@ -262,10 +261,9 @@ def _quantity_fields(cls: type) -> tuple[_Declared, ...]:
 
 
 def _declared_field(name: str, default: object, bare: object, quantity: Quantity, scale: Scale | None) -> _Declared:
+    above, below = sure_range(bare, quantity, scale)
     choices = get_args(bare) if get_origin(bare) is Literal else None
-    return _Declared(
-        name, default, bare, quantity, scale, *sure_range(bare, quantity, scale), choices, bare in (float, int)
-    )
+    return _Declared(name, default, bare, quantity, scale, above, below, choices, numeric=bare in (float, int))
 
 
 def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[float, float]:
@@ -276,25 +274,28 @@ def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[f
         quantity: meaning and range of the number.
         scale: narrower range of the number, if it has one.
     """
-    floating, limits = bare is float, scale or ANY_SCALE
-    lowest = (quantity.gt, quantity.ge, limits.least, sys.float_info.min if floating else 0.0)
-    highest = (quantity.lt, quantity.le, limits.most, sys.float_info.max if floating else float(LARGEST_COUNT))
+    limits = scale or ANY_SCALE
+    least, most = (sys.float_info.min, sys.float_info.max) if bare is float else (0.0, float(LARGEST_COUNT))
+    lower_bounds = (quantity.gt, quantity.ge, limits.least, least)
+    upper_bounds = (quantity.lt, quantity.le, limits.most, most)
     return (
-        max(bound for bound in lowest if bound is not None),
-        min(bound for bound in highest if bound is not None),
+        max(bound for bound in lower_bounds if bound is not None),
+        min(bound for bound in upper_bounds if bound is not None),
     )
 
 
 def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
-    """Return the scale of a field: its own, or its class's for quantities with a scale, or its quantity's.
+    """Return the scale of a field, a narrower range within which squares are doubles; None if it has none.
 
     Args:
-        annotation: annotation of the field.
-        quantity: quantity of the field.
-        cls: class of the field.
+        annotation: annotation of the field. Its scale, if any, comes first.
+        quantity: quantity of the field. Its scale, if any, is the default.
+        cls: class of the field. Its attribute `scale`, if any, replaces the scale of the quantity.
     """
-    of_class = quantity.scale and getattr(cls, "scale", quantity.scale)
-    return next((item for item in get_args(annotation)[1:] if isinstance(item, Scale)), of_class)
+    own = next((item for item in get_args(annotation)[1:] if isinstance(item, Scale)), None)
+    if own is not None or quantity.scale is None:
+        return own
+    return getattr(cls, "scale", quantity.scale)
 
 
 @cache
@@ -318,9 +319,11 @@ def value_of(record: object, name: str) -> Any:
 def assumptions(record: Any) -> Iterator[tuple[str, str]]:
     """Yield the code and the message of a warning for each absent field that has an assumed value."""
     cls: Any = type(record)
-    for name, _, _, quantity, *_ in _quantity_fields(cls):
-        absent = quantity.absent
-        if absent is not None and getattr(record, name) is None and (absent.when is None or absent.when(record)):
+    for declared in _quantity_fields(cls):
+        name, absent = declared.name, declared.quantity.absent
+        if absent is None or getattr(record, name) is not None:
+            continue
+        if absent.when is None or absent.when(record):
             yield f"assumed-{name.replace('_', '-')}", f"You did not give {name}; it was assumed to be {absent.words}"
 
 
@@ -332,21 +335,16 @@ def check_quantities(record: object) -> None:
     """
     faults = []
     cls: Any = type(record)
-    for name, default, bare, quantity, scale, above, below, choices, numeric in _quantity_fields(cls):
-        value: Any = getattr(record, name)
-        if numeric:
-            if type(value) is bare and above < value < below:
-                continue
-        elif choices is None or value in choices:  # other types are not checked here
+    for declared in _quantity_fields(cls):
+        value: Any = getattr(record, declared.name)
+        if declared.is_surely_valid(value):
             continue
-        if value is default and (value is None or type(value) is str):  # a default is allowed
-            continue
-        value = whole_number(value) if bare is int else value
-        fault = check_value(f"/{name}", value, bare, quantity, scale)
+        value = whole_number(value) if declared.bare is int else value
+        fault = check_value(f"/{declared.name}", value, declared.bare, declared.quantity, declared.scale)
         if fault is not None:
             faults.append(fault)
         else:
-            object.__setattr__(record, name, float(value) if bare is float else value)
+            object.__setattr__(record, declared.name, float(value) if declared.bare is float else value)
     if faults:
         raise InvalidInput(*faults)
 

@@ -6,9 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from epsilond.accountants.quantities import Level, Observer, Relation, Sampling, Unit
-from epsilond.accountants.specs import Composed, ProjectedSgd, Repeated, Shuffled, Subsampled
-from epsilond.accountants.specs.primitives import CategoryReport, NoisyIntegers, NoisySum
+from epsilond.accountants.quantities import DrawScheme, Level, Observer, ProtectedUnit, Relation, Unit, base_unit
+from epsilond.accountants.specs import (
+    Composed,
+    ProjectedSgd,
+    RandomAllocation,
+    Repeated,
+    SelectBest,
+    Shuffled,
+    Subsampled,
+)
+from epsilond.accountants.specs.primitives import CategoryReport, NoisyIntegers, NoisySum, RandomSum, ShiftedIntegers
 from epsilond.accountants.theorem import Condition
 
 if TYPE_CHECKING:
@@ -28,7 +36,7 @@ def inner(spec: Spec) -> tuple[Spec, ...]:
     """Return the mechanisms that a spec is directly made of."""
     if isinstance(spec, Composed):
         return spec.mechanisms
-    return (spec.mechanism,) if isinstance(spec, Subsampled | Shuffled | Repeated) else ()
+    return (spec.mechanism,) if isinstance(spec, Subsampled | Shuffled | Repeated | SelectBest) else ()
 
 
 def parts(spec: Spec) -> Iterator[Spec]:
@@ -62,17 +70,17 @@ def gaussian_multiplier(spec: Spec) -> float | None:
 
 def sums_bounded_contributions(spec: Spec) -> bool:
     """Return whether every mechanism in it adds noise to a sum of contributions of bounded norm."""
-    return all(isinstance(primitive, NoisySum) for primitive in primitives(spec))
+    return all(isinstance(primitive, NoisySum | RandomSum) for primitive in primitives(spec))
 
 
 def may_sum_contributions(spec: Spec) -> bool:
     """Return whether every mechanism in it adds noise to a vector that may be a sum of contributions."""
-    return all(isinstance(primitive, NoisySum | NoisyIntegers) for primitive in primitives(spec))
+    return all(isinstance(primitive, NoisySum | NoisyIntegers | ShiftedIntegers) for primitive in primitives(spec))
 
 
 def zeroing_is_replacing(spec: Spec) -> bool:
     """Return whether zeroing a record replaces it by a record that contributes zero, within the bound on the norm."""
-    return all(isinstance(part.primitive, NoisySum) for part in parts(spec) if not inner(part))
+    return all(isinstance(part.primitive, NoisySum | RandomSum) for part in parts(spec) if not inner(part))
 
 
 def draws(spec: Spec) -> bool:
@@ -86,13 +94,17 @@ def removing_is_replacing(spec: Spec, unit: Unit) -> bool:
     This holds for sums of contributions of bounded norm, in batches whose size is not fixed. The records that a client
     draws among its own are within its contribution.
     """
-    sampled = (part for part in parts(spec) if isinstance(part, Subsampled))
-    of_the_unit = (part for part in sampled if not (unit == "client" and part.level == "records"))
-    return sums_bounded_contributions(spec) and all(part.sampling in ("poisson", "full") for part in of_the_unit)
+    draws_of_units = [
+        part
+        for part in parts(spec)
+        if isinstance(part, Subsampled) and not (unit == "client" and part.level == "records")
+    ]
+    has_free_sizes = all(part.sampling in ("poisson", "full") for part in draws_of_units)
+    return has_free_sizes and sums_bounded_contributions(spec)
 
 
 def tells_places(spec: Spec) -> bool:
-    """Return whether a mechanism in it shows by definition which place in a batch belongs to whom.
+    """Return whether a mechanism in the spec shows by definition which position in a batch belongs to whom.
 
     Randomized responses are reports by name, and anyone may know a cyclic order of batches.
     """
@@ -107,10 +119,12 @@ def may_tell_places(spec: Spec) -> bool:
 
     Sums cannot. Projected SGD declares a secret order of batches itself.
     """
-    return not all(isinstance(leaf.primitive, NoisySum) or isinstance(leaf, ProjectedSgd) for leaf in leaves(spec))
+    return not all(
+        isinstance(leaf.primitive, NoisySum | RandomSum) or isinstance(leaf, ProjectedSgd) for leaf in leaves(spec)
+    )
 
 
-def left_out_is_the_same(sampling: Sampling, relation: Relation) -> bool:
+def left_out_is_the_same(sampling: DrawScheme, relation: Relation) -> bool:
     """Return whether a batch without the unit has one distribution in both worlds, and a batch with it is a neighbour.
 
     A fixed batch size from n or n − 1 units fails: another unit is drawn in place of a removed one. Drawing with
@@ -136,10 +150,13 @@ def open_level(spec: Subsampled) -> bool:
 
 
 def of_records(spec: Spec) -> Spec:
-    """Return the same mechanism with open levels read as draws of records: below a draw of records, or in one client.
+    """Return the same mechanism with unstated sampling levels set to records, where that is possible.
 
-    A part that cannot be a batch of records, because of the draws inside it, stays open. It is then read as a draw of
-    clients.
+    This applies inside a draw of records, or to the data of one client. A level of None does not say whether records
+    or clients are sampled. It stays None if the draws inside exclude a batch of records, and then means clients.
+
+    Args:
+        spec: a mechanism that runs on a batch of records, or on one client's data.
     """
     if isinstance(spec, Composed):
         return replace(spec, mechanisms=tuple(map(of_records, spec.mechanisms)))
@@ -155,13 +172,13 @@ def pools_records(spec: Spec, relation: Relation, *, pooled: bool = False) -> bo
     """Return whether an absent client affects the draws of other clients, because records are drawn from a common pool.
 
     This holds for a fixed batch size if a client may be absent. It also holds for sampling with replacement, because a
-    record may count several times. Below a draw of clients, and in a shuffled report, a client draws among its own
-    records. Below a draw from the pool, records are drawn from that draw.
+    record may count several times. Inside a draw of clients, and in a shuffled report, each client draws among its own
+    records. Inside a draw from the pool of all records, further draws are from the records of that batch.
 
     Args:
         spec: the mechanism.
         relation: the neighbouring relation.
-        pooled: whether the spec is below a draw from the pool.
+        pooled: whether a draw from the pool encloses the spec.
     """
     if isinstance(spec, Shuffled):
         return False
@@ -190,11 +207,11 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
     """
     for part in of_the_batch(spec.mechanism):
         if isinstance(part, Subsampled):
-            same = level in (part.level, "records") or not (part.level or part.may_be_of_records)
-            if not same or part.sampling == "poisson":
+            draws_from_batch = level in (part.level, "records") or not (part.level or part.may_be_of_records)
+            if not draws_from_batch or part.sampling == "poisson":
                 continue
             needed = part.population
-        elif part.kind in ("projected_sgd", "shuffled"):
+        elif isinstance(part, ProjectedSgd | Shuffled):
             needed = part.clients
         else:
             continue
@@ -202,7 +219,7 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
             return f"{part.kind} needs a batch of a fixed number, and the number drawn is random"
         if needed is not None and spec.batch_size is not None and needed != spec.batch_size:
             return f"{part.kind} is of {needed}, and {spec.batch_size} are drawn"
-        if part.kind == "projected_sgd" and spec.batch_size is None:
+        if isinstance(part, ProjectedSgd) and spec.batch_size is None:
             return "projected_sgd needs a batch of a fixed number: give batch_size and population"
     return None
 
@@ -221,6 +238,16 @@ ANY_INTEGERS = Condition(
     "integer-sensitivity",
     "on any two neighbours in the request's relation and unit the integers differ by at most the sensitivities. They "
     "may depend on the data in any way: a zeroed record may count where a record that is not drawn does not",
+)
+ANY_SCORES = Condition(
+    "score-sensitivity",
+    "on any two neighbours in the request's relation and unit each score differs by at most 1. The scores may depend "
+    "on the data in any way, and the candidates do not depend on it",
+)
+ONE_DIRECTION = Condition(
+    "one-direction",
+    "on any two neighbours in the request's relation and unit all scores or queries rise, or all fall, or stay as they "
+    "are. Counts do so where a record is added or removed, and not where it is replaced",
 )
 ONE_REPORT = Condition("one-report-each", "every protected unit sends one report, drawn from its own category only")
 SECRET_DRAW = Condition(
@@ -262,17 +289,23 @@ class Draw(NamedTuple):
         sampling: the sampling scheme.
         level: the level of the units that are drawn, records or clients.
         shuffled: whether a shuffler hides whose report is missing.
+        protects_client: whether records are drawn, and the number of records of one client is bounded, so that the
+            draw amplifies for a client.
     """
 
-    sampling: Sampling
+    sampling: DrawScheme
     level: Level
     shuffled: bool = False
+    protects_client: bool = False
 
 
 def definition_against(observer: Observer) -> Definition:
-    """Return the definition of a guarantee of which only the observer is known: no party that observes is trusted.
+    """Return the trust model of a guarantee for which only the adversary is stated: no observing party is trusted.
 
-    Against the server the definition is local, because the data must already be protected in the messages.
+    Against the server the model is local differential privacy, because messages must already protect the data.
+
+    Args:
+        observer: the adversary, named after the messages or models that it sees.
     """
     definitions: Mapping[Observer, Definition] = {
         "server": "local",
@@ -284,34 +317,57 @@ def definition_against(observer: Observer) -> Definition:
     return definitions[observer]
 
 
-def sees_clients_drawn(observer: Observer, sampling: Sampling) -> bool:
+INDEPENDENT_DRAWS: tuple[DrawScheme, ...] = ("poisson", "random-allocation")
+"""Schemes that draw each unit independently of all others."""
+
+
+def sees_clients_drawn(observer: Observer, sampling: DrawScheme) -> bool:
     """Return whether the observer knows which clients were drawn.
 
     A server receives every message of every client, and so knows the participants. All other clients together know
     whether the last client takes part if the number drawn is fixed.
     """
-    return observer == "server" or (observer == "other-clients" and sampling != "poisson")
+    return observer == "server" or (observer == "other-clients" and sampling not in INDEPENDENT_DRAWS)
 
 
-def draws_of(spec: Spec, unit: Unit) -> tuple[Draw, ...]:
+def draws_of(spec: Spec, unit: ProtectedUnit) -> tuple[Draw, ...]:
     """Return the random draws in a spec as its guarantee reads them, outermost first, without repetition."""
-    return tuple(dict.fromkeys(_draws(spec, unit, outermost=True)))
+    return tuple(dict.fromkeys(_draws(spec, base_unit(unit), outermost=True)))
 
 
 def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
-    below, outside = inner(spec), outermost
-    if isinstance(spec, Subsampled) and (spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0):
-        left_to_records = spec.level is None and not outermost and spec.may_be_of_records
-        level = "records" if left_to_records else drawn_level(spec, unit)
-        outside = False
-        yield Draw(spec.sampling, level, any(isinstance(part, Shuffled) for part in below))
+    """Yield the random draws in a spec, outermost first.
+
+    Args:
+        spec: the mechanism.
+        unit: the unit of protection.
+        outermost: whether no other draw encloses this mechanism. Inside another draw, a level of None means records if
+            the spec may be a batch of records. In all other cases `drawn_level` chooses the level.
+    """
+    below = inner(spec)
+    if isinstance(spec, Subsampled) and _is_random(spec):
+        is_below_draw = not outermost
+        reads_as_records = is_below_draw and spec.level is None and spec.may_be_of_records
+        level = "records" if reads_as_records else drawn_level(spec, unit)
+        protects_client = unit == "client" and spec.records_of_one_client is not None
+        yield Draw(spec.sampling, level, any(isinstance(part, Shuffled) for part in below), protects_client)
+        outermost = False
+    elif isinstance(spec, RandomAllocation):
+        yield Draw("random-allocation", own_level(unit))
     elif isinstance(spec, ProjectedSgd) and spec.batches != "cyclic" and spec.participants < spec.clients:
         yield Draw("without-replacement", own_level(unit))
     for part in below:
-        yield from _draws(part, unit, outermost=outside)
+        yield from _draws(part, unit, outermost=outermost)
 
 
-def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: Unit) -> bool:
+def _is_random(spec: Subsampled) -> bool:
+    """Return whether a draw is random: batches of all units are not, unless truncated, ordered or drawn repeatedly."""
+    is_truncated = spec.largest_batch is not None and spec.largest_batch < (spec.population or 1)
+    is_ordered = spec.sampling in ("with-replacement", "shuffled-epochs")
+    return is_ordered or spec.inclusion_probability < 1.0 or is_truncated
+
+
+def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: ProtectedUnit) -> bool:
     """Return whether the observer sees a draw that would amplify for this unit if it were hidden.
 
     Args:
@@ -321,8 +377,8 @@ def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: Unit) -
     """
     return any(
         draw.level == "clients"
-        and (unit == "client" or draw.shuffled)
-        and draw.sampling != "full"
+        and (base_unit(unit) == "client" or draw.shuffled)
+        and draw.sampling not in ("full", "shuffled-epochs")
         and sees_clients_drawn(observer, draw.sampling)
         for draw in draws
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from epsilond.accountants.errors import InvalidInput
 
@@ -20,6 +20,7 @@ _DIGITS = Context(prec=50, Emin=-(10**9), Emax=10**9, rounding=ROUND_FLOOR)
 _SHORT_OF = 1 - Fraction(1, 10**45)
 """Factor that makes a power to fifty digits a lower bound. Its error is within a unit of the last digit."""
 _DEEPEST = -10_000.0
+"""log10 δ or log δ below which a power is not computed, and 0 is the lower bound on δ."""
 
 
 class LogDelta(float):
@@ -59,9 +60,14 @@ class LogDelta(float):
 
 
 def asks_for(log_delta: float, delta: Fraction) -> bool:
-    """Return whether the requested δ is at least the rational number `delta`; False if they are closer than 1e-40.
+    """Return whether the requested δ is certainly at least the rational number `delta`.
 
-    A plain float represents its exponential. A request given as a double is compared exactly.
+    Powers are computed to fifty digits and rounded down, so the result may be False if the two are closer than a
+    relative 1e-40. The comparison is exact if δ was given as a double.
+
+    Args:
+        log_delta: natural logarithm of the requested δ, a `LogDelta` or any float.
+        delta: the number to compare with, at least 0.
     """
     if isinstance(log_delta, LogDelta):
         return delta <= log_delta.least
@@ -104,19 +110,52 @@ _log_delta = functools.lru_cache(maxsize=64)(natural_log_delta)
 """Stored natural logarithm of a requested δ. Thousands of runs are compared under one target."""
 
 
+RiskKind: TypeAlias = Literal["advantage", "true_positive_rate", "gaussian_dp_mu", "rho"]
+"""Figure of a privacy curve that a target limits."""
+
+
+@dataclass(frozen=True)
+class RiskTarget:
+    """The largest allowed figure of a mechanism, which replaces (ε, δ).
+
+    Attributes:
+        kind: the figure: the largest advantage, the largest true positive rate at a false positive rate, μ of Gaussian
+            or ρ of zero-concentrated differential privacy.
+        bound: the largest allowed value.
+        false_positive_rate: the false positive rate of `true_positive_rate`; 0 for another figure.
+    """
+
+    kind: RiskKind
+    bound: float
+    false_positive_rate: float = 0.0
+
+    @property
+    def gaussian_mu(self) -> float:
+        """The μ at which N(μ, 1) against N(0, 1) has this figure, to a few units of roundoff of its quantiles."""
+        from scipy.special import erfinv, ndtri  # noqa: PLC0415  the help of commands imports this module, and no SciPy
+
+        if self.kind == "advantage":
+            return 2.0 * math.sqrt(2.0) * float(erfinv(self.bound))  # 2 Φ⁻¹((1 + a)/2), without the sum
+        if self.kind == "true_positive_rate":
+            return float(ndtri(self.bound) - ndtri(self.false_positive_rate))
+        return self.bound if self.kind == "gaussian_dp_mu" else math.sqrt(2.0 * self.bound)
+
+
 @dataclass(frozen=True)
 class Target:
-    """The requested (ε, δ).
+    """The requested (ε, δ), or the requested risk with the (ε, δ) of the Gaussian pair that just meets it.
 
     Attributes:
         epsilon: ε, in nats.
         log_delta: natural logarithm of δ.
         given_delta: δ as it was given; None if it was given as a logarithm.
+        risk: the risk that is the target in place of (ε, δ); None if (ε, δ) is the target.
     """
 
     epsilon: float
     log_delta: float
     given_delta: float | None = None
+    risk: RiskTarget | None = None
 
     @classmethod
     def of(cls, epsilon: float, delta: float | None, log10_delta: float | None) -> Target:

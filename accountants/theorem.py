@@ -32,7 +32,7 @@ def holds_nan(value: Any) -> bool:
     """Return whether a value, or any value inside it, is not a number."""
     kind = type(value)
     if kind is float:
-        return bool(value != value)  # noqa: PLR0124  so it is of a NaN alone
+        return bool(value != value)  # noqa: PLR0124  only NaN differs from itself
     if kind is int or kind is str or kind is bool or value is None:
         return False
     if kind is dict or isinstance(value, Mapping):
@@ -51,10 +51,11 @@ class Status(StrEnum):
 
 
 NEVER_INFINITE = re.compile(r"^lower_|(^|_)(noise_std|noise_multiplier|step_size|shift|scale)(_|$)")
-"""Names of outputs that are lower bounds, orders, or parameters to run with. An infinite value there is an overflow."""
+"""Names of outputs that are lower bounds or parameters of a run. An infinite value there is an overflow."""
 
 
 def _is_overflow(output: tuple[str, object]) -> bool:
+    """Return whether an output, a (name, value) pair, is infinite although it may not be."""
     name, value = output
     return isinstance(value, float) and math.isinf(value) and NEVER_INFINITE.search(name) is not None
 
@@ -155,8 +156,14 @@ class Grade(StrEnum):
 class Erratum:
     """Finding about a printed text, with its grade.
 
-    `printed` is our wording of the text. `truth` is our finding. `test` is the pytest node that shows it; a law test
-    demands that this node exists.
+    Attributes:
+        id: name of the finding, such as E-19.
+        grade: kind of the finding.
+        printed: what the text says, in our words.
+        truth: what we find.
+        test: pytest node ID of the test that shows it. Another test checks that it exists.
+        place: place in the text, such as "Section 2.2, after (9)"; empty if it is not recorded.
+        charitable: the most charitable interpretation of the text, and its consequence; empty if it is not recorded.
     """
 
     id: str
@@ -164,6 +171,8 @@ class Erratum:
     printed: str
     truth: str
     test: str
+    place: str = ""
+    charitable: str = ""
 
 
 @dataclass(frozen=True)
@@ -233,11 +242,15 @@ class Theorem:
         return Step(self.id, inputs, premises)
 
     def evaluate(self, inputs: object, reading: Reading = "printed") -> Evaluation:
-        """Return the outputs of the formula and all conditions at `inputs`.
+        """Return the outputs of the formula and the results of all conditions at `inputs`.
 
         An overflow, a division by zero and a result that is not a number are rejected, because they bound nothing. An
-        ε, or a bound on a risk, may be infinite if nothing is guaranteed. A lower bound, an order and a parameter to
-        run with may not.
+        ε, or a bound on a risk, may be infinite if nothing is guaranteed. A lower bound or a parameter of a run, such
+        as a step size, may not.
+
+        Args:
+            inputs: request of the formula.
+            reading: version of the formula, as printed or as corrected by an erratum.
 
         Raises:
             InvalidInput: the theorem has no formula or no such reading, or its numbers leave the range of doubles.
@@ -247,7 +260,8 @@ class Theorem:
         if reading not in self.readings:
             raise InvalidInput.at("/reading", "this theorem has no such reading", allowed=", ".join(self.readings))
         arguments = {"reading": reading} if len(self.readings) > 1 else {}
-        try:  # a square of 1e200, a quotient by one of 1e-200
+        try:
+            # Inputs in range may still overflow together, for example in the square of 1e200.
             with np.errstate(over="raise", divide="raise", invalid="raise"):
                 outputs = evaluate_formula(self.formula, inputs, **arguments)
                 conditions = tuple(condition.at(inputs, outputs) for condition in self.conditions)

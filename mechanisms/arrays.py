@@ -101,8 +101,9 @@ def flatten(
     boundaries = np.cumsum([layer.size for layer in layers])[:-1]
 
     def restore(vector: Floats) -> Array:
-        parts = np.split(vector, boundaries)
-        arrays = [layer.restore_record(part) for layer, part in zip(layers, parts, strict=True)]
+        """Convert the coordinates of one record to an array, or to a list of layers."""
+        pieces = np.split(vector, boundaries)
+        arrays = [layer.restore_record(piece) for layer, piece in zip(layers, pieces, strict=True)]
         return arrays if is_list else arrays[0]
 
     return flat if records else flat[0], restore

@@ -29,14 +29,17 @@ def centred_binomial(trials: int, shape: tuple[int, ...], source: RandomSource |
         raise InvalidInput.at("/trials", "is out of range", allowed=f"even, 2 to {MOST_TRIALS}")
     bits = source or secure()
     totals = np.full(shape, -trials // 2, dtype=np.int64)
-    for first in range(0, trials, WORD):
-        unused_bits = max(WORD - (trials - first), 0)
+    for first_trial in range(0, trials, WORD):
+        unused_bits = max(WORD - (trials - first_trial), 0)
         totals += _count_set_bits(bits.words(shape) >> np.uint64(unused_bits))
     return totals
 
 
 def _count_set_bits(words: Words) -> Integers:
-    """Count the set bits of each word: sums of 2, 4 and 8 bits in parallel, then the sum of the eight octets."""
+    """Count the set bits of each word: sums of 2, 4 and 8 bits in parallel, then the sum of the eight octets.
+
+    Source: Warren, Hacker's Delight, Figure 5-2.
+    """
     pairs = words - ((words >> np.uint64(1)) & np.uint64(0x5555555555555555))
     nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
     octets = (nibbles + (nibbles >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)

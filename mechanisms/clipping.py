@@ -136,6 +136,7 @@ def joint_bound(bounds: Sequence[float], norm: Norm = "l2") -> float:
 
 
 def _demand_bound(bound: float, pointer: str) -> None:
+    """Reject a norm bound outside the range in which clipping is proved."""
     if not LEAST_BOUND <= bound <= MOST_BOUND:
         raise InvalidInput.at(pointer, "is out of range", allowed="≥ 2^-256 and ≤ 2^256")
 
@@ -207,6 +208,7 @@ class _Scaling:
 def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm) -> _Scaling:
     """Return the scaling that makes the norm of each contribution, over all layers, at most the bound.
 
+    The coordinates of each contribution are first scaled by a power of two to at most 1, so that no square overflows.
     The norms are rounded up before they are compared with the bound: a sum of n products of doubles has a relative
     error of at most about n units of roundoff. For `linf` the coordinates are clipped instead, so all factors are
     infinite.
@@ -225,8 +227,9 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
     with np.errstate(all="ignore"):
         scaled_norms = _scaled_norms(layers, exponents, norm)
         upper_norms = scaled_norms * (1.0 + (2 * dimension + 16) * UNIT)
-        within = upper_norms <= np.ldexp(bound, -np.minimum(exponents, MOST_EXPONENT))
-        factors = np.where(within, math.inf, bound / np.where(upper_norms > 0.0, upper_norms, 1.0))
+        scaled_bounds = np.ldexp(bound, -np.minimum(exponents, MOST_EXPONENT))
+        divisors = np.where(upper_norms > 0.0, upper_norms, 1.0)
+        factors = np.where(upper_norms <= scaled_bounds, math.inf, bound / divisors)
         return _Scaling(usable, np.ldexp(scaled_norms, exponents), exponents, factors)
 
 

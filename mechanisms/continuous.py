@@ -57,5 +57,6 @@ def laplace(scale: float, shape: tuple[int, ...], source: RandomSource | None = 
 
 
 def _demand_scale(scale: float, pointer: str) -> None:
+    """Reject a scale of noise that is not positive and finite."""
     if not 0.0 < scale < math.inf:
         raise InvalidInput.at(pointer, "is out of range", allowed="> 0, finite")

@@ -53,7 +53,7 @@ def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
         The tables. Equal arguments give the same object.
     """
     width = 1 if noise_levels <= DIRECT else math.isqrt(noise_levels)
-    blocks = -(-noise_levels // width)
+    blocks = math.ceil(noise_levels / width)
     last_width = noise_levels - (blocks - 1) * width
     weights = _BlockWeights(decay_rate=decay_rate, width=width, blocks=blocks, last_width=last_width)
     within = within_last = None
@@ -91,13 +91,13 @@ class _BlockWeights:
 
     def of_signed_blocks(self, precision: int) -> IntegerBounds:
         """Return bounds on the weights of the blocks −B, …, B, in units of 2^−precision. Block 0 is the level 0."""
-        first = decay(Decimal(self.decay_rate), precision)
+        decay_factor = decay(Decimal(self.decay_rate), precision)
         starts = powers(decay(exact_product(self.decay_rate, self.width), precision), self.blocks, precision)
         full = self.of_levels(self.width, precision)
         last = self.of_levels(self.last_width, precision)
-        low = _block_weights(starts.low, first[0], sum(full.low), sum(last.low), precision)
-        high = _block_weights(starts.high, first[1], sum(full.high), sum(last.high), precision)
-        high = [weight + 1 for weight in high]
+        low = _block_weights(starts.low, decay_factor[0], sum(full.low), sum(last.low), precision)
+        rounded_down = _block_weights(starts.high, decay_factor[1], sum(full.high), sum(last.high), precision)
+        high = [weight + 1 for weight in rounded_down]
         weight_of_zero = 1 << precision
         signed_low = (*reversed(low), weight_of_zero, *low)
         signed_high = (*reversed(high), weight_of_zero, *high)
@@ -144,15 +144,16 @@ def truncated_discrete_laplace(
     if noise_levels == 0:
         return np.zeros(shape, dtype=np.int64)
     tables = noise_tables(decay_rate, noise_levels)
-    block = tables.signed_block.outcomes(source.words(shape), source.next_word) - tables.blocks
+    blocks = tables.signed_block.outcomes(source.words(shape), source.next_word) - tables.blocks
     if tables.within is None or tables.within_last is None:
-        return block
-    bits = source.words(shape)
-    inside = tables.within.outcomes(bits, source.next_word)
-    in_last = np.abs(block) == tables.blocks
-    if in_last.any():
-        places = np.argwhere(in_last)
-        inside[in_last] = tables.within_last.outcomes(
-            bits[in_last], lambda index: source.next_word(tuple(places[index[0]]))
+        return blocks  # a block has one level
+    words = source.words(shape)
+    offsets = tables.within.outcomes(words, source.next_word)
+    is_last = np.abs(blocks) == tables.blocks
+    if is_last.any():
+        # The last block may have fewer levels. The same words give the offsets in it.
+        places = np.argwhere(is_last)
+        offsets[is_last] = tables.within_last.outcomes(
+            words[is_last], lambda index: source.next_word(tuple(places[index[0]]))
         )
-    return np.asarray(np.sign(block) * (1 + (np.abs(block) - 1) * tables.width + inside))
+    return np.asarray(np.sign(blocks) * (1 + (np.abs(blocks) - 1) * tables.width + offsets))

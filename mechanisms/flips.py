@@ -26,9 +26,9 @@ def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], sou
     """Draw independent events of probability e^−γ.
 
     Args:
-        exponents: approximations of γ ≥ 0. Their error is at most 2^−34 if γ < 50. If γ ≥ 50, they are above 46. Then
-            only the first few words are below 2^64 e^−γ, and those words are always decided exactly. `np.exp` may have
-            a relative error of 2^−34.
+        exponents: approximations of γ ≥ 0. Their error is at most 2^−34 if γ < 50. If γ ≥ 50, it is enough that they
+            are above 46: the event is then certain not to happen, unless the random word is 0 to 8. Those words are
+            always decided exactly. `np.exp` may have a relative error of 2^−34.
         exact: a function from a place in the array to γ itself.
         source: source of the random bits.
 
@@ -39,14 +39,17 @@ def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], sou
     numbers = words.astype(np.float64)
     scaled = np.ldexp(np.exp(-exponents), WORD)
     happens = np.asarray(numbers < scaled)
-    unsure = np.abs(numbers - scaled) <= TOLERANCE * scaled + 8.0
-    for place in map(tuple, np.argwhere(unsure).tolist()):
+    is_unsure = np.abs(numbers - scaled) <= TOLERANCE * scaled + 8.0  # 8: the smallest words, for large γ
+    for place in map(tuple, np.argwhere(is_unsure).tolist()):
         happens[place] = is_below_exponential(int(words[place]), exact(place), source, place)
     return happens
 
 
 def is_below_exponential(word: int, exponent: Fraction, source: RandomSource, place: Place) -> bool:
     """Decide exactly whether a uniform number in [0, 1) is below e^−γ.
+
+    The first 64 bits are compared with bounds on e^−γ of the same precision. Until the comparison is certain, 64 bits
+    are appended.
 
     Args:
         word: the first 64 bits of the uniform number.

@@ -68,17 +68,18 @@ def powers(base: tuple[int, int], count: int, precision: int) -> IntegerBounds:
     low, high = [1 << precision], [1 << precision]
     for _ in range(count - 1):
         low.append(low[-1] * base[0] >> precision)
-        high.append(-(-high[-1] * base[1] >> precision))
+        high.append(-(-high[-1] * base[1] >> precision))  # the shift of a negative number rounds the product up
     return IntegerBounds(tuple(low), tuple(high))
 
 
 def jumps(weights: Weights, bits: int) -> IntegerBounds:
-    """Return bounds on the cumulative probabilities F_k of a distribution, as ⌊2^bits F_k⌋.
+    """Return lower and upper bounds on ⌊2^bits F_k⌋ for the cumulative probabilities F_k of a distribution.
 
-    They are the jumps of the distribution function. The last one, F = 1, is left out.
+    Inversion jumps from one outcome to the next at these numbers. The last one, F = 1, is left out.
 
     Args:
-        weights: the weights of the outcomes.
+        weights: function from a number of binary digits to bounds on the weights of all outcomes. The weights need not
+            sum to 1.
         bits: number of binary digits of the cumulative probabilities F_k.
     """
     bounds = weights(bits + WORD)
@@ -95,9 +96,9 @@ class Inversion:
     """A distribution on 0, 1, … that turns random words into outcomes by inversion, exactly.
 
     Attributes:
-        weights: function from a precision to bounds on the weights of the outcomes.
-        low: lower bound on each cumulative probability, in units of 2^−64.
-        high: upper bound on each cumulative probability.
+        weights: function from a number of binary digits to bounds on the weights of all outcomes.
+        low: lower bound on ⌊2^64 F_k⌋ for each cumulative probability F_k.
+        high: upper bound on it.
     """
 
     weights: Weights
@@ -111,7 +112,7 @@ class Inversion:
         bounds = jumps(weights, WORD)
         low = [min(jump, largest) for jump in bounds.low]
         high = [min(jump, largest) for jump in bounds.high]
-        # The appended jump belongs to the last outcome. No word is above it.
+        # The appended number is that of the last outcome, whose F is 1. No word is above it.
         return cls(weights, np.array([*low, largest], dtype=np.uint64), np.array([*high, largest], dtype=np.uint64))
 
     def outcomes(self, words: Words, next_word: Callable[[Place], int]) -> Integers:
@@ -122,8 +123,8 @@ class Inversion:
             next_word: a function from a place in `words` to 64 further random bits.
         """
         outcomes = np.array(np.searchsorted(self.high[:-1], words, side="left"), dtype=np.int64)
-        unsure = (outcomes < len(self.high) - 1) & (self.low[outcomes] <= words)
-        for place in map(tuple, np.argwhere(unsure).tolist()):
+        is_unsure = (outcomes < len(self.high) - 1) & (self.low[outcomes] <= words)
+        for place in map(tuple, np.argwhere(is_unsure).tolist()):
             outcomes[place] = self.resolve(int(words[place]), functools.partial(next_word, place))
         return outcomes
 

@@ -6,10 +6,12 @@ bits of the last byte are zero.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.randomness import Integers
+from epsilond.mechanisms.randomness import Integers, Words
 
 MOST_BITS = 62
 """Largest number of bits per number; numbers are signed 64-bit integers."""
@@ -37,13 +39,14 @@ def pack(numbers: Integers, bits: int) -> bytes:
     flat = np.asarray(numbers, dtype=np.int64).ravel()
     if flat.size and (flat.min() < 0 or int(flat.max()) >> bits):
         raise InvalidInput.at("/numbers", "is out of range", allowed=f"≥ 0 and < 2^{bits}")
-    groups = np.zeros((-(-flat.size // 8), 8), dtype=np.int64)
+    # Eight numbers of `bits` bits fill `bits` bytes. All groups of eight are packed at once, byte by byte.
+    groups = np.zeros((math.ceil(flat.size / 8), 8), dtype=np.uint64)
     groups.ravel()[: flat.size] = flat
     octets = np.zeros((len(groups), bits), dtype=np.uint8)
     for byte in range(bits):
         for index, shift in _overlaps(byte, bits):
-            part = groups[:, index] >> shift if shift >= 0 else groups[:, index] << -shift
-            octets[:, byte] |= (part & 0xFF).astype(np.uint8)
+            aligned = _shift_left(groups[:, index], -shift)
+            octets[:, byte] |= (aligned & np.uint64(0xFF)).astype(np.uint8)
     return octets.tobytes()[: packed_length(flat.size, bits)]
 
 
@@ -68,7 +71,7 @@ def unpack(message: bytes, count: int, bits: int) -> Integers:
     unused_bits = 8 * length - count * bits
     if length and message[-1] & ((1 << unused_bits) - 1):
         raise InvalidInput.at("/message", f"has bits set after its {count} numbers")
-    groups = -(-count // 8)
+    groups = math.ceil(count / 8)
     octets = np.zeros(groups * bits, dtype=np.uint8)
     octets[:length] = np.frombuffer(message, dtype=np.uint8)
     octets_by_group = octets.reshape(groups, bits)
@@ -76,8 +79,13 @@ def unpack(message: bytes, count: int, bits: int) -> Integers:
     for byte in range(bits):
         column = octets_by_group[:, byte].astype(np.uint64)
         for index, shift in _overlaps(byte, bits):
-            numbers[:, index] |= column << np.uint64(shift) if shift >= 0 else column >> np.uint64(-shift)
+            numbers[:, index] |= _shift_left(column, shift)
     return np.asarray(numbers.ravel()[:count] & np.uint64((1 << bits) - 1)).astype(np.int64)
+
+
+def _shift_left(words: Words, count: int) -> Words:
+    """Shift the bits of each word to the left by `count`, or to the right by −`count` if it is negative."""
+    return words << np.uint64(count) if count >= 0 else words >> np.uint64(-count)
 
 
 def _overlaps(byte: int, bits: int) -> list[tuple[int, int]]:
@@ -90,10 +98,12 @@ def _overlaps(byte: int, bits: int) -> list[tuple[int, int]]:
     Returns:
         For each number its index in the group, and the shift that aligns its last bit with the last bit of the byte.
     """
-    first, last = 8 * byte // bits, min((8 * byte + 7) // bits, 7)
+    first = 8 * byte // bits
+    last = min((8 * byte + 7) // bits, 7)
     return [(index, (index + 1) * bits - 8 * (byte + 1)) for index in range(first, last + 1)]
 
 
 def _demand_bits(bits: int) -> None:
+    """Reject a number of bits that a signed 64-bit integer cannot hold."""
     if not 1 <= bits <= MOST_BITS:
         raise InvalidInput.at("/bits", "is out of range", allowed=f"1 to {MOST_BITS}")

@@ -51,8 +51,8 @@ def stochastic_rounding(values: Floats, levels: int, source: RandomSource) -> In
     floor, fraction = _floor_and_fraction(sizes, levels)
     upward = (bits < fraction).astype(np.int64)
     # The fraction in units of 2^−64 has an error of at most two units. Nearer words are decided exactly.
-    near = (bits - fraction + np.uint64(1)) <= np.uint64(3)
-    for place in map(tuple, np.argwhere(near).tolist()):
+    is_unsure = (bits - fraction + np.uint64(1)) <= np.uint64(3)
+    for place in map(tuple, np.argwhere(is_unsure).tolist()):
         floor[place], exact_fraction = divmod(Fraction(float(sizes[place])) * levels, 1)
         upward[place] = is_below(int(bits[place]), exact_fraction, source, place)
     return np.asarray(np.where(values < 0.0, -(floor + upward), floor + upward))
@@ -79,10 +79,10 @@ def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
     error = error + low_size * low_levels
     error = np.where(product < SMALLEST, 0.0, error)
     floor = np.floor(product)
-    rest = product - floor
-    fraction = np.floor(np.ldexp(rest, WORD)).astype(np.uint64)
+    remainder = product - floor
+    fraction = np.floor(np.ldexp(remainder, WORD)).astype(np.uint64)
     correction = np.floor(np.ldexp(error, WORD)).astype(np.int64).view(np.uint64)
-    borrow = (rest == 0.0) & (error < 0.0)  # the exact product is just below an integer
+    borrow = (remainder == 0.0) & (error < 0.0)  # the exact product is just below an integer
     return floor.astype(np.int64) - borrow, fraction + correction
 
 

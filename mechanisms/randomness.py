@@ -143,7 +143,7 @@ class Secure:
 
 @dataclass(frozen=True)
 class Seeded:
-    """A generator of numpy: reproducible, and no protection."""
+    """A random source from a generator of numpy. It is reproducible, and its noise protects no data."""
 
     generator: np.random.Generator
 
@@ -198,6 +198,7 @@ class SideBySide:
     generators: Sequence[np.random.Generator]
 
     def _rows(self, shape: tuple[int, ...]) -> list[Seeded]:
+        """Return one source for each row of an array of a shape."""
         if not shape or shape[0] != len(self.generators):
             raise ValueError(f"of {len(self.generators)} generators no array of shape {shape} is drawn")
         return [Seeded(generator) for generator in self.generators]
@@ -268,6 +269,8 @@ def seeded_side_by_side(generators: Sequence[np.random.Generator]) -> RandomSour
 
 def is_below(word: int, probability: Fraction, source: RandomSource, place: Place) -> bool:
     """Decide exactly whether a uniform number in [0, 1) is below a probability.
+
+    The first 64 bits are compared with the probability. Until the comparison is certain, 64 bits are appended.
 
     Args:
         word: the first 64 bits of the uniform number.

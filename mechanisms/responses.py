@@ -55,6 +55,7 @@ def _truth_or_lie(epsilon: float, categories: int) -> Inversion:
     """Return the distribution with weight 1 on outcome 0 (truth) and (k − 1) e^−ε on outcome 1 (lie)."""
 
     def weights(precision: int) -> IntegerBounds:
+        """Return bounds on both weights, in units of 2^−precision."""
         low, high = decay(Decimal(epsilon), precision)
         unit = 1 << precision
         return IntegerBounds((unit, (categories - 1) * low), (unit, (categories - 1) * high))

@@ -44,6 +44,7 @@ def discrete_laplace(decay_rate: float, shape: tuple[int, ...], source: RandomSo
     rate = Fraction(decay_rate)
 
     def draw(count: int, row_source: RandomSource) -> Integers:
+        """Draw a vector of integers from one source."""
         return _draw_accepted(count, lambda missing: _laplace_candidates(rate, missing, row_source))
 
     return _draw_by_row(shape, source, draw)
@@ -64,14 +65,16 @@ def discrete_gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSo
         InvalidInput: σ is outside its range.
 
     Guarantees:
-        Added to integers with ℓ2 sensitivity Δ, the noise gives Δ²/(2σ²)-zero-concentrated differential privacy (the
-        same paper, Theorem 4, applied to each coordinate). The privacy curve of the continuous Gaussian does not apply.
+        Added to integers with ℓ2 sensitivity Δ, the noise gives Δ²/(2σ²)-zero-concentrated differential privacy
+        (Canonne, Kamath and Steinke 2020, Theorem 4, applied to each coordinate). The privacy curve of the continuous
+        Gaussian does not apply.
     """
     if not LEAST_NOISE_STD <= noise_std <= MOST_NOISE_STD:
         raise InvalidInput.at("/noise_std", "is out of range", allowed="≥ 2^-20 and ≤ 2^40")
     variance = Fraction(noise_std) ** 2
 
     def draw(count: int, row_source: RandomSource) -> Integers:
+        """Draw a vector of integers from one source."""
         return _draw_accepted(count, lambda missing: _gaussian_candidates(variance, missing, row_source))
 
     return _draw_by_row(shape, source, draw)
@@ -108,18 +111,20 @@ def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Can
     Returns:
         The candidates, and the mask of the accepted ones, which have probabilities proportional to e^(−α|y|).
     """
-    block = -(-rate.denominator // rate.numerator)
-    within = uniform_integers(block, (count,), source)
-    accepted = exponential_flips(np.asarray(float(rate) * within), lambda place: rate * int(within[place]), source)
-    blocks = np.zeros(count, dtype=np.int64)
-    running = np.flatnonzero(accepted)
+    block = math.ceil(1 / rate)
+    offsets = uniform_integers(block, (count,), source)
+    accepted = exponential_flips(np.asarray(float(rate) * offsets), lambda place: rate * int(offsets[place]), source)
+    successes = np.zeros(count, dtype=np.int64)
+    without_failure = np.flatnonzero(accepted)  # V matters for accepted candidates only
     exponent = rate * block
-    while running.size:
-        running = running[exponential_flips(np.full(running.size, float(exponent)), lambda _: exponent, source)]
-        blocks[running] += 1
-    sizes = within + block * blocks
-    negative = source.flips(0.5, (count,))
-    return np.where(negative, -sizes, sizes), accepted & ~(negative & (sizes == 0))
+    while without_failure.size:
+        exponents = np.full(without_failure.size, float(exponent))
+        without_failure = without_failure[exponential_flips(exponents, lambda _: exponent, source)]
+        successes[without_failure] += 1
+    sizes = offsets + block * successes
+    is_negative = source.flips(0.5, (count,))
+    is_negative_zero = is_negative & (sizes == 0)
+    return np.where(is_negative, -sizes, sizes), accepted & ~is_negative_zero
 
 
 def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -> Candidates:
@@ -142,6 +147,7 @@ def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -
     centre = variance / block
 
     def exact_exponent(place: tuple[int, ...]) -> Fraction:
+        """Return (|Y| − σ²/t)²/(2σ²) of the proposal at a place."""
         return (abs(int(proposals[place])) - centre) ** 2 / (2 * variance)
 
     exponents = np.square(np.abs(proposals) - float(centre)) / float(2 * variance)

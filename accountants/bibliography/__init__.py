@@ -76,6 +76,20 @@ WORKS: Mapping[str, CitedWork] = {
         year=2018,
         arxiv="1805.10559",
     ),
+    "liu2019selection": CitedWork(
+        authors=("Jingcheng Liu", "Kunal Talwar"),
+        title="Private Selection from Private Candidates",
+        venue="ACM Symposium on Theory of Computing, 298–309",
+        year=2019,
+        arxiv="1811.07971",
+    ),
+    "papernot2022tuning": CitedWork(
+        authors=("Nicolas Papernot", "Thomas Steinke"),
+        title="Hyperparameter Tuning with Renyi Differential Privacy",
+        venue="International Conference on Learning Representations",
+        year=2022,
+        arxiv="2110.03620",
+    ),
     "andrew2021adaptive": CitedWork(
         authors=("Galen Andrew", "Om Thakkar", "H. Brendan McMahan", "Swaroop Ramaswamy"),
         title="Differentially Private Learning with Adaptive Clipping",

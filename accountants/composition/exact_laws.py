@@ -24,7 +24,7 @@ from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalR
 from epsilond.accountants.engine.exact import NO_CERTIFICATE, SizedTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.profiles.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
+from epsilond.accountants.profiles.products.one_large_step import NARROW, NARROW_LOG_DELTA, OneLargeStep
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Law, NormalLaw
@@ -154,22 +154,28 @@ class ExactProfile(PointwiseProfile):
         return self.behind.log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε by the contour engine.
+        """Enclose log δ at one ε by the contour engine, which inverts the transform of the total loss numerically.
 
-        If the engine has no certificate, the bounds are the closest of those for rare large losses, of the lattice, and
-        of the Gaussian pair without sampling.
+        If the engine cannot certify its result, Laplace losses are bounded by `behind`, the fallback. For other losses,
+        the bounds are the closest of three: for rare large losses, of the fallback, and for Gaussian noise without
+        sampling.
+
+        Args:
+            epsilon: ε, in nats.
         """
         enclosed = self.enclose_log_delta(epsilon)
         if enclosed is not None:
             return enclosed
         if self.laplace:
             return self.behind.log_delta_bounds(epsilon)
-        lower, upper = self.rare.log_delta(epsilon)
-        if upper - lower <= NARROW_LOG_DELTA and not self.few:
-            return Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0))
-        bounds = self.behind.log_delta_bounds(epsilon)
-        least = min(bounds.upper, self.unsampled.log_delta_bounds(epsilon).upper)
-        return Interval(max(bounds.lower, lower_by_rounding(lower)), min(least, raise_by_rounding(upper)))
+        rare = self.rare.log_delta(epsilon)
+        rare_lower, rare_upper = lower_by_rounding(rare.lower), raise_by_rounding(rare.upper)
+        if rare.upper - rare.lower <= NARROW_LOG_DELTA and not self.few:
+            return Interval(rare_lower, min(rare_upper, 0.0))
+        # A composition on a grid of losses is slower, except for few steps.
+        lattice = self.behind.log_delta_bounds(epsilon)
+        unsampled_upper = self.unsampled.log_delta_bounds(epsilon).upper
+        return Interval(max(lattice.lower, rare_lower), min(lattice.upper, unsampled_upper, rare_upper))
 
     def enclose_log_delta(self, epsilon: float) -> Interval | None:
         """Enclose log δ at one ε by the contour engine; None if the engine has no certificate."""
@@ -185,7 +191,11 @@ class ExactProfile(PointwiseProfile):
         return exact.log_delta(self.laws, epsilon, widest=self.widest)
 
     def _outward(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
-        """Enclose log δ, with both bounds moved outward by the possible effect of rounded shifts.
+        """Enclose log δ for the exact shifts, from bounds for shifts that were rounded to doubles.
+
+        The shifts of Laplace noise were rounded, which changes the total loss by at most `moved`. The upper bound is
+        therefore evaluated at ε − `moved`, and the lower bound at ε + `moved`. `raise_by_rounding` and
+        `lower_by_rounding` do the same for Gaussian shifts.
 
         Args:
             log_delta: function from an ε to bounds on log δ for the rounded shifts.
@@ -199,7 +209,13 @@ class ExactProfile(PointwiseProfile):
         return Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0))
 
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the contour engine or by bounds for rare losses.
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the contour engine.
+
+        If the engine cannot certify its result, the enclosure is that of bounds for rare large losses, or from 0 to ∞
+        for Laplace losses. Both ends allow for a change of ε by `moved`, from the rounding of Laplace shifts.
+
+        Args:
+            log_delta: the target, log δ.
 
         Returns:
             The enclosure, and whether it is narrow, so that no other engine is necessary.
@@ -211,7 +227,9 @@ class ExactProfile(PointwiseProfile):
             if self.laplace:
                 return Interval(0.0, math.inf), False
             rough = self.rare.epsilon(log_delta - slack)
-            return rough, not self.few and rough.upper - rough.lower <= NARROW * rough.upper < math.inf
+            is_narrow = rough.upper - rough.lower <= NARROW * rough.upper < math.inf
+            # For few steps, a composition on a grid of losses is cheap and closer.
+            return rough, is_narrow and not self.few
         if upper > 0.0 or (self.moved > 0.0 and self.log_delta_bounds(0.0).upper > log_delta):
             upper += self.moved
         return Interval(max(lower - self.moved, 0.0), upper), True
@@ -259,9 +277,10 @@ class ExactProfile(PointwiseProfile):
         return tests._replace(log_delta_at_zero=Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0)))
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
-        """Return upper bounds on log δ at several ε, by the kernel with the quadrature nodes for the middle one.
+        """Return upper bounds on log δ at several ε, all from the quadrature nodes that suit the middle ε.
 
-        If the kernel has no answer, each ε is evaluated separately.
+        The compiled kernel places the nodes for the first ε that it gets. If it has no answer, each ε is evaluated
+        separately.
         """
         if not self.finds_best_tests:
             return super().upper_log_deltas(epsilons)
@@ -272,13 +291,13 @@ class ExactProfile(PointwiseProfile):
         return [min(raise_by_rounding(bound), 0.0) for bound in bounds[1:]]
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """Find a test L > ε with each false positive rate in (0, 1), approximately, and log δ around its ε.
+        """Find tests that reject if the total loss exceeds an ε, by their approximate false positive rates.
 
-        If the contour engine has no certificate, the tests are those of the lattice for Laplace losses, and None for
-        other losses.
+        Each has bounds on log δ around its ε. A test is None if the contour engine cannot certify it. For Laplace
+        losses, if all are None, the tests are those of `behind`, the fallback.
 
         Args:
-            sizes: the false positive rates.
+            sizes: the false positive rates, in (0, 1).
         """
         if self.is_quicker_behind:
             return [None for _ in sizes]

@@ -60,10 +60,11 @@ class ExactSearch(PairSearch):
         return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both directions.
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` for (P, Q) and for (Q, P).
 
-        If the contour engine's enclosure is wide, `near` is used as the upper bound if log δ there is just below the
-        target. Otherwise the enclosure is combined with that of the fallback.
+        The contour engine inverts the transform of the total loss numerically. If its enclosure is wide, `near` becomes
+        the upper bound if log δ there is just below the target. Otherwise the enclosure is intersected with that of
+        `fallback`.
 
         Args:
             log_delta: the target, log δ.
@@ -71,7 +72,8 @@ class ExactSearch(PairSearch):
         """
         solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
-            if near > 0.0 and (next_to := self._enclose_next_to(near, log_delta)) is not None:
+            next_to = self._enclose_next_to(near, log_delta) if near > 0.0 else None
+            if next_to is not None:
                 return next_to
             rough = self.fallback().epsilon(log_delta)
             upper = min(solved.upper, rough.upper, self._unsampled_epsilon(log_delta))
@@ -86,25 +88,30 @@ class ExactSearch(PairSearch):
             log_delta: the target, log δ.
 
         Returns:
-            The enclosure, with both bounds evaluated; None if `near` misses the target or the smallest ε may be far
-            below it.
+            The enclosure, with log δ evaluated at both bounds. None if `near` misses the target, or meets it by more
+            than a fraction `SPARE` of |log δ|. None also if (1 − `FLAT`) · `near` meets it, or no lower bound is found.
         """
 
         def excess(epsilon: float) -> float:
             """Return the excess of the lower bound on log δ over the target."""
             return self.log_delta_bounds(epsilon).lower - log_delta
 
-        upper = self.log_delta_bounds(near).upper
-        fall = self.log_delta_bounds((1.0 - FLAT) * near).upper - upper
-        if not log_delta * (1.0 + SPARE) <= upper <= log_delta < upper + fall < math.inf:
+        bounds = self.log_delta_bounds(near)
+        before = self.log_delta_bounds((1.0 - FLAT) * near).upper
+        is_just_below = log_delta * (1.0 + SPARE) <= bounds.upper <= log_delta
+        # The sum is about `before`, and rounded as in the slope below.
+        falls_through_target = log_delta < bounds.upper + (before - bounds.upper) < math.inf
+        if not is_just_below or not falls_through_target:
             return None
-        guess = Guess(near, fall / (FLAT * near))
-        pad = 2.0 * (log_delta - self.log_delta_bounds(near).lower) / guess.steepness + _CLOSE * near
+        guess = Guess(near, (before - bounds.upper) / (FLAT * near))
+        pad = 2.0 * (log_delta - bounds.lower) / guess.steepness + _CLOSE * near
         lower = closest(lambda epsilon: self.log_delta_bounds(epsilon).lower, log_delta, guess, -pad)
         if lower is None:
             return None
         width = _SHARE * (near - lower)
-        return Interval(lower if width < _NARROW * near else false_position(excess, lower, near, width=width)[0], near)
+        if width >= _NARROW * near:
+            lower, _ = false_position(excess, lower, near, width=width)
+        return Interval(lower, near)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
         """Return the upper bound of `epsilon`. The fallback then needs no search for the lower bound."""
@@ -123,10 +130,15 @@ class ExactSearch(PairSearch):
         return self._move_down(solved, log_delta)
 
     def _solve_directions(self, log_delta: float) -> tuple[Interval, bool]:
-        """Enclose the larger ε of both directions by the contour engine.
+        """Enclose the larger ε of both directions, (P, Q) and (Q, P), by the contour engine.
+
+        A direction is skipped if it certainly meets the target at the lower bound so far.
+
+        Args:
+            log_delta: the target, log δ.
 
         Returns:
-            The enclosure, and whether the enclosures of all directions are narrow.
+            The enclosure, and whether those of all directions are so narrow that no other engine is necessary.
         """
         larger, all_narrow = Interval(0.0, 0.0), True
         for place, profile in enumerate(self.profiles):
@@ -145,14 +157,16 @@ class ExactSearch(PairSearch):
     def _move_up(self, enclosed: Interval, log_delta: float) -> float:
         """Return the upper bound on ε, moved up until `log_delta_bounds` confirms that it meets the target.
 
-        The bound is certified already, possibly by another computation of log δ. The move makes both computations
-        agree. It stops if the enclosure of log δ is wider than the contour engine's.
+        The bound is certified already, but by a computation that may differ from `log_delta_bounds` in rounding. The
+        move makes sure that a later call at this ε returns at most the target. It stops if the bounds on log δ are
+        wider than the contour engine accepts.
 
         Args:
             enclosed: enclosure of ε.
             log_delta: the target, log δ.
         """
         upper = enclosed.upper
+        # The first move is a few roundings, or a small part of the enclosure. Each further move is four times as long.
         pad = max(1e-13 * (1.0 + upper), 0.05 * min(upper - enclosed.lower, 1e-3 * upper))
         while (bounds := self.log_delta_bounds(upper)).upper > log_delta:
             if not bounds.upper - bounds.lower <= self.profiles[0].widest:
@@ -174,10 +188,12 @@ class ExactSearch(PairSearch):
 def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) -> Pair:
     """Return the composition of pairs with exactly known distributions of their losses.
 
+    The contour engine evaluates it by numerical inversion of the transform of the total loss.
+
     Args:
         laws: the distribution of the losses of each pair, and its number of runs.
-        fallback: makes a pair that encloses the product if the contour engine refuses. A second call returns the same
-            pair.
+        fallback: makes a pair with bounds on the same composition, for use where the contour engine cannot certify its
+            result. A second call returns the same pair.
     """
     forward: Laws = tuple(laws)
     backward: Laws = tuple((law.reverse(), count) for law, count in forward)

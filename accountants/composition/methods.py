@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, ClassVar
 from epsilond.accountants.composition.exact_search import exact_pair
 from epsilond.accountants.curve.facts import LaplaceLaw
 from epsilond.accountants.engine.enumeration import enumerated_pair, enumerated_pair_and_gaussian
-from epsilond.accountants.engine.exact import falls_enough
+from epsilond.accountants.engine.exact import transform_decays
 from epsilond.accountants.profiles.concentrated import composed_concentrated
+from epsilond.accountants.profiles.declared.renyi_bounds import add_renyi, renyi_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.profiles.second_moment import rare_composition
+from epsilond.accountants.profiles.products.second_moment import rare_composition
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.curve.pair import Pair
-    from epsilond.accountants.profiles.second_moment import RareComposition
+    from epsilond.accountants.profiles.products.second_moment import RareComposition
 
     Parts = Sequence[tuple[Pair, int]]
 
@@ -38,8 +39,9 @@ class Fallback:
     """The composition that is used if no other method applies.
 
     Attributes:
-        make: computes a pair that encloses the product. A second call returns the same pair.
-        close_from: the ε, in nats, from which on its bounds are close; None for the bounds of the lattice.
+        make: computes a pair with bounds on δ of the product. A second call returns the same pair.
+        close_from: least ε, in nats, at which these bounds are close to each other. It is None for the composition on a
+            grid of losses, because its bounds are not compared.
     """
 
     make: Callable[[], Pair]
@@ -102,8 +104,22 @@ class ConcentratedMethod(Method):
         return [*remaining[:place], (composed_concentrated(concentrated), 1), *remaining[place:]]
 
 
+class RenyiMethod(Method):
+    """Rényi divergences of one order add up."""
+
+    applies = "to every part that is known by bounds on its Rényi divergences"
+    cost = "a sum for every order"
+
+    def join(self, parts: Parts) -> Parts:
+        """Replace the parts that are known by Rényi divergences by a single part, and put it first."""
+        bounds = [(pair.renyi, times) for pair, times in parts if pair.renyi is not None]
+        if not bounds:
+            return parts
+        return [(renyi_pair(add_renyi(bounds)), 1), *((pair, times) for pair, times in parts if pair.renyi is None)]
+
+
 class EnumeratedMethod(Method):
-    """Enumeration of all sums of losses with few values, with or without one Gaussian part."""
+    """The method that enumerates all sums of losses with finitely many values, with or without one Gaussian part."""
 
     applies = "if all parts but a Gaussian one have atoms, and the kinds of runs are few"
     cost = "the number of kinds of runs, at most `enumeration.MOST_KINDS`"
@@ -112,7 +128,8 @@ class EnumeratedMethod(Method):
         """Enumerate the sums of the losses.
 
         Returns:
-            The product; None if a part that is not Gaussian has no atoms, or there are too many kinds of runs.
+            The product. None if a loss that is not Gaussian has a continuous distribution, or there are too many
+            combinations of outcomes.
         """
         del fallback
         finite = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
@@ -154,7 +171,10 @@ def _pair_of(composition: RareComposition) -> Pair:
 
 
 class ContourMethod(Method):
-    """The inverse transform along a contour, for exact laws and for Laplace pairs."""
+    """The method that inverts the transform E[e^{zL}] of the total loss L along a contour.
+
+    It applies to pairs with an exactly known distribution of the loss (a law, see `curve.facts`), and to Laplace pairs.
+    """
 
     applies = "if every part carries a law, or is a Laplace pair"
     cost = "some hundred nodes at each ε"
@@ -176,7 +196,7 @@ class ContourMethod(Method):
             if law is None:
                 return None
             laws.append((law, times))
-        if not falls_enough(laws):
+        if not transform_decays(laws):
             return None
         pair = exact_pair(laws, fallback.make)
         if fallback.close_from is None:
@@ -191,7 +211,10 @@ def _law_of(part: Pair) -> Law | None:
 
 
 class LatticeMethod(Method):
-    """Losses on one lattice, tilted and transformed, or the fallback that a method has put in its place."""
+    """The last method, which returns the fallback.
+
+    It is the composition of losses on one grid by fast Fourier transforms, unless a method replaced the fallback.
+    """
 
     applies = "to all pairs"
     cost = "transforms of up to a million cells at each ε"
@@ -205,6 +228,7 @@ class LatticeMethod(Method):
 METHODS: tuple[Method, ...] = (
     GaussianMethod(),
     ConcentratedMethod(),
+    RenyiMethod(),
     EnumeratedMethod(),
     RareMethod(),
     ContourMethod(),

@@ -7,28 +7,33 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.composition.methods import METHODS, Fallback
+from epsilond.accountants.composition.renyi_product import renyi_product
 from epsilond.accountants.curve.least import alternatives_of, least_of
 from epsilond.accountants.curve.pair import unfold
 from epsilond.accountants.curve.plateaus import compose_plateaus
+from epsilond.accountants.engine.enumeration import enumerated_pair_and_rest
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.profiles.deferred import DeferredValue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.rule import Effort
 
 BUDGETS: dict[Effort, Budget] = {"coarse": Budget.coarse(), "default": Budget(), "fine": Budget.fine()}
 """Limit on the work of one δ on the lattice, by effort."""
+MOST_SHIFTS = 64
+"""Largest number of finite total losses. The other parts are evaluated once for each: tens of milliseconds in all."""
 
 
 def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
     """Return the pair of a composition: the product of the pairs of its parts.
 
     A part may be the least of several dominating pairs. Then the first pairs of all parts are composed, then the second
-    ones, and so on, and the least of these products is returned.
+    ones, and so on, and the least of these products is returned. If a part is known by divergences only, the sum of the
+    divergences of all parts is a second bound.
 
     Args:
         parts: pairs, and the number of runs of each.
@@ -38,17 +43,21 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         BeyondBudget: the coarsest certified lattice would exceed the budget.
     """
     if not any(pair.alternatives for pair, _ in parts):
-        return _product(parts, effort)
-    choices = max(len(alternatives_of(pair)) for pair, _ in parts)
-    chosen = [
-        [(alternatives_of(pair)[min(place, len(alternatives_of(pair)) - 1)], times) for pair, times in parts]
-        for place in range(choices)
-    ]
-    return least_of([_product(choice, effort) for choice in chosen])
+        products = [_product(parts, effort)]
+        is_sum = products[0].renyi is not None or products[0].concentrated is not None
+        divergences = None if is_sum else renyi_product(parts)
+        return least_of(products if divergences is None else [*products, divergences])
+    alternatives = [(alternatives_of(pair), times) for pair, times in parts]
+    products = []
+    for index in range(max(len(pairs) for pairs, _ in alternatives)):
+        # A part with fewer alternatives repeats its last one.
+        chosen = [(pairs[min(index, len(pairs) - 1)], times) for pairs, times in alternatives]
+        products.append(_product(chosen, effort))
+    return least_of(products)
 
 
 def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
-    """Compose by the first of `METHODS` that applies.
+    """Compose pairs, after parts were joined in closed form.
 
     The fallback is the composition on a lattice, unless a method replaces it. It is computed at its first use.
 
@@ -56,17 +65,52 @@ def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         parts: pairs without alternatives, and the number of runs of each.
         effort: limit on the work of one δ.
     """
-    if len(parts) == 1 and parts[0][1] == 1 and parts[0][0].parts:
+    is_one_run_of_a_product = len(parts) == 1 and parts[0][1] == 1 and bool(parts[0][0].parts)
+    if is_one_run_of_a_product:
         return parts[0][0]
     joined: Sequence[tuple[Pair, int]] = list(unfold(parts))
     for method in METHODS:
         joined = method.join(joined)
     if len(joined) == 1 and joined[0][1] == 1:
         return joined[0][0]
-    fallback = Fallback(DeferredValue(functools.partial(compose, joined, budget=BUDGETS[effort])))
+    lattice = DeferredValue(functools.partial(compose, joined, budget=BUDGETS[effort]))
+    pair = _finite_product(joined, lattice, effort) or _first_product(joined, lattice)
+    plateau = compose_plateaus([(part.plateau, times) for part, times in parts])
+    return replace(pair, parts=tuple(joined), plateau=plateau)
+
+
+def _first_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair]) -> Pair:
+    """Compose by the first of `METHODS` that applies.
+
+    Args:
+        parts: pairs without alternatives, and the number of runs of each.
+        lattice: makes the composition on a lattice.
+    """
+    fallback = Fallback(lattice)
     for method in METHODS:
-        fallback = method.replace_fallback(joined, fallback)
-        if (pair := method.compose(joined, fallback)) is not None:
-            plateau = compose_plateaus([(part.plateau, times) for part, times in parts])
-            return replace(pair, parts=tuple(joined), plateau=plateau)
+        fallback = method.replace_fallback(parts, fallback)
+        if (pair := method.compose(parts, fallback)) is not None:
+            return pair
     raise AssertionError("the lattice composes every product")
+
+
+def _finite_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair], effort: Effort) -> Pair | None:
+    """Compose parts with finitely many outcomes separately from all others, and add up the shifted profiles.
+
+    The other parts then keep the accuracy of their own method, and infinite losses compose exactly.
+
+    Args:
+        parts: pairs without alternatives, and the number of runs of each.
+        lattice: makes the composition on a lattice.
+        effort: limit on the work of one δ.
+
+    Returns:
+        The product; None if no part or every part has finitely many outcomes, if the only other part is Gaussian, or if
+        there are many kinds of runs.
+    """
+    finite = [(pair, times) for pair, times in parts if pair.atoms is not None]
+    remaining = [(pair, times) for pair, times in parts if pair.atoms is None]
+    is_gaussian = all(pair.gaussian_dp_mu is not None for pair, _ in remaining)
+    if not finite or not remaining or is_gaussian:
+        return None
+    return enumerated_pair_and_rest(finite, functools.partial(_product, remaining, effort), lattice, MOST_SHIFTS)

@@ -45,9 +45,12 @@ def search_run(
         directions = _pairs_to_search(sampling, relation, rate, noise)
     except InvalidInput:
         return None
-    scale = directions[0].shift * noise if directions and unknown == "shift" else 1.0
+    if not directions:
+        return None
+    # The kernel's shift is the distance of the means, the sensitivity times the reciprocal of the noise.
+    scale = directions[0].shift * noise if unknown == "shift" else 1.0
     laws = [(law, rounds) for law in directions]
-    number = kernel.search(laws, unknown, target.epsilon, target.log_delta, guess * scale) if laws else None
+    number = kernel.search(laws, unknown, target.epsilon, target.log_delta, guess * scale)
     return None if number is None else number / scale
 
 

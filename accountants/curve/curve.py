@@ -29,10 +29,13 @@ class Curve:
     Attributes:
         upper: pair that dominates the outputs on all neighbours.
         witnesses: pairs that the mechanism attains on some neighbours.
+        pointwise: whether other neighbours attain the pair `upper` at each ε. Its δ, trade-offs and Bayes errors are
+            then those of the mechanism. Its Rényi divergences depend on all ε at once, and are only upper bounds.
     """
 
     upper: Pair
     witnesses: tuple[Pair, ...] = ()
+    pointwise: bool = False
 
     @property
     def tight(self) -> bool:
@@ -41,14 +44,24 @@ class Curve:
 
     def log_delta(self, epsilon: float) -> Interval:
         """Enclose log δ of the mechanism at one ε ≥ 0."""
-        least, upper = (
-            self.upper.log_delta_bounds(epsilon) if self.tight else (-math.inf, self.upper.upper_log_delta(epsilon))
-        )
-        for pair in self.witnesses:
-            # A witness that is likely to attain no more than an earlier one is not evaluated.
-            if pair is not self.upper and not (least > -math.inf and pair.likely_meets(epsilon, least)):
+        if self.tight:
+            least, upper = self.upper.log_delta_bounds(epsilon)
+        else:
+            least, upper = -math.inf, self.upper.upper_log_delta(epsilon)
+        for pair in self._other_witnesses():
+            is_likely_smaller = least > -math.inf and pair.likely_meets(epsilon, least)
+            if not is_likely_smaller:
                 least = max(least, pair.lower_log_delta(epsilon))
         return Interval(least, upper)
+
+    @property
+    def single_witnesses(self) -> tuple[Pair, ...]:
+        """Pairs that the same two neighbours attain at every ε."""
+        return tuple(self._other_witnesses()) if self.pointwise else self.witnesses
+
+    def _other_witnesses(self) -> list[Pair]:
+        """Return the witnesses except the dominating pair itself."""
+        return [pair for pair in self.witnesses if pair is not self.upper]
 
     def bound_log_delta(self, epsilon: float) -> Interval:
         """Enclose the upper bound itself. The width shows the numerical error of the bound."""
@@ -65,12 +78,12 @@ class Curve:
 
     def epsilon(self, log_delta: float) -> Interval:
         """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`. A bound is math.inf if no such ε is known."""
-        if not self.tight:
-            upper = self.upper.upper_epsilon(log_delta)
-            return Interval(min(self._realised_epsilon(log_delta, 0.0), upper) if upper > 0.0 else 0.0, upper)
-        bound = self.upper.epsilon(log_delta)
-        lower = self._realised_epsilon(log_delta, bound.lower) if bound.upper > 0.0 else 0.0
-        return Interval(min(lower, bound.upper), bound.upper)
+        if self.tight:
+            lower, upper = self.upper.epsilon(log_delta)
+        else:
+            lower, upper = 0.0, self.upper.upper_epsilon(log_delta)
+        lower = self._attained_epsilon(log_delta, lower) if upper > 0.0 else 0.0
+        return Interval(min(lower, upper), upper)
 
     def epsilon_of_target(self, target: Target) -> Interval:
         """Enclose ε at the target δ with few evaluations.
@@ -85,19 +98,18 @@ class Curve:
         else:  # the lower bound of a bound that no neighbours attain has no use
             lower, upper = 0.0, _upper_epsilon_of(self.upper, target)
         if upper > 0.0:
-            lower = max(
-                lower, _largest_realised_epsilon([pair for pair in self.witnesses if pair is not self.upper], target)
-            )
+            lower = max(lower, _largest_attained_epsilon(self._other_witnesses(), target))
         return Interval(min(lower, upper), upper)
 
-    def _realised_epsilon(self, log_delta: float, least: float) -> float:
+    def _attained_epsilon(self, log_delta: float, least: float) -> float:
         """Return the largest lower bound on ε(δ) of the witnesses, or `least` if no witness has a larger one.
 
         A witness is skipped if it is likely to meet the target at the best lower bound so far. Its own bound would be
         no larger.
         """
-        for pair in self.witnesses:
-            if pair is not self.upper and not (least > 0.0 and pair.likely_meets(least, log_delta)):
+        for pair in self._other_witnesses():
+            is_likely_smaller = least > 0.0 and pair.likely_meets(least, log_delta)
+            if not is_likely_smaller:
                 least = max(least, pair.lower_epsilon(log_delta))
         return least
 
@@ -106,7 +118,7 @@ class Curve:
         return self.upper.epsilon(log_delta)
 
 
-def _largest_realised_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
+def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
     """Return the largest lower bound of the witnesses on ε at the target δ.
 
     A witness is a pair that the mechanism attains. It is skipped if `_falls_short` of an earlier witness. Skipping may

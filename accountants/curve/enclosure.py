@@ -25,9 +25,12 @@ class Enclosure(NamedTuple):
 
     @classmethod
     def around(cls, value: FloatArray, accuracy: float) -> Enclosure:
-        """Enclose the logarithm of a probability that was computed within accuracy · (1 + |value|).
+        """Enclose logarithms of probabilities, from computed values with bounded errors.
 
-        Only the upper bound of `LEAST_LOG` is known.
+        Args:
+            value: computed logarithms. A value of at most `LEAST_LOG` only bounds the logarithm from above, so its
+                lower bound is −∞.
+            accuracy: bound on the errors, per unit of 1 + |value|.
         """
         with np.errstate(invalid="ignore"):
             slack = np.where(np.isneginf(value), 0.0, accuracy * (1.0 + np.abs(value)))

@@ -2,14 +2,12 @@
 
 A *law* names an ordered pair (P, Q). The transform K(z) = log E_P[e^{zL}] of its loss L = log dP/dQ is known, not
 merely bounded. The contour engine composes pairs that carry laws. Pairs without a law are composed from their profiles.
-
-A *finite law* has finitely many outcomes, with masses p under the first distribution and q under the second. The loss
-of each outcome is log p − log q. It is stored next to both masses, because their difference would lose digits if the
-loss is small. Enumeration composes finite laws.
 """
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +18,6 @@ from typing import ClassVar, Literal, Self, TypeAlias
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
-_LARGEST_LOSS = 600.0
 _SUM_ACCURACY = 1e-9
 """Largest error of a sum of probabilities that rounding explains."""
 
@@ -30,6 +27,13 @@ _REVERSED: dict[Direction, Direction] = {"remove": "add", "add": "remove", "repl
 
 
 def _demand(pointer: str, holds: bool, allowed: str) -> None:
+    """Raise `InvalidInput` at a field unless a condition holds.
+
+    Args:
+        pointer: JSON pointer to the field.
+        holds: the condition.
+        allowed: description of the allowed values.
+    """
     if not holds:
         raise InvalidInput.at(pointer, "is outside its range", allowed=allowed)
 
@@ -143,8 +147,8 @@ class LaplaceLaw:
 class DrawnGaussianLaw:
     """One step of a Gaussian mechanism on a batch sampled without replacement, for replace-one: a symmetric pair.
 
-    Its profile H(α) is that of (1 − q) N(0, 1) + q N(d, 1) against N(0, 1) at every α ≥ 1. For α < 1 it is
-    H(α) = 1 − α + α H(1/α) (docs/engine-certificate.md, A8).
+    Its profile is the hockey-stick divergence H(α) as a function of α. At every α ≥ 1 it is that of
+    (1 − q) N(0, 1) + q N(d, 1) against N(0, 1). For α < 1, H(α) = 1 − α + α H(1/α) (docs/engine-certificate.md, A8).
 
     Attributes:
         rate: probability q that the batch contains the record, 0 ≤ q ≤ 1.
@@ -168,7 +172,10 @@ class DrawnGaussianLaw:
 
     @property
     def distance(self) -> float:
-        """Distance d. The pair of N(d, 1) and N(0, 1) dominates: its profile decreases, and q E_γ ≤ E_α for γ ≥ α."""
+        """Distance d. The pair of N(d, 1) and N(0, 1), with profile E_α, dominates.
+
+        H(α) = q E_γ for γ = 1 + (α − 1)/q ≥ α ≥ 1, and E_γ ≤ E_α because a profile decreases.
+        """
         return self.shift
 
     def reverse(self) -> DrawnGaussianLaw:
@@ -181,7 +188,7 @@ class _MixedLaw:
     """Finitely many sensitivities s_k of a contribution, each with its probability p_k.
 
     Attributes:
-        sensitivities: s_k over the noise's standard deviation, 0 ≤ s_k < ∞, in any order.
+        sensitivities: s_k, in standard deviations of the noise, 0 ≤ s_k < ∞, in any order.
         probabilities: p_k ≥ 0. All except the largest are exactly these doubles. The largest is the rest to 1.
 
     Raises:
@@ -200,14 +207,16 @@ class _MixedLaw:
     @cached_property
     def components(self) -> tuple[tuple[float, float], ...]:
         """Pairs (s_k, p_k) with p_k > 0 by increasing s_k. The largest p_k is 1 minus the sum of the rest, rounded."""
-        pairs = sorted(pair for pair in zip(self.sensitivities, self.probabilities, strict=True) if pair[1] > 0.0)
-        place = self._heaviest(pairs)
-        rest = sum((Fraction(weight) for k, (_, weight) in enumerate(pairs) if k != place), Fraction(0))
-        pairs[place] = (pairs[place][0], float(1 - rest))
-        return tuple(pairs)
+        declared = zip(self.sensitivities, self.probabilities, strict=True)
+        components = sorted((sensitivity, weight) for sensitivity, weight in declared if weight > 0.0)
+        heaviest = self._heaviest(components)
+        rest = sum((Fraction(weight) for k, (_, weight) in enumerate(components) if k != heaviest), Fraction(0))
+        components[heaviest] = (components[heaviest][0], float(1 - rest))
+        return tuple(components)
 
     @staticmethod
     def _heaviest(components: Sequence[tuple[float, float]]) -> int:
+        """Return the index of the component with the largest probability."""
         return max(range(len(components)), key=lambda k: components[k][1])
 
     @property
@@ -217,25 +226,36 @@ class _MixedLaw:
 
     @property
     def is_silent(self) -> bool:
-        """True if every loss is zero."""
+        """True if the privacy loss is always zero, because every s_k is."""
         return self.largest == 0.0
 
     def shorten(self, log_mass: float) -> tuple[Self, float]:
-        """Move the largest s_k, of total probability at most e^`log_mass`, to the s_k of the largest probability.
+        """Remove the largest s_k, and give their probabilities to the s_k of the largest probability.
 
-        Guarantees: δ of a composition of T steps falls by at most T e^m, where m is the second number returned; −inf if
-        nothing was moved (docs/engine-certificate.md, A10, Components moved).
+        Guarantees: δ of a composition of T steps falls by at most T e^m (docs/engine-certificate.md, A10, Components
+        moved).
+
+        Args:
+            log_mass: logarithm of the largest total probability that may be moved.
+
+        Returns:
+            The shorter law, and m; the same law and −inf if nothing was moved.
         """
-        components, moved = list(self.components), 0.0
-        place = self._heaviest(components)
-        least = max(place + 1, 1 if components[place][0] > 0.0 else 2)
-        while len(components) > least and moved + components[-1][1] <= math.exp(log_mass):
-            moved += components.pop()[1]
-        if moved == 0.0:
+        components, moved_mass = list(self.components), 0.0
+        heaviest = self._heaviest(components)
+        # The heaviest component stays, and at least one positive sensitivity.
+        fewest = max(heaviest + 1, 1 if components[heaviest][0] > 0.0 else 2)
+        while len(components) > fewest and moved_mass + components[-1][1] <= math.exp(log_mass):
+            moved_mass += components.pop()[1]
+        if moved_mass == 0.0:
             return self, -math.inf
-        sensitivities, probabilities = zip(*components, strict=True)
-        log_excess = math.log(moved) + math.log1p(1.0 / components[place][1]) + 1e-12
-        return replace(self, sensitivities=sensitivities, probabilities=probabilities), log_excess
+        shortened = replace(
+            self,
+            sensitivities=tuple(sensitivity for sensitivity, _ in components),
+            probabilities=tuple(weight for _, weight in components),
+        )
+        # 1e-12 is far above the rounding of the two logarithms.
+        return shortened, math.log(moved_mass) + math.log1p(1.0 / components[heaviest][1]) + 1e-12
 
 
 @dataclass(frozen=True)
@@ -275,11 +295,13 @@ class GaussianMixtureLaw(_MixedLaw):
 
 @dataclass(frozen=True)
 class DrawnMixtureLaw(_MixedLaw):
-    """`DrawnGaussianLaw` with a random, public shift, for replace-one: its profile is Σ p_k H_k, H_k that at s_k.
+    """One step as in `DrawnGaussianLaw`, for replace-one, with a random shift that the adversary sees.
+
+    The shift is s_k with probability p_k. The profile is Σ p_k H_k, with H_k the profile of the step with shift s_k.
 
     Attributes:
         rate: probability q that the batch contains the record, 0 < q < 1.
-        log_rest: log-probability of an infinite loss, which is charged in addition to the transform.
+        log_rest: log-probability of an infinite loss, which the transform leaves out and δ includes.
     """
 
     rate: float
@@ -298,7 +320,7 @@ class DrawnMixtureLaw(_MixedLaw):
 
     @property
     def atom(self) -> float:
-        """Approximate share of the transform that does not decrease along the line of integration."""
+        """Approximate probability of the loss 0. The transform does not decay below it along the contour."""
         return (1.0 - self.rate) * math.fsum(
             p * (math.erf(s / math.sqrt(8.0)) if s > 0.0 else 1.0) for s, p in self.components
         )
@@ -319,73 +341,6 @@ Law: TypeAlias = NormalLaw | LaplaceLaw
 
 
 @dataclass(frozen=True)
-class FiniteLaw:
-    """An ordered pair of distributions (P, Q) on finitely many outcomes. All are listed: the masses sum to one.
-
-    Attributes:
-        losses: log p − log q of each outcome that both distributions can give, finite, within a relative `accuracy`.
-        log_first: log p, within `accuracy` per unit of 1 + |log p|.
-        log_second: log q, likewise.
-        log_infinite: upper bound on log P of the outcomes that Q cannot give, within `accuracy`; −inf if none exists.
-        log_missing: the same for log Q of the outcomes that P cannot give.
-        accuracy: bound on the errors above.
-    """
-
-    losses: tuple[float, ...]
-    log_first: tuple[float, ...]
-    log_second: tuple[float, ...]
-    log_infinite: float = -math.inf
-    log_missing: float = -math.inf
-    accuracy: float = 8 * UNIT_ROUNDOFF
-
-    def reverse(self) -> FiniteLaw:
-        """Return the pair in the other direction."""
-        losses = tuple(-loss for loss in self.losses)
-        return FiniteLaw(
-            losses, self.log_second, self.log_first, self.log_missing, self.log_infinite, accuracy=self.accuracy
-        )
-
-    def mix(self, rate: float, absent: float) -> FiniteLaw | None:
-        """Return (1 − q) Q + q P against Q, for 0 < q < 1 and 1 − q, each rounded once; None for losses beyond 600.
-
-        The outcomes that P cannot give become an outcome of loss log(1 − q). The derivative of log(1 − q + q e^l) in l
-        is q e^l over its argument. Its formula errs by 16 units of roundoff, and by 8 units of l if it adds l to a
-        logarithm.
-        """
-        if max(map(abs, self.losses), default=0.0) > _LARGEST_LOSS:
-            return None
-        log_rate, worst = math.log(rate), self.accuracy
-        losses, first, second = [], [], list(self.log_second)
-        for loss in self.losses:
-            mixed = _mixed_loss(loss, rate, absent)
-            slope = math.exp(min(log_rate + loss - mixed, 0.0))
-            added = 8 * UNIT_ROUNDOFF if loss < 0.0 and rate > 0.5 else 0.0
-            error = abs(loss) * (1.01 * self.accuracy * slope + added) / abs(mixed) if mixed != 0.0 else 0.0
-            worst = max(worst, error + 16 * UNIT_ROUNDOFF)
-            losses.append(mixed)
-        if math.isfinite(self.log_missing):
-            losses.append(math.log1p(-rate) if rate < 0.5 else math.log(absent))
-            second.append(self.log_missing)
-        accuracy = worst
-        for loss, mass in zip(losses, second, strict=True):
-            first.append(loss + mass)
-            error = worst * abs(loss) + (self.accuracy + 2 * UNIT_ROUNDOFF) * (1.0 + abs(mass))
-            accuracy = max(accuracy, error / (1.0 + abs(first[-1])) + 2 * UNIT_ROUNDOFF)
-        log_infinite = self.log_infinite + log_rate
-        accuracy += 4 * UNIT_ROUNDOFF
-        return FiniteLaw(tuple(losses), tuple(first), tuple(second), log_infinite, accuracy=accuracy)
-
-
-def _mixed_loss(loss: float, rate: float, absent: float) -> float:
-    """Return log(1 − q + q e^l), by the formula that loses no digits."""
-    if loss >= 0.0 or rate <= 0.5:
-        return math.log1p(rate * math.expm1(loss))
-    if loss > -30.0:
-        return loss + math.log1p(absent * math.expm1(-loss))
-    return math.log(absent + rate * math.exp(loss))
-
-
-@dataclass(frozen=True)
 class Concentrated:
     """ρ-zCDP given an event that has probability S under both distributions, and an infinite loss outside the event.
 
@@ -398,3 +353,26 @@ class Concentrated:
     rho: float
     log_survival: float = 0.0
     log_escape: float = -math.inf
+
+
+@dataclass(frozen=True)
+class RenyiBounds:
+    """Upper bounds on the Rényi divergences of both directions of a pair, at finitely many orders.
+
+    Attributes:
+        orders: increasing orders, each above 1.
+        divergences: bound at each order, in nats, at least 0.
+    """
+
+    orders: tuple[float, ...]
+    divergences: tuple[float, ...]
+
+    @cached_property
+    def _least_from(self) -> tuple[float, ...]:
+        """The least bound at each order and all larger ones."""
+        return tuple(itertools.accumulate(reversed(self.divergences), min))[::-1]
+
+    def at(self, order: float) -> float:
+        """Return a bound at any order: the least of this order and larger ones, because divergences increase."""
+        index = bisect.bisect_left(self.orders, order)
+        return self._least_from[index] if index < len(self.orders) else math.inf

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _USUAL_LOG_DELTA = -14.0
+"""log δ of about 1e-6, at which the ε of composed profiles are estimated to sort them."""
 _LEAST_MARGIN, _MARGIN = 0.05, 0.1
+"""Margin in log δ by which a profile must exceed a bound to be left out: least, and per unit of |log δ|."""
 _ROUGHLY = 4.0
 """Number of margins by which an estimate must exceed a bound."""
 
@@ -35,6 +37,9 @@ class LeastProfile(Profile):
 
     The least profile bounds δ at every ε, but it need not be convex. Its tails are those of the profile that is least
     at ε = 0. A composition is formed of each profile separately (`Pair.alternatives`).
+
+    Attributes:
+        profiles: the profiles.
     """
 
     one_sided: ClassVar[bool] = True
@@ -43,6 +48,7 @@ class LeastProfile(Profile):
 
     @cached_property
     def _chosen(self) -> Profile:
+        """The profile that is least at ε = 0, which gives the tails."""
         return min(self.profiles, key=lambda profile: float(profile.log_delta(np.zeros(1)).upper[0]))
 
     @property
@@ -69,19 +75,28 @@ class LeastProfile(Profile):
         return self._least_of(self.profiles, epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the upper bound on log δ at one ε, without the profiles that are certainly or likely not the least."""
+        """Return the least upper bound on log δ at one ε over the profiles that may have it.
+
+        Each profile's bound is valid, and so the least of any of them is. Profiles that are certainly or likely larger
+        are left out.
+        """
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
-        for place, profile in enumerate(self._composed):
-            if (place or self._closed) and _is_likely_larger(profile, epsilon, least):
+        has_bound = bool(self._closed)
+        for profile in self._composed:
+            if has_bound and _is_likely_larger(profile, epsilon, least):
                 continue
             least = min(least, profile.upper_log_delta(epsilon))
+            has_bound = True
         return least
 
     @staticmethod
     def _least_of(profiles: Sequence[Profile], epsilon: FloatArray) -> Enclosure:
+        """Return the least lower and the least upper bound of several profiles, elementwise."""
         bounds = [profile.log_delta(epsilon) for profile in profiles]
-        lower, upper = (np.minimum.reduce([interval[side] for interval in bounds]) for side in (0, 1))
-        return Enclosure(lower, upper)
+        return Enclosure(
+            np.minimum.reduce([interval.lower for interval in bounds]),
+            np.minimum.reduce([interval.upper for interval in bounds]),
+        )
 
     @cached_property
     def _closed(self) -> list[Profile]:
@@ -97,12 +112,12 @@ class LeastProfile(Profile):
         return sorted(composed, key=lambda profile: profile.guess(_USUAL_LOG_DELTA).epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether the closed forms are likely to be least, so that no composition must be evaluated.
+        """Return whether a profile in closed form likely has the least δ of all, so that no composition is needed.
 
         Args:
             epsilon: ε, in nats.
-            share: fraction of the least closed form's log δ by which the estimates of all composed profiles must
-                exceed it.
+            share: fraction of |log δ| by which the estimates for all other profiles must exceed log δ, the least in
+                closed form.
         """
         if not self._closed:
             return False
@@ -110,15 +125,22 @@ class LeastProfile(Profile):
         return all(profile.likely_log_delta(epsilon) > least for profile in self._composed)
 
     def _least_at(self, epsilon: float) -> Interval:
-        """Return the least lower and the least upper bound at one ε."""
-        least = Interval(0.0, 0.0)
+        """Return the least lower and the least upper bound on log δ over all profiles, at one ε.
+
+        Composed profiles, which are expensive, are left out if they are certainly or likely larger than those in closed
+        form and those evaluated so far.
+        """
+        least = Interval(0.0, 0.0)  # log δ ≤ 0
         if self._closed:
-            least = Interval(*map(float, self._least_of(self._closed, np.asarray(epsilon))))
-        for place, profile in enumerate(self._composed):
-            if (place or self._closed) and _is_likely_larger(profile, epsilon, least.upper):
+            closed = self._least_of(self._closed, np.asarray(epsilon))
+            least = Interval(float(closed.lower), float(closed.upper))
+        has_bound = bool(self._closed)
+        for profile in self._composed:
+            if has_bound and _is_likely_larger(profile, epsilon, least.upper):
                 continue
-            lower, upper = (float(end[0]) for end in profile.log_delta(np.asarray([epsilon])))
-            least = Interval(min(least.lower, lower), min(least.upper, upper))
+            bounds = profile.log_delta(np.asarray([epsilon]))
+            least = Interval(min(least.lower, float(bounds.lower[0])), min(least.upper, float(bounds.upper[0])))
+            has_bound = True
         return least
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
@@ -145,7 +167,7 @@ def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> boo
 
 @dataclass(frozen=True)
 class LeastSearch(PairSearch):
-    """The search of a pair of least profiles, which works on the alternatives.
+    """The search for ε(δ) of a pair that is the least of several pairs, by searches of the single pairs.
 
     Attributes:
         alternatives: the dominating pairs of the same mechanism.
@@ -154,7 +176,7 @@ class LeastSearch(PairSearch):
     alternatives: tuple[Pair, ...]
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose ε(δ) with few evaluations if bounds are expensive.
+        """Enclose ε(δ) with few evaluations if bounds are expensive. `near` is not used.
 
         If every alternative is symmetric, δ is the least δ of the alternatives. It falls below the target at the ε at
         which the first alternative does. Each alternative is searched separately. An alternative is skipped if its δ at
@@ -162,6 +184,7 @@ class LeastSearch(PairSearch):
         """
         del near
         alternatives = self.alternatives
+        # "spare" marks profiles for which few evaluations matter most.
         if all(profile.root_search == "spare" for pair in alternatives for profile in pair.directions()):
             return sparing_epsilon(self.log_delta_bounds, log_delta)
         if not all(pair.symmetric for pair in alternatives):

@@ -5,19 +5,22 @@ Both directions of a pair (P, Q) determine each other: E_γ(P‖Q) = 1 − γ + 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
-from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.search import PairSearch
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval
+from epsilond.accountants.curve.search import PairSearch, bracketed_epsilon
 from epsilond.accountants.target import asks_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from epsilond.accountants.curve.enclosure import Enclosure
-    from epsilond.accountants.curve.facts import Concentrated, FiniteLaw, NormalLaw
+    from epsilond.accountants.curve.facts import Concentrated, NormalLaw, RenyiBounds
+    from epsilond.accountants.curve.finite_law import FiniteLaw
     from epsilond.accountants.curve.plateaus import Plateau
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
@@ -40,6 +43,7 @@ class Pair:
         law: the distribution of the forward loss, if its transform is known exactly.
         atoms: the same if the loss has finitely many values.
         concentrated: ρ and the survival probability, if these describe the pair.
+        renyi: bounds on the Rényi divergences, if the mechanism is only known by them.
         plateau: an ε from which on δ is at most a rational number.
         parts: factors of the pair, if it is a product, and the number of runs of each. Composition then uses
             the parts, to preserve accuracy.
@@ -55,6 +59,7 @@ class Pair:
     law: NormalLaw | None = None
     atoms: FiniteLaw | None = None
     concentrated: Concentrated | None = None
+    renyi: RenyiBounds | None = None
     plateau: Plateau | None = None
     parts: tuple[tuple[Pair, int], ...] = ()
     alternatives: tuple[Pair, ...] = ()
@@ -81,15 +86,30 @@ class Pair:
     # δ at ε ---------------------------------------------------------------------------------------------------------
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ of the unordered pair, the larger of both directions, elementwise at ε ≥ 0."""
-        return self.search.log_delta(epsilon)
+        bounds = self.search.log_delta(epsilon)
+        plateau = self.plateau
+        if plateau is None:
+            return bounds
+        limits = np.where(np.asarray(epsilon, dtype=np.float64) >= plateau.epsilon, plateau.log_delta, 0.0)
+        return Enclosure(np.minimum(bounds.lower, limits), np.minimum(bounds.upper, limits))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return `log_delta` at one ε."""
-        return self.search.log_delta_bounds(epsilon)
+        limit = self._plateau_log_delta(epsilon)
+        if limit == -math.inf:
+            return Interval(limit, limit)
+        lower, upper = self.search.log_delta_bounds(epsilon)
+        return Interval(min(lower, limit), min(upper, limit))
 
     def upper_log_delta(self, epsilon: float) -> float:
         """Return only the upper bound on log δ at one ε, without the work for the lower bound."""
-        return self.search.upper_log_delta(epsilon)
+        limit = self._plateau_log_delta(epsilon)
+        return limit if limit == -math.inf else min(self.search.upper_log_delta(epsilon), limit)
+
+    def _plateau_log_delta(self, epsilon: float) -> float:
+        """Return the upper bound on log δ(ε) from the plateau; 0 below the plateau's ε, or without a plateau."""
+        plateau = self.plateau
+        return 0.0 if plateau is None or epsilon < plateau.epsilon else plateau.log_delta
 
     def upper_log_delta_next_to(self, epsilon: float, evaluated: float) -> float:
         """Return an upper bound on log δ at an ε, cheaply if it is close to an ε that has been evaluated.
@@ -105,7 +125,7 @@ class Pair:
 
     def lower_log_delta(self, epsilon: float) -> float:
         """Return the lower bound of `log_delta_bounds`, or a smaller one if δ is far below every double."""
-        return self.search.lower_log_delta(epsilon)
+        return min(self.search.lower_log_delta(epsilon), self._plateau_log_delta(epsilon))
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """Return whether log δ(ε) is likely to be at most `log_delta`, by bounds or estimates that cost little.
@@ -123,20 +143,43 @@ class Pair:
             log_delta: the target, log δ.
             near: an ε at which log δ may be about the target; 0 if none is known. It affects only the work.
         """
+        if log_delta == -math.inf:
+            return self._enclose_pure_epsilon()
         lower, upper = self.search.epsilon(log_delta, near)
         most = self._limit_to_plateau(upper, log_delta)
         return Interval(min(lower, most), most)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return only the upper bound on ε(δ), without the work for the lower bound."""
+        if log_delta == -math.inf:
+            return self._enclose_pure_epsilon().upper
         return self._limit_to_plateau(self.search.upper_epsilon(log_delta, near), log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return only a lower bound on ε(δ), about as close as that of `epsilon`."""
+        if log_delta == -math.inf:
+            return self._enclose_pure_epsilon().lower
         return self._limit_to_plateau(self.search.lower_epsilon(log_delta, near), log_delta)
 
+    def _enclose_pure_epsilon(self) -> Interval:
+        """Enclose the smallest ε with δ(ε) = 0.
+
+        The upper bound is the least of the plateau's ε, the largest losses that the profiles know, and a bisection. The
+        lower bound is 0 if the bisection is not necessary. The searches for a positive δ do not apply, because log δ
+        has no finite distance from −∞.
+        """
+        upper = max(profile.supremum for profile in self.directions())
+        if self.plateau is not None and self.plateau.delta == 0:
+            upper = min(upper, self.plateau.epsilon)
+        if upper < math.inf or self.upper_log_delta(LARGEST_EPSILON) > -math.inf:
+            return Interval(0.0, upper)
+        return bracketed_epsilon(self.log_delta_bounds, -math.inf)
+
     def _limit_to_plateau(self, epsilon: float, log_delta: float) -> float:
-        """Return the smaller of an ε and the plateau's ε, which counts only if the plateau's δ is at most the target.
+        """Return the smaller of an ε and the plateau's ε.
+
+        A plateau is an ε from which on δ is at most a given rational number. It is ignored if this number exceeds the
+        target.
 
         Args:
             epsilon: the given ε.

@@ -10,11 +10,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
+from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 MOST_PARTS = 1000
-"""Limit on the number of runs whose plateaus are composed. More runs would give rational numbers that are too long."""
+"""Limit on the number of runs with a positive δ whose plateaus are composed.
+
+More runs would give rational numbers that are too long.
+"""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,20 @@ class Plateau:
 
     epsilon: float
     delta: Fraction
+
+    @cached_property
+    def log_delta(self) -> float:
+        """Logarithm of `delta`, rounded up; −∞ for a pure guarantee."""
+        if self.delta == 0:
+            return -math.inf
+        value = math.log(self.delta.numerator) - math.log(self.delta.denominator)
+        size = 1.0 + math.log(self.delta.numerator) + math.log(self.delta.denominator)
+        return min(value + 8 * UNIT_ROUNDOFF * size, 0.0)
+
+
+def pure_plateau(epsilon: Fraction) -> Plateau:
+    """Return the plateau of an ε-differentially private mechanism: δ is zero from ε on, which is rounded up."""
+    return Plateau(round_up(epsilon), Fraction(0))
 
 
 def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
@@ -37,14 +56,15 @@ def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
     """
     if base is None:
         return None
-    epsilon, share = base.epsilon, float(rate)
-    moved = math.log1p(share * math.expm1(epsilon)) if epsilon < 700.0 else epsilon
-    moved += 16 * UNIT_ROUNDOFF * (1.0 + abs(moved)) if moved > 1e-3 else 16 * UNIT_ROUNDOFF * moved
-    return Plateau(min(moved, epsilon), rate * base.delta)
+    epsilon = base.epsilon
+    amplified = math.log1p(float(rate) * math.expm1(epsilon)) if epsilon < 700.0 else epsilon
+    size = 1.0 + abs(amplified) if amplified > 1e-3 else amplified
+    rounded_up = amplified + 16 * UNIT_ROUNDOFF * size
+    return Plateau(min(rounded_up, epsilon), rate * base.delta)
 
 
 def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the plateau of q δ(ε)."""
+    """Return the plateau of q δ(ε), from that of δ: the same ε, and q times its δ."""
     return None if base is None else Plateau(base.epsilon, rate * base.delta)
 
 
@@ -58,12 +78,11 @@ def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | N
         parts: the plateau of each part, and the number of runs of the part.
 
     Returns:
-        The plateau; None if a part has no plateau or if there are more than `MOST_PARTS` runs.
+        The plateau; None if a part has no plateau or if more than `MOST_PARTS` runs have a positive δ_i.
     """
     plateaus = [(plateau, times) for plateau, times in parts if plateau is not None]
-    if len(plateaus) < len(parts) or sum(times for _, times in plateaus) > MOST_PARTS:
+    if len(plateaus) < len(parts) or sum(times for plateau, times in plateaus if plateau.delta > 0) > MOST_PARTS:
         return None
     epsilon = sum((Fraction(plateau.epsilon) * times for plateau, times in plateaus), Fraction(0))
     complement = math.prod(((1 - plateau.delta) ** times for plateau, times in plateaus), start=Fraction(1))
-    rounded = float(epsilon)
-    return Plateau(rounded if Fraction(rounded) >= epsilon else math.nextafter(rounded, math.inf), 1 - complement)
+    return Plateau(round_up(epsilon), 1 - complement)

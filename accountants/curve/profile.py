@@ -30,7 +30,7 @@ RootSearch: TypeAlias = Literal["bracket", "solve", "sweep", "spare"]
 
 
 class EpsilonEstimate(NamedTuple):
-    """An ε > 0 at which log δ is about the target, from a formula without charged roundings.
+    """An ε > 0 at which log δ is about the target, from a formula without a bound on its rounding errors.
 
     Attributes:
         epsilon: ε, in nats.
@@ -155,12 +155,13 @@ class Profile(ABC):
 
     # Tests of given sizes -------------------------------------------------------------------------------------------
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """Return for each false positive rate a test L > ε that has it approximately; None for a rate without a test.
+        """Return tests of P against Q that have about the given false positive rates.
 
-        The result is () if there is no test at all, which is the default.
+        A test rejects Q if the privacy loss exceeds an ε. The result has None for a rate without a test. It is () if
+        there is no test at all, which is the default.
 
         Args:
-            sizes: false positive rates, under Q.
+            sizes: false positive rates, the probabilities under Q of rejection.
         """
         del sizes
         return ()

@@ -86,25 +86,36 @@ class PairSearch:
             log_delta: the target, log δ ≤ 0.
             near: an ε at which δ may be close to the target; 0 if none is known.
         """
-        profiles = self.profiles
-        if len(profiles) == 1 and (exact := profiles[0].exact_epsilon(log_delta)) is not None:
+        exact = self.profiles[0].exact_epsilon(log_delta) if len(self.profiles) == 1 else None
+        if exact is not None:
             return exact
-        wanted = {profile.root_search for profile in profiles}
-        kind = wanted.pop() if len(wanted) == 1 else "bracket"
-        enclosed: Interval | None = None
-        if kind == "solve":
-            enclosed = self._solve(log_delta)
-        elif kind == "sweep":
-            enclosed = swept_epsilon(self.log_delta, log_delta)
-        elif kind == "spare":
-            guess = profiles[0].guess(log_delta)
-            enclosed = sparing_epsilon(self.log_delta_bounds, log_delta, guess if guess.epsilon > 0.0 else None)
-        elif near > 0.0 and (line := line_guess(self.log_delta_bounds, log_delta, near)) is not None:
-            enclosed = sparing_epsilon(self.log_delta_bounds, log_delta, line)
+        enclosed = self._preferred_search(log_delta, near)
         return bracketed_epsilon(self.log_delta_bounds, log_delta) if enclosed is None else enclosed
 
+    def _preferred_search(self, log_delta: float, near: float) -> Interval | None:
+        """Enclose ε(δ) by the search that both directions name in `Profile.root_search`; None if it fails.
+
+        If they differ, or name no special search, a line through values at 0 and at `near` is tried. The arguments are
+        those of `epsilon`.
+        """
+        kinds = {profile.root_search for profile in self.profiles}
+        kind = kinds.pop() if len(kinds) == 1 else "bracket"
+        if kind == "solve":
+            return self._solve(log_delta)
+        if kind == "sweep":
+            return swept_epsilon(self.log_delta, log_delta)
+        if kind == "spare":
+            guess = self.profiles[0].guess(log_delta)
+            return sparing_epsilon(self.log_delta_bounds, log_delta, guess if guess.epsilon > 0.0 else None)
+        line = line_guess(self.log_delta_bounds, log_delta, near) if near > 0.0 else None
+        return None if line is None else sparing_epsilon(self.log_delta_bounds, log_delta, line)
+
     def _solve(self, log_delta: float) -> Interval | None:
-        """Enclose ε(δ) around the profiles' own solutions; None if a solution is missing or cannot be certified."""
+        """Enclose ε(δ) around approximate solutions, which the profiles of both directions have in closed form.
+
+        The target log δ concerns the larger δ, so the larger solution is used, with the larger `pad`. The result is
+        None if a solution is missing or cannot be certified.
+        """
         solutions = [profile.solve(log_delta) for profile in self.profiles]
         usable = [solution for solution in solutions if solution is not None]
         if len(usable) < len(solutions):
@@ -116,21 +127,11 @@ class PairSearch:
         return solved_epsilon(self.upper_log_delta, self.lower_log_delta, log_delta, largest)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return only the upper bound on ε(δ), without the work for the lower bound.
-
-        Args:
-            log_delta: the target, log δ ≤ 0.
-            near: an ε at which δ may be close to the target; 0 if none is known.
-        """
+        """Return only the upper bound of `epsilon`, without the work for the lower bound."""
         return self.epsilon(log_delta, near).upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return only a lower bound on ε(δ), about as close as that of `epsilon`.
-
-        Args:
-            log_delta: the target, log δ ≤ 0.
-            near: an ε at which δ may be close to the target; 0 if none is known.
-        """
+        """Return only a lower bound on ε(δ), about as close as that of `epsilon`, with the same arguments."""
         return self.epsilon(log_delta, near).lower
 
 
@@ -183,9 +184,10 @@ def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: f
 
 
 def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
-    """Return an ε above the target, and an ε that is not above it (math.inf past `LARGEST_EPSILON`).
+    """Return an ε at which δ exceeds the target, and a larger one at which it does not (inf past `LARGEST_EPSILON`).
 
     The bracket grows from a small ε, because an evaluation far below the target costs an engine more than one near it.
+    `above` returns whether δ exceeds the target at an ε > 0. At 0 this is assumed.
     """
     failing, passing = 0.0, SMALL_EPSILON
     while above(passing):
@@ -207,16 +209,19 @@ def _narrow(end: Callable[[float], float], log_delta: float, failing: float, pas
         passing: an ε at which the bound is at most the target.
     """
     value_failing, value_passing = end(failing) - log_delta, end(passing) - log_delta
+    # The Illinois algorithm halves the weight of an end that stays, so that the other end moves too.
     weight_failing = weight_passing = 1.0
     for iteration in range(200):
         if passing - failing <= 1e-10 * passing + 1e-300:
             break
         middle = 0.5 * (failing + passing)
         rise, fall = weight_failing * value_failing, weight_passing * value_passing
-        if math.isfinite(rise) and math.isfinite(fall) and rise > fall and iteration % 8 != 7:
-            guess = failing + (passing - failing) * rise / (rise - fall)
+        has_slope = math.isfinite(rise) and math.isfinite(fall) and rise > fall
+        is_turn_to_bisect = iteration % 8 == 7
+        if has_slope and not is_turn_to_bisect:
+            secant_root = failing + (passing - failing) * rise / (rise - fall)
             margin = 2e-11 * passing
-            middle = min(max(guess, failing + margin), passing - margin)
+            middle = min(max(secant_root, failing + margin), passing - margin)
         value = end(middle) - log_delta
         if value > 0:
             failing, value_failing, weight_failing, weight_passing = middle, value, 1.0, 0.5 * weight_passing
@@ -226,13 +231,17 @@ def _narrow(end: Callable[[float], float], log_delta: float, failing: float, pas
 
 
 _SWEPT_FIRST = np.concatenate([[0.0], SMALL_EPSILON * 3.0 ** np.arange(38.0), [LARGEST_EPSILON]])
+"""Points of the first sweep, in nats, over all scales."""
 _EVEN_SHARES = np.arange(1.0, 16.0) / 16.0
+"""Evenly spaced points of a sweep, as shares of the bracket."""
 _AROUND = np.concatenate([-(8.0 ** -np.arange(1.0, 16.0)), 8.0 ** -np.arange(1.0, 16.0)])
+"""Geometrically spaced offsets of points from an interpolated root, as shares of the bracket."""
 _MOST_SWEEPS = 12
+"""Limit on the sweeps. A sweep narrows the bracket sixteenfold or more, unless the bounds are too wide for it."""
 
 
 def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> Interval | None:
-    """Enclose ε(δ) by evaluations at many ε at once; None if the enclosure is too wide.
+    """Enclose ε(δ) by sweeps, evaluations at many ε at once; None if the enclosure is too wide.
 
     The points are spaced evenly over the bracket, and geometrically around an interpolated root. The bracket runs from
     the largest ε with a lower bound above the target to the smallest ε with an upper bound that is not.
@@ -245,27 +254,41 @@ def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> 
     previous_bracket = (math.nan, math.nan)
     for _ in range(_MOST_SWEEPS):
         bounds = read(points)
-        above = np.flatnonzero(bounds.lower > log_delta)
-        below = np.flatnonzero(bounds.upper <= log_delta)
-        if below.size == points.size:
+        missing = np.flatnonzero(bounds.lower > log_delta)
+        meeting = np.flatnonzero(bounds.upper <= log_delta)
+        if meeting.size == points.size:
             return Interval(0.0, 0.0)
-        if above.size == 0:
+        if missing.size == 0:
             return None
-        low = float(points[above[-1]])
-        if below.size == 0:
+        last_missing = missing[-1]
+        low = float(points[last_missing])
+        if meeting.size == 0:
             return Interval(low, math.inf)
-        high = float(points[below[0]])
+        first_meeting = meeting[0]
+        high = float(points[first_meeting])
         width = high - low
         if 0.0 < width <= 1e-10 * high:
             return Interval(low, high)
         if width <= 0.0 or (low, high) == previous_bracket:
             return None
         previous_bracket = low, high
-        at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (above[-1], below[0]))
-        share = (at_low - log_delta) / (at_low - at_high) if -math.inf < at_high < at_low else 0.5
-        inner = low + width * np.concatenate([_EVEN_SHARES, share + _AROUND])
-        points = np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
+        at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (last_missing, first_meeting))
+        root_share = (at_low - log_delta) / (at_low - at_high) if -math.inf < at_high < at_low else 0.5
+        points = _points_of_sweep(low, high, root_share)
     return None
+
+
+def _points_of_sweep(low: float, high: float, root_share: float) -> FloatArray:
+    """Return the points of a sweep: evenly spaced over a bracket, and geometrically around a root.
+
+    Args:
+        low: lower end of the bracket.
+        high: upper end of the bracket.
+        root_share: position of the interpolated root, as a share of the bracket.
+    """
+    points = low + (high - low) * np.concatenate([_EVEN_SHARES, root_share + _AROUND])
+    inside = points[(points > low) & (points < high)]
+    return np.unique(np.concatenate([[low], inside, [high]]))
 
 
 def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: Guess | None = None) -> Interval:
@@ -292,7 +315,7 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
         return Interval(lower_epsilon(read_lower, log_delta, guess=math.inf), math.inf)
     if read_lower(sides.above) > log_delta:
         return Interval(sides.above, sides.below)
-    # The lower bound on log δ crosses the target slightly below the upper one.
+    # The lower bound on log δ crosses the target at a slightly smaller ε than the upper one.
     bounds = read(sides.below)
     width = bounds.upper - bounds.lower if bounds.upper > -math.inf else 0.0
     pad = 2.0 * width / guess.steepness + 1e-10 * sides.below
@@ -318,13 +341,14 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
             break
         low, at_low = high, at_high
     else:
-        return Guess(low, 1.0)
-    wanted, root_low, root_high = (math.sqrt(max(-value, 0.0)) for value in (log_delta, at_low, max(at_high, -1e6)))
+        return Guess(low, 1.0)  # no ε is large enough
+    target_root, root_low = math.sqrt(max(-log_delta, 0.0)), math.sqrt(max(-at_low, 0.0))
+    root_high = math.sqrt(max(-max(at_high, -_MOST_SQUARE), 0.0))
     if not root_high > root_low:
         return Guess(high, 1.0)
-    share = (wanted - root_low) / (root_high - root_low)
+    share = (target_root - root_low) / (root_high - root_low)
     epsilon = low + (high - low) * min(share, 1.0)
-    return Guess(epsilon, max(2.0 * wanted * (root_high - root_low) / (high - low), 1e-9))
+    return Guess(epsilon, max(2.0 * target_root * (root_high - root_low) / (high - low), 1e-9))
 
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
@@ -335,13 +359,16 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
         log_delta: the target, log δ.
         near: an ε > 0 at which log δ is about the target.
     """
-    wanted, at_zero, there = (
-        math.sqrt(min(max(-value, 0.0), _MOST_SQUARE)) for value in (log_delta, read(0.0).upper, read(near).upper)
-    )
-    rise = (there - at_zero) / near
-    if not rise > 0.0:
+
+    def root_of(value: float) -> float:
+        """Return √−value for a log δ."""
+        return math.sqrt(min(max(-value, 0.0), _MOST_SQUARE))
+
+    target_root, root_at_zero, root_near = root_of(log_delta), root_of(read(0.0).upper), root_of(read(near).upper)
+    slope = (root_near - root_at_zero) / near
+    if not slope > 0.0:
         return None
-    return Guess(max((wanted - at_zero) / rise, 0.0), max(2.0 * wanted * rise, 1e-9))
+    return Guess(max((target_root - root_at_zero) / slope, 0.0), max(2.0 * target_root * slope, 1e-9))
 
 
 def solved_epsilon(

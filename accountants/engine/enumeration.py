@@ -30,12 +30,13 @@ from epsilond.accountants.engine.contour.accuracy import TINY
 from epsilond.accountants.engine.lattice.discretise import log_probability_of_any
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log1m_exp_at, log_sum
 from epsilond.accountants.profiles.atoms import AtomicProfile
-from epsilond.accountants.profiles.finite_and_gaussian import FiniteAndGaussianProfile
+from epsilond.accountants.profiles.products.finite_and_gaussian import FiniteAndGaussianProfile
+from epsilond.accountants.profiles.products.finite_and_pair import FiniteAndPairProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from epsilond.accountants.curve.facts import FiniteLaw
+    from epsilond.accountants.curve.finite_law import FiniteLaw
     from epsilond.accountants.curve.near_tests import NearTest
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -53,12 +54,12 @@ _NEAR_ONE = -5.0
 
 @dataclass(frozen=True, eq=False)
 class EnumeratedProfile(Profile):
-    """One direction of a product, by the totals of the loss as computed.
+    """The profile of one direction of a product with finitely many values of the total loss.
 
     Attributes:
         totals: profile of the totals, as if they and their probabilities were exact.
-        log_error: bound of the error of every log probability, and of the log of every sum of probabilities.
-        misplacement: bound of the error of every total, in nats.
+        log_error: bound on the error of every log probability, and of the log of every sum of probabilities.
+        misplacement: bound on the error of every total, in nats.
         places: all totals, increasing, in nats.
         log_below: log of the probability of the first 0, 1, 2, … totals.
         log_masses: log of the probability of each total.
@@ -84,13 +85,17 @@ class EnumeratedProfile(Profile):
         return self.totals.tail_accuracy + self.log_error + 2.0 * self.misplacement
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ, evaluated at ε moved by the error of the totals in either direction."""
+        """Enclose log δ(ε), evaluated at ε moved either way by `misplacement`, the error of the total losses.
+
+        Each bound is the better one of the sum for log δ, and of log(1 − (1 − δ)) from the sum for 1 − δ in
+        `_log_complement`. The latter is more accurate for δ near 1.
+        """
         at = np.asarray(epsilon, dtype=np.float64)
         slack = self.misplacement + 4 * UNIT_ROUNDOFF * at
         lower = self.totals.log_delta(at + slack).lower - self.log_error
         upper = self.totals.log_delta(at - slack).upper + self.log_error
-        most, least = self._log_complement(at + slack).upper, self._log_complement(at - slack).lower
-        lower, upper = np.maximum(lower, log1m_exp(most)), np.minimum(upper, log1m_exp(least))
+        lower = np.maximum(lower, log1m_exp(self._log_complement(at + slack).upper))
+        upper = np.minimum(upper, log1m_exp(self._log_complement(at - slack).lower))
         upper = np.minimum(upper * (1 - 8 * UNIT_ROUNDOFF) + TINY, 0.0)
         return Enclosure(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
@@ -121,10 +126,11 @@ class EnumeratedProfile(Profile):
 
     def _complement_at(self, epsilon: float) -> Interval:
         """Enclose log(1 − δ) at one ε, without arrays."""
-        at_or_below = bisect.bisect_right(self._sorted, epsilon)
-        rest = log_sum(float(self.log_below[at_or_below]), epsilon + self.totals.log_second_above(epsilon))
-        slack = (self.tail_accuracy + 4 * UNIT_ROUNDOFF * (self.places.size + 8)) * (1.0 + abs(rest) + abs(epsilon))
-        return Interval(min(rest - slack, 0.0), min(rest + slack, 0.0))
+        index = bisect.bisect_right(self._sorted, epsilon)
+        value = log_sum(float(self.log_below[index]), epsilon + self.totals.log_second_above(epsilon))
+        accuracy = self.tail_accuracy + 4 * UNIT_ROUNDOFF * (self.places.size + 8)
+        slack = accuracy * (1.0 + abs(value) + abs(epsilon))
+        return Interval(min(value - slack, 0.0), min(value + slack, 0.0))
 
     @cached_property
     def _sorted(self) -> list[float]:
@@ -132,13 +138,18 @@ class EnumeratedProfile(Profile):
         return list(self.places.tolist())
 
     def _log_complement(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log(1 − δ) = log E[min(1, e^{ε−S}); S < ∞], which is accurate if δ is near 1."""
+        """Enclose log(1 − δ(ε)), accurately if δ is near 1.
+
+        With the total loss S, 1 − δ = E_P[min(1, e^{ε−S})] = P(S ≤ ε) + e^ε Q(S > ε). An infinite loss adds 0 to both
+        terms.
+        """
         log_q = self.totals.log_tails(epsilon).log_q
-        below = self.log_below[np.searchsorted(self.places, epsilon, side="right")]
-        rest = np.logaddexp(below, epsilon + log_q)
+        log_below = self.log_below[np.searchsorted(self.places, epsilon, side="right")]
+        value = np.logaddexp(log_below, epsilon + log_q)
+        # The sums of up to n terms err by a few times n units of roundoff.
         accuracy = self.tail_accuracy + 4 * UNIT_ROUNDOFF * (self.places.size + 8)
-        slack = accuracy * (1.0 + np.abs(rest) + np.abs(epsilon))
-        return Enclosure(np.minimum(rest - slack, 0.0), np.minimum(rest + slack, 0.0))
+        slack = accuracy * (1.0 + np.abs(value) + np.abs(epsilon))
+        return Enclosure(np.minimum(value - slack, 0.0), np.minimum(value + slack, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the tails of the distribution with raised losses, which dominates."""
@@ -185,32 +196,85 @@ def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -
     return Pair(products[0], products[-1])
 
 
-def _enumerate(parts: Sequence[tuple[Pair, int]]) -> list[EnumeratedProfile] | None:
+def enumerated_pair_and_rest(
+    parts: Sequence[tuple[Pair, int]], compose_rest: Callable[[], Pair], lattice: Callable[[], Pair], most: int
+) -> Pair | None:
+    """Return the product of `enumerated_pair` and any other pair; None if the pairs have many kinds of runs.
+
+    Args:
+        parts: pairs with finitely many outcomes, and how often each is run, at least once.
+        compose_rest: makes the other pair.
+        lattice: makes the same product on a lattice, for its tails.
+        most: largest number of kinds of runs.
+    """
+    profiles = _enumerate(parts, most)
+    if profiles is None:
+        return None
+    rest = compose_rest()
+    directions = [(rest.forward, rest.backward)]
+    if len(profiles) > 1 or not rest.symmetric:
+        directions.append((rest.backward, rest.forward))
+    products = [
+        FiniteAndPairProfile(
+            losses=profile.places,
+            log_masses=profile.log_masses,
+            log_infinite=profile.log_infinite_mass,
+            misplacement=profile.misplacement,
+            log_error=profile.log_error + profile.totals.mass_accuracy,
+            forward=forward,
+            backward=backward,
+            lattice=functools.partial(_direction_of, lattice, is_forward=index == 0),
+        )
+        for index, (profile, (forward, backward)) in enumerate(
+            zip((profiles[0], profiles[-1]), directions, strict=False)
+        )
+    ]
+    return Pair(products[0], products[-1])
+
+
+def _direction_of(make: Callable[[], Pair], *, is_forward: bool) -> Profile:
+    """Return one direction of a pair that is made at its first use."""
+    pair = make()
+    return pair.forward if is_forward else pair.backward
+
+
+def _enumerate(parts: Sequence[tuple[Pair, int]], most: int = MOST_KINDS) -> list[EnumeratedProfile] | None:
     """Enumerate the composition of pairs with finitely many outcomes.
 
     Args:
         parts: pairs, and how often each is run.
+        most: largest number of kinds of runs.
 
     Returns:
         One profile if all pairs are symmetric, and otherwise one for each direction; None if a pair has no list of
-        outcomes, or there would be more than `MOST_KINDS` terms.
+        outcomes, or there would be more than `most` terms.
     """
     laws: dict[FiniteLaw, int] = {}
     for pair, count in parts:
         if pair.atoms is None or not pair.atoms.losses:
             return None
         laws[pair.atoms] = laws.get(pair.atoms, 0) + count
-    kinds = 1
-    for law, count in laws.items():
-        if count > MOST_KINDS:
-            return None
-        kinds *= math.comb(count + len(law.losses) - 1, len(law.losses) - 1)
-        if kinds > MOST_KINDS:
-            return None
+    if not _are_few_kinds(laws, most):
+        return None
     profiles = [_profile(list(laws.items()))]
     if not all(pair.symmetric for pair, _ in parts):
         profiles.append(_profile([(law.reverse(), count) for law, count in laws.items()]))
     return profiles
+
+
+def _are_few_kinds(laws: dict[FiniteLaw, int], most: int) -> bool:
+    """Return whether Π C(T + k − 1, k − 1) over the distributions, with k outcomes and T runs, is at most `most`.
+
+    It is the number of lists of counts of the outcomes in all runs.
+    """
+    kinds = 1
+    for law, count in laws.items():
+        if count > most and len(law.losses) > 1:
+            return False
+        kinds *= math.comb(count + len(law.losses) - 1, len(law.losses) - 1)
+        if kinds > most:
+            return False
+    return True
 
 
 def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
@@ -219,47 +283,65 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     Args:
         laws: distributions with finitely many outcomes, and how often each is run.
     """
-    total: FloatArray = np.zeros(1)
-    log_mass: FloatArray = np.zeros(1)
-    error = extent = 0.0
-    misplacement = TINY
-    for law, count in laws:
-        places, masses = _kinds(law, count)
-        several = len(laws) > 1
-        total = np.add.outer(places, total).ravel() if several else places
-        log_mass = np.add.outer(masses, log_mass).ravel() if several else masses
-        size, bound = len(law.losses), max(map(abs, law.log_first))
-        logs = 2.0 * math.lgamma(count + 1.0) + count * bound
-        error += (_FACTORIAL_UNITS + 2 * size + len(laws)) * UNIT_ROUNDOFF * logs
-        error += count * law.accuracy * (1.0 + bound)
-        span = count * max(map(abs, law.losses))
-        extent += span
-        misplacement += span * (law.accuracy + (size + 2) * UNIT_ROUNDOFF)
-    misplacement += len(laws) * UNIT_ROUNDOFF * extent
-    order = np.argsort(total, kind="stable")
-    places = total[order]
-    log_masses = log_mass[order]
-    log_below = np.full(places.size + 1, -np.inf)
+    totals, log_masses = _total_losses(laws)
+    log_error, misplacement = _enumeration_errors(laws)
+    log_below = np.full(totals.size + 1, -np.inf)
     np.logaddexp.accumulate(log_masses, out=log_below[1:])
-    first = int(np.searchsorted(places, -max(1e-9, 8.0 * misplacement), side="right"))
+    # Totals below zero, beyond any rounding, do not affect δ for ε ≥ 0.
+    first = int(np.searchsorted(totals, -max(1e-9, 8.0 * misplacement), side="right"))
     counts = np.asarray([count for _, count in laws], dtype=np.float64)
     log_infinite = log_probability_of_any([law.log_infinite for law, _ in laws], counts, direction=1)
     # The error of log (1 − ∏ (1 − a)^T), which differs from log a by at most log T.
     runs = 1.0 + math.log(float(counts.sum()))
     accuracy = 4 * UNIT_ROUNDOFF + 2.0 * runs * max(law.accuracy for law, _ in laws)
-    totals = AtomicProfile(tuple(places[first:].tolist()), tuple(log_masses[first:].tolist()), log_infinite, accuracy)
-    return EnumeratedProfile(totals, error, misplacement, places, log_below, log_masses)
+    profile = AtomicProfile(tuple(totals[first:].tolist()), tuple(log_masses[first:].tolist()), log_infinite, accuracy)
+    return EnumeratedProfile(profile, log_error, misplacement, totals, log_below, log_masses)
+
+
+def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, FloatArray]:
+    """Return all total losses in increasing order, in nats, and their log probabilities."""
+    totals: FloatArray = np.zeros(1)
+    log_masses: FloatArray = np.zeros(1)
+    for law, count in laws:
+        losses, masses = _kinds(law, count)
+        if len(laws) == 1:
+            totals, log_masses = losses, masses
+        else:
+            totals = np.add.outer(losses, totals).ravel()
+            log_masses = np.add.outer(masses, log_masses).ravel()
+    order = np.argsort(totals, kind="stable")
+    return totals[order], log_masses[order]
+
+
+def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
+    """Return bounds on the error of every log probability, and on that of every total loss in nats.
+
+    Of T runs of a distribution with k outcomes, losses l, masses p known within a relative a, b ≥ |log p| and the unit
+    of roundoff u, the log probability errs by (4 + 2k) u (2 log T! + T b) + T a (1 + b), and the total by
+    T max|l| (a + (k + 2) u). Several distributions add one rounding each.
+    """
+    log_error = largest_total = 0.0
+    misplacement = TINY
+    for law, count in laws:
+        outcomes, bound = len(law.losses), max(map(abs, law.log_first))
+        log_sizes = 2.0 * math.lgamma(count + 1.0) + count * bound
+        log_error += (_FACTORIAL_UNITS + 2 * outcomes + len(laws)) * UNIT_ROUNDOFF * log_sizes
+        log_error += count * law.accuracy * (1.0 + bound)
+        largest = count * max(map(abs, law.losses))
+        largest_total += largest
+        misplacement += largest * (law.accuracy + (outcomes + 2) * UNIT_ROUNDOFF)
+    return log_error, misplacement + len(laws) * UNIT_ROUNDOFF * largest_total
 
 
 class _Outcome(NamedTuple):
-    """One step of an enumeration of counts, which adds one outcome.
+    """One step of an enumeration of counts (n_1, …, n_i), which adds the count n_i of one more outcome.
 
     After the step there is one entry for each list of counts of the outcomes so far.
 
     Attributes:
-        of: index of the list before the step that each new list extends.
-        times: count n of the added outcome in each new list.
-        log_factorial: log n! of this count.
+        of: for each new list, the index of the shorter list before the step that it extends.
+        times: for each new list, the count n_i of the added outcome.
+        log_factorial: log n_i! of this count.
     """
 
     of: IntArray
@@ -268,7 +350,12 @@ class _Outcome(NamedTuple):
 
 
 def _enumerate_counts(size: int, count: int) -> Iterator[_Outcome]:
-    """Yield all counts n_i ≥ 0 of `size` outcomes with Σ n_i = `count`, one outcome after the other."""
+    """Yield the steps that list all counts n_1, …, n_k ≥ 0 of the outcomes of some runs. Each step adds one outcome.
+
+    Args:
+        size: number k of outcomes.
+        count: number of runs, which is Σ n_i.
+    """
     log_factorial = np.asarray(gammaln(np.arange(count + 1) + 1.0))
     remaining = np.asarray([count])
     for _ in range(size - 1):

@@ -15,8 +15,9 @@ from epsilond.accountants.curve.facts import DrawnGaussianLaw, DrawnMixtureLaw, 
 from epsilond.accountants.curve.near_tests import BestTests
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.composition import WIDEST, falls_enough, supremum
+from epsilond.accountants.engine.contour.composition import WIDEST, supremum, transform_decays
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
+from epsilond.accountants.engine.low_noise import bounds as low_noise
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.near_tests import BestTest
 
 __all__ = [
-    "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "falls_enough", "log_delta", "supremum", "thresholds",
+    "NO_CERTIFICATE", "SizedTest", "WIDEST", "epsilon", "transform_decays", "log_delta", "supremum", "thresholds",
     "upper_log_delta",
 ]  # fmt: skip
 
@@ -63,6 +64,9 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
     Raises:
         ContourRefused: no such certificate within the budget.
     """
+    from_table = low_noise.log_delta(laws, epsilon, widest)
+    if from_table is not None:
+        return from_table
     enclose = kernel.log_delta if not _has_mixtures(laws) else _log_delta_of_mixtures
     enclosure = _query_kernel(functools.partial(enclose, laws, epsilon))
     if enclosure is not None and enclosure.width <= widest:
@@ -103,17 +107,17 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
     """
     steps = sum(count for law, count in laws if isinstance(law, MixedLaw))
     log_mass = log_delta + math.log(1e-5 * WIDEST) - math.log(max(steps, 1))
-    short: list[tuple[Law, int]] = []
-    leak = -math.inf
+    short_laws: list[tuple[Law, int]] = []
+    log_decrease = -math.inf
     for law, count in laws:
-        if isinstance(law, MixedLaw) and count > 0:
-            shorter, log_excess = law.shorten(log_mass)
-            short.append((_simplest(shorter), count))
-            log_rest = law.log_rest if isinstance(law, DrawnMixtureLaw) else -math.inf
-            leak = _log_sum(leak, math.log(count) + _log_sum(log_excess, log_rest))
-        else:
-            short.append((law, count))
-    return short, leak
+        if not isinstance(law, MixedLaw) or count <= 0:
+            short_laws.append((law, count))
+            continue
+        shorter, log_excess = law.shorten(log_mass)
+        short_laws.append((_simplest(shorter), count))
+        log_rest = law.log_rest if isinstance(law, DrawnMixtureLaw) else -math.inf
+        log_decrease = _log_sum(log_decrease, math.log(count) + _log_sum(log_excess, log_rest))
+    return short_laws, log_decrease
 
 
 def _simplest(law: MixedLaw) -> Law:
@@ -138,10 +142,10 @@ def _log_sum(first: float, second: float) -> float:
 
 
 def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> kernel.KernelEnclosure | None:
-    """Enclose log δ by the compiled kernel, after the rarest components of mixtures are replaced by `_shorten`.
+    """Enclose log δ by the compiled kernel, with the rarest shifts of mixtures replaced (`_shorten`).
 
-    Fewer and fewer components are replaced, until the effect on δ is negligible. The effect is charged. The result is
-    None if the kernel has no answer.
+    The replacement decreases δ by a bounded amount, which is charged to the upper bound. Ever rarer shifts are
+    replaced, until this amount is negligible. The result is None if the kernel has no answer.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -149,33 +153,42 @@ def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> k
     """
     if epsilon >= supremum(laws):
         return kernel.KernelEnclosure(Interval(-math.inf, -math.inf), 0.0)
-    estimate, enclosure = -8.0, None
+    estimate, enclosure = -8.0, None  # a first guess of log δ; the next ones follow from the bounds
     while True:
-        short, leak = _shorten(laws, estimate)
+        short_laws, log_decrease = _shorten(laws, estimate)
         try:
-            kernel_enclosure = kernel.log_delta(short, epsilon)
+            kernel_enclosure = kernel.log_delta(short_laws, epsilon)
         except kernel.NoLineDecays:
             kernel_enclosure = None
         if kernel_enclosure is None:
             return enclosure
         lower, upper = kernel_enclosure.bounds
-        upper = min(_log_sum(upper, leak), 0.0)
+        upper = min(_log_sum(upper, log_decrease), 0.0)
         enclosure = kernel.KernelEnclosure(Interval(lower, upper), upper - lower if upper > lower else 0.0)
-        # Below e^−700 no more components can be moved, and their effect is below every double.
-        if leak <= max(lower + math.log(1e-4 * WIDEST), -700.0):
+        # Below e^−700 no more components can be replaced, and their effect is below every double.
+        log_negligible = max(lower + math.log(1e-4 * WIDEST), -700.0)
+        if log_decrease <= log_negligible:
             return enclosure
         estimate = max(min(lower, estimate) - 1.0, 3.0 * estimate)
 
 
 def _upper_log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
-    """Bound log δ from above, with the rarest components of mixtures moved."""
-    estimate, least = -8.0, None
+    """Bound log δ from above by the compiled kernel, with the rarest shifts of mixtures replaced (`_shorten`).
+
+    The first bound replaces shifts that are rare for a guess of δ, the second one those that are rare for the first
+    bound on δ. The smaller bound is returned, or None if the kernel has no answer.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        epsilon: ε in nats.
+    """
+    estimate, least = -8.0, None  # a guess of log δ
     for _ in range(2):
-        short, leak = _shorten(laws, estimate)
-        bound = kernel.upper_log_delta(short, epsilon)
+        short_laws, log_decrease = _shorten(laws, estimate)
+        bound = kernel.upper_log_delta(short_laws, epsilon)
         if bound is None:
             return least
-        least = min(_log_sum(bound, leak), 0.0 if least is None else least)
+        least = min(_log_sum(bound, log_decrease), 0.0 if least is None else least)
         estimate = min(bound, estimate)
     return least
 
@@ -183,10 +196,21 @@ def _upper_log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float
 def _epsilon_of_mixtures(
     laws: Sequence[tuple[Law, int]], log_delta: float, slack: float
 ) -> kernel.KernelEnclosure | None:
-    """Enclose ε(δ) with the rarest components of mixtures moved; their effect adds to the slack."""
-    short, leak = _shorten(laws, log_delta)
-    share = math.exp(leak - log_delta + slack)
-    return kernel.epsilon(short, log_delta, slack - 1.01 * math.log1p(-share)) if share < 1.0 else None
+    """Enclose ε(δ) by the compiled kernel, with the rarest components of mixtures replaced by `_shorten`.
+
+    The replacement decreases δ by at most e^d. This adds −log(1 − e^{d + slack}/δ) to the slack. The result is None if
+    the kernel has no answer.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        log_delta: log of the target δ.
+        slack: distance ≥ 0 in log δ that both bounds keep from the target.
+    """
+    short_laws, log_decrease = _shorten(laws, log_delta)
+    share = math.exp(log_decrease - log_delta + slack)
+    if share >= 1.0:
+        return None
+    return kernel.epsilon(short_laws, log_delta, slack - 1.01 * math.log1p(-share))
 
 
 def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
@@ -221,6 +245,9 @@ def epsilon(
     Raises:
         ContourRefused: no such certificate within the budget.
     """
+    from_table = low_noise.epsilon(laws, log_delta, slack, widest)
+    if from_table is not None:
+        return from_table
     enclose = kernel.epsilon if not _has_mixtures(laws) else _epsilon_of_mixtures
     enclosure = _query_kernel(functools.partial(enclose, laws, log_delta, slack))
     if enclosure is not None and enclosure.width <= widest:
@@ -231,8 +258,8 @@ def epsilon(
 def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
     """Enclose the true positive rate of the best test at each false positive rate; None if the kernel has no answer.
 
-    If `_shorten` replaces components of mixtures, δ decreases by at most e^leak. So does the true positive rate, which
-    is the least γ α + δ(log γ) over γ. The upper bounds are raised by this.
+    If `_shorten` replaces components of mixtures, δ decreases by a bounded amount. So does the true positive rate,
+    which is the least γ α + δ(log γ) over γ. The upper bounds are raised by this amount.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -241,13 +268,13 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
     """
     if not _has_mixtures(laws):
         return kernel.best_tests(laws, rates, rounding)
-    short, leak = _shorten(laws, math.log(min(rates)))
-    tests = kernel.best_tests(short, rates, rounding)
+    short_laws, log_decrease = _shorten(laws, math.log(min(rates)))
+    tests = kernel.best_tests(short_laws, rates, rounding)
     if tests is None:
         return None
-    by_rate = {rate: None if test is None else _raise_test(test, leak) for rate, test in tests.by_rate.items()}
+    by_rate = {rate: None if test is None else _raise_test(test, log_decrease) for rate, test in tests.by_rate.items()}
     lower, upper = tests.log_delta_at_zero
-    return BestTests(by_rate, Interval(lower, min(_log_sum(upper, leak), 0.0)))
+    return BestTests(by_rate, Interval(lower, min(_log_sum(upper, log_decrease), 0.0)))
 
 
 def _raise_test(test: BestTest, log_excess: float) -> BestTest:

@@ -89,9 +89,16 @@ def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> 
 
 
 def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | None:
-    """Find the test S > ε of size e^`log_size` under Q, with ε of any sign."""
+    """Find the test S > ε of the total loss S with a given false positive rate under Q, with ε of any sign.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        log_size: log of the false positive rate.
+    """
     composed = _compiled_sum(tuple(laws))
-    numbers = None if composed is None else _numbers(laws, composed.threshold(log_size))
+    if composed is None:
+        return None
+    numbers = _numbers(laws, composed.threshold(log_size))
     return None if numbers is None else KernelTest(*numbers)
 
 
@@ -107,8 +114,15 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
     answer = None if composed is None else composed.best_tests(tuple(rates), rounding)
     if answer is None:
         return None
-    tests = (None if test is None else BestTest(Interval(test[0], test[1]), test[2]) for test in answer[0])
-    return BestTests(dict(zip(rates, tests, strict=True)), Interval(*answer[1]))
+    tests, log_delta_at_zero = answer
+    by_rate: dict[float, BestTest | None] = {}
+    for rate, test in zip(rates, tests, strict=True):
+        if test is None:
+            by_rate[rate] = None
+        else:
+            lower, upper, epsilon = test
+            by_rate[rate] = BestTest(Interval(lower, upper), epsilon)
+    return BestTests(by_rate, Interval(*log_delta_at_zero))
 
 
 def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float]) -> tuple[float, ...] | None:
@@ -163,15 +177,17 @@ def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelE
 
 
 def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[float, float, float] | None:
-    """Return the numbers of a kernel's answer; None if there are none but the contour engine may have some.
+    """Return the three numbers of a kernel's answer, such as two bounds and their width.
+
+    The result is None if the kernel refuses, but the slower contour engine may have an answer.
 
     Args:
         laws: distributions of the losses, with their counts.
         answer: the kernel's answer.
 
     Raises:
-        NoLineDecays: the integrand decays on no line, and the contour engine would fail too. It may succeed for batches
-            of a fixed size, for Laplace losses, and if the noise is large.
+        NoLineDecays: the integrand decays on no line of integration, so that the contour engine would fail too. This is
+            not concluded for batches of a fixed size, for Laplace losses, or if the noise is large.
     """
     if isinstance(answer, tuple):
         return answer
@@ -205,8 +221,10 @@ def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
     if isinstance(law, GaussianMixtureLaw):
         rate, direction, components = 0.5, _DIRECTION_NUMBERS[law.direction], law.components
     else:
-        rate, direction, components = law.rate, _DRAWN_NUMBER, tuple(part for part in law.components if part[0] > 0.0)
-    shifts, weights = zip(*components, strict=True)
+        components = tuple(component for component in law.components if component[0] > 0.0)
+        rate, direction = law.rate, _DRAWN_NUMBER
+    shifts = tuple(shift for shift, _ in components)
+    weights = tuple(weight for _, weight in components)
     return rate, law.largest, direction, float(count), shifts, weights
 
 
@@ -227,7 +245,7 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     for law, count in laws:
         counts[law] += count
     steps: list[SampledSteps | MixedSteps] = []
-    squares: list[float] = []
+    gaussian_squares: list[float] = []
     laplace: list[tuple[float, float]] = []
     for law, count in counts.items():
         if count <= 0 or law.is_silent:
@@ -235,14 +253,14 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
         if isinstance(law, LaplaceLaw):
             laplace.append((law.shift, float(count)))
         elif isinstance(law, GaussianMixtureLaw) and len(law.components) == 1:
-            squares.append(count * law.distance * law.distance)
+            gaussian_squares.append(count * law.distance * law.distance)
         elif isinstance(law, MixedLaw):
             steps.append(_as_mixed_steps(law, count))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
-            squares.append(count * law.distance * law.distance)
+            gaussian_squares.append(count * law.distance * law.distance)
         else:
             steps.append(_as_steps(law, count))
     try:
-        return make(tuple(steps), math.fsum(squares), tuple(laplace))
+        return make(tuple(steps), math.fsum(gaussian_squares), tuple(laplace))
     except (OverflowError, ValueError):
         return None

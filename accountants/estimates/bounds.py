@@ -22,13 +22,14 @@ def alternatives(curve: Curve) -> tuple[Curve, ...]:
 
 
 def likely_least(curve: Curve, epsilon: float) -> int:
-    """Return the index of the alternative of a curve that is likely to have the least bound at ε.
+    """Return the index of the dominating pair that is likely to give the least bound on δ(ε), among those of a curve.
 
-    Composing an alternative is expensive, so single rounds are compared, at the share `LIKELY_SHARE` of ε. The index
-    is 0 if an alternative is not a composition of one kind of round.
+    Composing a pair is expensive, so the pairs of single rounds are compared. They are compared at `LIKELY_SHARE` · ε,
+    because a round has only a part of the total loss. The index is 0 if a pair is not a composition of one kind of
+    round.
 
     Args:
-        curve: a curve with the least of several alternatives as its upper bound.
+        curve: a curve, with the least of several alternative pairs as its upper bound.
         epsilon: ε, in nats.
     """
     rounds = [pair.parts for pair in alternatives_of(curve.upper)]

@@ -1,14 +1,13 @@
-"""Estimates of δ by the central limit theorem for compositions, and for many batches of fixed size.
+"""Estimates of δ by the central limit theorem. No estimate here is certified or decides an answer.
 
-No estimate here is certified or decides an answer. Searches start with them.
-
-*Central limit.* R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private with
+R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private with
 μ = q√(R(e^{(sensitivity/z)²} − 1)).
 
-*Batches of fixed size*, under replace-one. Drawing K of n gives a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in
-both directions. Here q = K/n, and δ₀ is that of N(μ, 1) against N(0, 1). Let r(x) = 1 − q + q e^{μx − μ²/2}. The
-symmetric pair of this profile has the loss log r(x) with density φ(x) r(x), and −log r(x) with density φ(x), both on
-x > μ/2. The remaining probability has the loss 0. Therefore
+Many rounds on batches of fixed size, under replace-one, have an estimate of their own. Drawing K of n gives a
+contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions. Here q = K/n, and δ₀ is that of N(μ, 1) against
+N(0, 1). Let r(x) = 1 − q + q e^{μx − μ²/2}. The symmetric pair of this profile has the loss log r(x)
+with density φ(x) r(x), and −log r(x) with density φ(x), both on x > μ/2. The remaining probability has the loss 0.
+Therefore
 
     M(z) = E[e^{zL}] = 1 + ∫_{μ/2}^∞ φ (r^{1+z} − r + r^{−z} − 1) dx,   δ(ε) = (1/2πi) ∫ M(z)^T e^{−zε}/(z(1 + z)) dz.
 
@@ -33,20 +32,20 @@ _POINTS, _PANEL, _MOST_PANELS = 10, 1.2, 256
 """Number of points of a panel, its width in standard deviations of the noise, and the limit on the panels."""
 _BEYOND = 7.5
 """Standard deviations beyond the mean of a tilted distribution at which the quadrature ends."""
-_STEPS, _NEAR = 60, 1e-3
+_STEPS, _CONVERGED = 60, 1e-3
 """Limit on the steps of the search for the saddle, and the step in log λ at which it ends."""
 _LEAST, _MOST = math.log(1e-6), math.log(1e6)
 """Smallest and largest tilt, as logarithms."""
-_NATS, _SPREADS = 18.0, 7.0
+_OMITTED_NATS, _OMITTED_DEVIATIONS = 18.0, 7.0
 """Size of the omitted part: in nats, and in standard deviations of one loss or of the sum."""
 _BLOCK, _MOST_BLOCKS = 64, 96
 """Number of frequencies in a block, and limit on the blocks."""
 _ENOUGH = 1e-9
-_TOLD, _GONE = 2.0, 1.5
-"""Resolution of a sum over nodes.
+"""Relative size of a block of frequencies after which the sum ends."""
+_RESOLVED, _UNRESOLVED = 2.0, 1.5
+"""Number of radians between neighbouring nodes up to which the sum over nodes resolves a frequency.
 
-The first is the number of radians between nodes up to which the sum resolves a frequency. The second is the multiple of
-this up to which a frequency is used.
+The second number is the multiple of this up to which a frequency is used.
 """
 _RARE = 5e-3
 """Expected number of draws below which δ is nearly the sum of the δ of the rounds."""
@@ -58,14 +57,22 @@ With it few frequencies matter if large losses are rare. It adds nearly half its
 
 
 def central_log_delta(epsilon: float, mu: float) -> float:
-    """Estimate log δ at ε of μ-Gaussian differential privacy (Balle and Wang 2018, Theorem 8). It is below 0."""
-    far = epsilon / mu - 0.5 * mu
-    near = 0.5 * float(erfcx((far + mu) * math.sqrt(0.5)))
-    if far < 0.0:  # then 1 − δ keeps its digits
-        rest = 0.5 * math.erfc(-far * math.sqrt(0.5)) + near * math.exp(-0.5 * far * far)
-        return min(math.log1p(-min(rest, 1.0 - 1e-16)), -1e-300)
-    tails = 0.5 * float(erfcx(far * math.sqrt(0.5))) - near
-    return math.log(max(tails, 1e-300)) - 0.5 * far * far
+    """Estimate log δ at ε of μ-Gaussian differential privacy, a number below 0 (Balle and Wang 2018, Theorem 8).
+
+    With Q the normal upper tail, δ(ε) = Q(a) − e^ε Q(a + μ), where a = ε/μ − μ/2. Scaled tails e^{x²/2} Q(x) are used,
+    because e^ε e^{−(a + μ)²/2} = e^{−a²/2}.
+
+    Args:
+        epsilon: ε, in nats.
+        mu: μ > 0.
+    """
+    a = epsilon / mu - 0.5 * mu
+    second_tail = 0.5 * float(erfcx((a + mu) * math.sqrt(0.5)))
+    if a < 0.0:  # 1 − δ keeps its digits
+        complement = 0.5 * math.erfc(-a * math.sqrt(0.5)) + second_tail * math.exp(-0.5 * a * a)
+        return min(math.log1p(-min(complement, 1.0 - 1e-16)), -1e-300)
+    difference = 0.5 * float(erfcx(a * math.sqrt(0.5))) - second_tail
+    return math.log(max(difference, 1e-300)) - 0.5 * a * a
 
 
 def is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
@@ -82,15 +89,18 @@ def is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
 def batch_variance(mu: float, rate: float) -> float:
     """Estimate the variance of the likelihood ratio of one round with a batch of fixed size, divided by q².
 
+    Let w be the likelihood ratio of N(μ, 1) against N(0, 1), minus 1. The result is E[w²] at q = 1, and tends to
+    2 E[w²; w > 0] as q tends to 0. In between it is linear in q.
+
     Args:
         mu: distance of the two means if the contribution is drawn, in standard deviations.
         rate: probability q that the contribution is drawn.
     """
     full = math.expm1(mu * mu)
-    if mu < _SMALL_MU:
+    if mu < _SMALL_MU:  # the terms of the exact formula cancel
         upper = mu * mu * (1.0 + math.sqrt(2.0 / math.pi) * mu)
     else:
-        upper = 2.0 * (math.exp(mu * mu) * _below(1.5 * mu) - 2.0 * _below(0.5 * mu) + _below(-0.5 * mu))
+        upper = 2.0 * (math.exp(mu * mu) * _normal_cdf(1.5 * mu) - 2.0 * _normal_cdf(0.5 * mu) + _normal_cdf(-0.5 * mu))
     return full + (1.0 - rate) * (upper - full)
 
 
@@ -106,19 +116,20 @@ def exceeds_variance(log_noise: float, *, rate: float, distance: float, variance
     return batch_variance(distance / math.exp(log_noise), rate) > variance
 
 
-def _below(place: float) -> float:
-    """Return the standard normal distribution function."""
-    return 0.5 * math.erfc(-place / math.sqrt(2.0))
+def _normal_cdf(x: float) -> float:
+    """Return the standard normal distribution function Φ(x)."""
+    return 0.5 * math.erfc(-x / math.sqrt(2.0))
 
 
 def is_below_square(square: float, *, fall: float) -> bool:
-    """Return whether s² is below the positive root of s² = (1 − e^{−s²}) · `fall`.
+    """Return whether s² is below the value at which log μ decreases by `fall` for each unit of log noise.
 
-    s is the sensitivity over the noise. At the root, log μ decreases by `fall` for each unit of log noise.
+    Here s is the sensitivity over the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is
+    s²/(1 − e^{−s²}). A search for s² by bisection uses this comparison.
 
     Args:
         square: s².
-        fall: the decrease.
+        fall: −d log μ/d log noise.
     """
     return square < -math.expm1(-square) * fall
 
@@ -128,11 +139,12 @@ class _Tilted(NamedTuple):
 
     Attributes:
         loss: loss at each node, above 0.
-        above: tilted weights of these losses.
-        below: tilted weights of the opposite losses.
-        rest: tilted weight of the loss 0.
-        spacing: distance of neighbouring losses, approximately, divided by `_TOLD`.
-        log_moment: log M, the logarithm of the moment generating function at λ.
+        above: tilted weights of these losses, e^{λL} times their probabilities.
+        below: tilted weights of the losses with the opposite sign.
+        rest: tilted weight of the loss 0, which is its probability.
+        spacing: reciprocal of the largest frequency that the node resolves. It is about the distance of neighbouring
+            losses over `_RESOLVED`.
+        log_moment: log M(λ), the logarithm of the moment generating function E[e^{λL}].
         mean: mean of the tilted loss.
         variance: variance of the tilted loss.
     """
@@ -149,12 +161,16 @@ class _Tilted(NamedTuple):
 
 @functools.lru_cache(maxsize=1)
 def _rule() -> tuple[FloatArray, FloatArray]:
+    """Return the points and weights of a Gauss–Legendre rule on [0, 1]."""
     points, weights = np.polynomial.legendre.leggauss(_POINTS)
     return 0.5 * (points + 1.0), 0.5 * weights
 
 
 def _tilt(mu: float, rate: float, tilt: float) -> _Tilted:
-    """Tilt the distribution of the loss of one step on a batch of fixed size.
+    """Tilt the distribution of the loss of one step on a batch of fixed size, by weights e^{λL}.
+
+    The loss is log r(x) with density φ(x) r(x), and −log r(x) with density φ(x), both on x > μ/2, where
+    r(x) = 1 − q + q e^{μx − μ²/2}. It is 0 otherwise.
 
     Args:
         mu: distance of the two means if the contribution is drawn, in standard deviations.
@@ -179,24 +195,32 @@ def _tilt(mu: float, rate: float, tilt: float) -> _Tilted:
         loss = np.log1p(rate * np.expm1(exponent))
     with np.errstate(over="raise", under="ignore"):
         above, below = density * np.exp((1.0 + tilt) * loss), density * np.exp(-tilt * loss)
-    # The small difference from 1 is added to 1 last.
-    moved = density * (np.expm1(np.minimum((1.0 + tilt) * loss, 700.0)) - np.expm1(np.minimum(loss, 700.0)))
-    change = float(moved.sum() + (density * np.expm1(-tilt * loss)).sum())
-    moment = 1.0 + change
+    # M(λ) − 1 = ∫ φ (r^{1+λ} − r + r^{−λ} − 1) dx, which may be far below 1.
+    positive_part = density * (np.expm1(np.minimum((1.0 + tilt) * loss, 700.0)) - np.expm1(np.minimum(loss, 700.0)))
+    moment_minus_one = float(positive_part.sum() + (density * np.expm1(-tilt * loss)).sum())
+    moment = 1.0 + moment_minus_one
     mean = float((above - below) @ loss) / moment
     square = float((above + below) @ (loss * loss)) / moment
     rest = moment - float(above.sum() + below.sum())
-    spacing = mu * (width / _POINTS / _TOLD) * -np.expm1(math.log1p(-rate) - loss)
-    return _Tilted(loss, above, below, rest, spacing, math.log1p(change), mean, square - mean * mean)
+    spacing = mu * (width / _POINTS / _RESOLVED) * -np.expm1(math.log1p(-rate) - loss)
+    return _Tilted(loss, above, below, rest, spacing, math.log1p(moment_minus_one), mean, square - mean * mean)
 
 
 class _Saddle(NamedTuple):
+    """The saddle point of the integrand of δ.
+
+    Attributes:
+        tilt: real part λ of the path of integration.
+        law: the loss of one step, tilted by λ.
+        curvature: second derivative of the log of the integrand at λ.
+    """
+
     tilt: float
     law: _Tilted
     curvature: float
 
 
-def _saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -> _Saddle:
+def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -> _Saddle:
     """Find the saddle point, the minimum of M^T e^{−λε}/(λ(1 + λ)) over the tilt λ > 0.
 
     The method is Newton's on log λ, within a bracket. M is the moment generating function of the loss of one step.
@@ -215,24 +239,25 @@ def _saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -
         ArithmeticError: the distribution leaves the doubles at every tilt that is tried.
     """
     saddle: _Saddle | None = None
-    low, high, y = _LEAST, _MOST, min(max(math.log(start), _LEAST), _MOST)
+    low, high = _LEAST, _MOST
+    log_tilt = min(max(math.log(start), _LEAST), _MOST)
     for _ in range(_STEPS):
-        tilt = math.exp(y)
+        tilt = math.exp(log_tilt)
         try:
             law = _tilt(mu, rate, tilt)
         except ArithmeticError:
-            high, y = y, 0.5 * (low + y)
+            high, log_tilt = log_tilt, 0.5 * (low + log_tilt)
             continue
         curvature = rounds * law.variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
-        excess = rounds * law.mean - epsilon - 1.0 / tilt - 1.0 / (1.0 + tilt)
+        derivative = rounds * law.mean - epsilon - 1.0 / tilt - 1.0 / (1.0 + tilt)
         saddle = _Saddle(tilt, law, curvature)
-        low, high = (low, y) if excess > 0.0 else (y, high)
-        step = -excess / (curvature * tilt)
-        if abs(step) < _NEAR or high - low < _NEAR:
+        low, high = (low, log_tilt) if derivative > 0.0 else (log_tilt, high)
+        step = -derivative / (curvature * tilt)
+        if abs(step) < _CONVERGED or high - low < _CONVERGED:
             return saddle
-        y += min(max(step, -1.5), 1.5)
-        if not low < y < high:
-            y = 0.5 * (low + high)
+        log_tilt += min(max(step, -1.5), 1.5)
+        if not low < log_tilt < high:
+            log_tilt = 0.5 * (low + high)
     if saddle is None:
         raise ArithmeticError("the law of one round leaves the doubles at every tilt")
     return saddle
@@ -241,44 +266,83 @@ def _saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -
 def likely_log_delta_of_batches(
     epsilon: float, *, mu: float, rate: float, rounds: int, start: float = 1.0
 ) -> tuple[float, float]:
-    """Estimate log δ(ε) of a number of rounds with batches of fixed size, and the tilt λ of its saddle.
+    """Estimate log δ(ε) of a number of rounds with batches of fixed size, under replace-one.
+
+    The integral for δ(ε) in the module docstring is taken along Re z = λ, through the saddle of the integrand.
 
     Args:
         epsilon: ε, in nats.
         mu: distance of the two means if the contribution is drawn, in standard deviations.
         rate: inclusion probability q, 0 < q < 1.
         rounds: number of rounds.
-        start: initial estimate of the tilt.
+        start: initial estimate of λ.
+
+    Returns:
+        log δ(ε), and λ for the start of a further call.
 
     Raises:
         ArithmeticError, ValueError: the computation fails.
     """
     if rate * rounds < _RARE:
-        drawn = math.log1p(math.expm1(min(epsilon, 700.0)) / rate)
-        return math.log(rounds * rate) + central_log_delta(drawn, mu), start
-    tilt, law, curvature = _saddle(epsilon, mu, rate, rounds, start)
+        epsilon_if_drawn = math.log1p(math.expm1(min(epsilon, 700.0)) / rate)
+        return math.log(rounds * rate) + central_log_delta(epsilon_if_drawn, mu), start
+    saddle = _find_saddle(epsilon, mu, rate, rounds, start)
+    log_scale = rounds * saddle.law.log_moment - saddle.tilt * epsilon
+    spacing = 2.0 * math.pi / _period(saddle, epsilon, mu, log_scale)
+    total = _sum_frequencies(saddle, epsilon, rounds, spacing)
+    # The last term undoes the increase of log δ by the added noise.
+    return log_scale + math.log(total * spacing / math.pi) - 0.5 * _BLUR * _BLUR, saddle.tilt
+
+
+def _period(saddle: _Saddle, epsilon: float, mu: float, log_scale: float) -> float:
+    """Return the period A of the trapezoidal rule, whose step is 2π/A. The tilted losses beyond A are negligible.
+
+    Args:
+        saddle: the saddle point.
+        epsilon: ε, in nats.
+        mu: distance of the two means if the contribution is drawn, in standard deviations.
+        log_scale: log of M^T e^{−λε}.
+    """
+    tilt, law, curvature = saddle
     deviation = math.sqrt(curvature)
-    log_scale = rounds * law.log_moment - tilt * epsilon
-    depth = log_scale - math.log(tilt) - math.log1p(tilt) - 0.5 * math.log(2.0 * math.pi * curvature)
-    period = max(_SPREADS * deviation, float(law.loss[-1]) + _SPREADS * mu - epsilon, (_NATS - min(depth, 0.0)) / tilt)
-    spacing = 2.0 * math.pi / period
-    blur = _BLUR / tilt
-    # A node represents the losses up to the next node. Above a frequency it has no information, and is left out.
-    moment, rest = math.exp(law.log_moment), max(law.rest, 0.0)
+    log_delta = log_scale - math.log(tilt) - math.log1p(tilt) - 0.5 * math.log(2.0 * math.pi * curvature)
+    return max(
+        _OMITTED_DEVIATIONS * deviation,
+        float(law.loss[-1]) + _OMITTED_DEVIATIONS * mu - epsilon,
+        (_OMITTED_NATS - min(log_delta, 0.0)) / tilt,
+    )
+
+
+def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: float) -> float:
+    """Return the sum of Re φ(t)^T e^{−itε}/(z(1 + z)) over t = 0, h, 2h, …, with half the first term.
+
+    Here z = λ + it. φ(t) = M(z)/M(λ) is a sum over quadrature nodes. A node represents all losses up to the next node.
+    It is damped and then left out at high frequencies, for which the phase changes much in between. The event that all
+    rounds have the loss 0 is subtracted, because it adds nothing to δ.
+
+    Args:
+        saddle: λ, and the tilted loss of one step.
+        epsilon: ε, in nats.
+        rounds: number T of rounds.
+        spacing: distance h of the frequencies.
+    """
+    tilt, law, _ = saddle
+    blur = _BLUR / tilt  # standard deviation of the noise that is added to the loss
+    moment, zero_mass = math.exp(law.log_moment), max(law.rest, 0.0)
     order = np.argsort(law.spacing)
-    loss, above, below, spacings = (part[order] for part in (law.loss, law.above, law.below, law.spacing))
-    turned = np.exp(1j * spacing * np.arange(_BLOCK)[:, None] * loss)
-    stride = np.exp(1j * spacing * _BLOCK * loss)
-    none, total = (rest / moment) ** rounds, 0.0
+    loss, above, below, node_spacing = (values[order] for values in (law.loss, law.above, law.below, law.spacing))
+    phases = np.exp(1j * spacing * np.arange(_BLOCK)[:, None] * loss)
+    next_block = np.exp(1j * spacing * _BLOCK * loss)
+    all_zero, total = (zero_mass / moment) ** rounds, 0.0
     for block in range(_MOST_BLOCKS):
         frequencies = spacing * (block * _BLOCK + np.arange(_BLOCK))
-        resolved = int(np.searchsorted(spacings, _GONE / max(float(frequencies[0]), 1e-300)))
-        loss, above, below, spacings, stride = (part[:resolved] for part in (loss, above, below, spacings, stride))
-        turned = turned[:, :resolved]
-        damping = np.exp(-((frequencies[:, None] * spacings) ** 8))
-        sum_ = (turned * damping) @ above + (turned.conj() * damping) @ below + rest
+        used = int(np.searchsorted(node_spacing, _UNRESOLVED / max(float(frequencies[0]), 1e-300)))
+        # The high power leaves lower frequencies unchanged, and makes the cut at 1/spacing smooth.
+        damping = np.exp(-((frequencies[:, None] * node_spacing[:used]) ** 8))
+        phases = phases[:, :used]
+        moments = (phases * damping) @ above[:used] + (phases.conj() * damping) @ below[:used] + zero_mass
         z = tilt + 1j * frequencies
-        terms = ((sum_ / moment) ** rounds - none) * np.exp(
+        terms = ((moments / moment) ** rounds - all_zero) * np.exp(
             -1j * frequencies * epsilon - 0.5 * (blur * frequencies) ** 2
         )
         terms /= z * (1.0 + z)
@@ -287,5 +351,5 @@ def likely_log_delta_of_batches(
         total += float(terms.real.sum())
         if abs(complex(terms[-1])) * _BLOCK < _ENOUGH * abs(total):
             break
-        turned = turned * stride
-    return log_scale + math.log(total * spacing / math.pi) - 0.5 * _BLUR * _BLUR, tilt
+        phases = phases * next_block[:used]
+    return total

@@ -68,21 +68,24 @@ _MOST_EXPONENT = 700.0
 
 
 def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """Return an estimate of the noise multiplier.
+    """Return an estimate of the noise multiplier z by the central limit theorem.
+
+    R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)), which is solved for
+    z. At rate 1 it is exactly μ = d √R/z.
 
     Args:
-        target: ε and δ.
+        target: ε and δ, which give μ.
         rate: inclusion probability q.
-        rounds: number of rounds.
-        distance: sensitivity factor of the relation.
+        rounds: number R of rounds.
+        distance: sensitivity factor d of the relation.
     """
-    wanted = central_mu(target)
+    mu = central_mu(target)
     if rate == 1.0:
-        return distance * math.sqrt(rounds) / wanted
-    amount = wanted / rate
-    if amount > _LARGEST_ROOT:  # its square is not a double
-        return distance / math.sqrt(2.0 * math.log(amount) - math.log(rounds))
-    return distance / math.sqrt(max(math.log1p(amount**2 / rounds), sys.float_info.min))
+        return distance * math.sqrt(rounds) / mu
+    mu_per_rate = mu / rate
+    if mu_per_rate > _LARGEST_ROOT:  # its square is not a double
+        return distance / math.sqrt(2.0 * math.log(mu_per_rate) - math.log(rounds))
+    return distance / math.sqrt(max(math.log1p(mu_per_rate**2 / rounds), sys.float_info.min))
 
 
 @functools.lru_cache(maxsize=TARGETS_KEPT)
@@ -93,6 +96,8 @@ def central_mu(target: Target) -> float:
 
     Source: Balle and Wang 2018, Theorem 8.
     """
+    if target.risk is not None:
+        return target.risk.gaussian_mu
     below = functools.partial(is_below_delta, epsilon=target.epsilon, log_delta=target.log_delta)
     low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
     width = high - low
@@ -118,43 +123,47 @@ def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
         log_delta: the value of log δ, below 0.
         start: initial estimate of log μ.
     """
-    wanted = math.log(-log_delta)
+    target = math.log(-log_delta)
 
     def excess(log_mu: float) -> float:
-        return math.log(-central_log_delta(epsilon, math.exp(log_mu))) - wanted
+        """Return log |log δ| minus its target, which decreases with log μ."""
+        return math.log(-central_log_delta(epsilon, math.exp(log_mu))) - target
 
     low, high = -math.inf, math.inf
-    before, value_before, here = math.nan, math.nan, start
+    previous, previous_value, current = math.nan, math.nan, start
     for attempt in range(_MU_STEPS):
-        value = excess(here)
-        if abs(value) <= _EXACT * (1.0 + abs(wanted)) or here in (low, high):
+        value = excess(current)
+        if abs(value) <= _EXACT * (1.0 + abs(target)) or current in (low, high):
             break
-        low, high = (here, high) if value > 0.0 else (low, here)
-        change = value - value_before
-        step = -value * (here - before) / change if change else 0.5 * value  # NaN at first
-        if math.isnan(step):
+        low, high = (current, high) if value > 0.0 else (low, current)
+        change = value - previous_value
+        step = -value * (current - previous) / change if change else math.nan
+        if math.isnan(step):  # in the first attempt, or where the function is flat
             step = 0.5 * value
-        before, value_before = here, value
-        here += min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
-        halved = attempt >= _SMOOTH_STEPS and attempt % 2 == 0
-        if (halved or not low < here < high) and math.isfinite(high - low):
-            here = 0.5 * (low + high)
-    return here
+        previous, previous_value = current, value
+        current += min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
+        is_turn_to_bisect = attempt >= _SMOOTH_STEPS and attempt % 2 == 0
+        if (is_turn_to_bisect or not low < current < high) and math.isfinite(high - low):
+            current = 0.5 * (low + high)
+    return current
 
 
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
-    """Estimate the slope of log |log δ| in the logarithm of the noise, at a likely noise multiplier.
+    """Estimate −d log |log δ|/d log noise at the target's ε, for the first step of a search.
 
-    μ decreases by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 without subsampling.
+    It is the product of two slopes. `rise` gives that of log |log δ| in log μ. By the central limit theorem, log μ
+    decreases by s²e^{s²}/(e^{s²} − 1) for each unit of log noise, with s = distance/noise. It decreases by 1 without
+    subsampling.
 
     Args:
         target: ε and δ.
         rate: inclusion probability q.
-        noise: noise multiplier.
+        noise: estimate of the noise multiplier that meets the target.
         distance: sensitivity factor of the relation.
     """
     square = min(distance / noise, _LARGEST_RATIO) ** 2
     fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
+    # The limits keep the first step of the search finite and not too short.
     return -min(max(rise(target) * fall, 0.1), STEEPEST)
 
 
@@ -204,14 +213,15 @@ def _likely_mu(target: Target) -> float:
 
 
 class Chart(NamedTuple):
-    """Coordinates in which a search for noise is nearly linear. They affect only the number of steps.
+    """A transformation of log noise, after which a search for noise is nearly linear. It affects only the speed.
 
-    δ is represented by the μ that has it at the target ε, and noise by its μ in the central limit. The coordinate of a
-    noise is log 1/μ, up to a constant, with μ ∝ √(e^{s²} − 1) for the ratio s of sensitivity and noise.
+    The search represents δ by the μ of Gaussian differential privacy with this δ at the target ε. By the central limit
+    theorem, a noise has μ ∝ √(e^{s²} − 1), with s the sensitivity over the noise. Its coordinate is log 1/μ, up to a
+    constant, or simply log noise without random sampling.
 
     Attributes:
-        start: logarithm of a noise.
-        square: s² at this noise; 0 without random sampling.
+        start: logarithm of a reference noise.
+        square: s² at the reference noise; 0 without random sampling.
     """
 
     start: float = 0.0
@@ -228,6 +238,7 @@ class Chart(NamedTuple):
         return cls(start, square) if square > _LEAST_SQUARE else cls()
 
     def _square_at(self, log_noise: float) -> float:
+        """Return s² at a noise, from its logarithm."""
         return self.square * math.exp(min(-2.0 * (log_noise - self.start), _MOST_EXPONENT))
 
     def of(self, log_noise: float) -> float:
@@ -237,11 +248,13 @@ class Chart(NamedTuple):
         square = self._square_at(log_noise)
         return -0.5 * (square + math.log(-math.expm1(-square)))
 
-    def back(self, place: float) -> float:
+    def back(self, coordinate: float) -> float:
         """Return the logarithm of the noise at a coordinate."""
         if not self.square:
-            return place
-        square = -2.0 * place if place < -350.0 else math.log1p(math.exp(-2.0 * place))
+            return coordinate
+        # e^{−2 coordinate} = e^{s²} − 1. Below −350 its exponential leaves the doubles, and the 1 does not count.
+        square = -2.0 * coordinate if coordinate < -350.0 else math.log1p(math.exp(-2.0 * coordinate))
+        # 1e-300 keeps the logarithm finite.
         return self.start - 0.5 * math.log(max(square, 1e-300) / self.square)
 
     def fall(self, log_noise: float) -> float:
@@ -251,7 +264,7 @@ class Chart(NamedTuple):
 
 
 class _Root(NamedTuple):
-    """The logarithm of the noise at which δ is likely to be the target's, and the slope of log |log δ| there."""
+    """The logarithm of the noise at which δ is likely the target's, and −d log |log δ|/d log noise there."""
 
     log_noise: float
     slope: float
@@ -271,13 +284,16 @@ def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distanc
 
 
 def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: float, distance: float) -> float:
-    """Estimate the slope of log |log δ| in the logarithm of the noise, at a likely noise multiplier.
+    """Estimate −d log |log δ|/d log noise at the target's ε for batches of fixed size, for the first step of a search.
+
+    It is the slope at the noise that is estimated to meet the target. If none is found, the central limit theorem
+    gives the slope at `noise`.
 
     Args:
         target: ε and δ.
         rate: inclusion probability q.
         rounds: number of rounds.
-        noise: noise multiplier.
+        noise: first estimate of the noise multiplier.
         distance: sensitivity factor of the relation.
     """
     root = _root(target, rate, rounds, distance)
@@ -303,22 +319,22 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
         return None
     wanted, tilt = math.log(-target.log_delta), 1.0
     noise = _central_noise(target, rate, rounds, distance)
-    here, slope = math.log(noise), -_central_slope(target, rate, noise, distance)
-    before: tuple[float, float] | None = None
+    log_noise, slope = math.log(noise), -_central_slope(target, rate, noise, distance)
+    previous: tuple[float, float] | None = None  # log noise and excess of the previous step
     try:
         for _ in range(_SECANTS):
             log_delta, tilt = likely_log_delta_of_batches(
-                target.epsilon, mu=distance / math.exp(here), rate=rate, rounds=rounds, start=tilt
+                target.epsilon, mu=distance / math.exp(log_noise), rate=rate, rounds=rounds, start=tilt
             )
             excess = math.log(-log_delta) - wanted
-            if before is not None and before[0] != here:
-                slope = max((excess - before[1]) / (here - before[0]), _LEAST_SLOPE)
+            if previous is not None and previous[0] != log_noise:
+                slope = max((excess - previous[1]) / (log_noise - previous[0]), _LEAST_SLOPE)
             step = -min(max(excess / slope, -_LONGEST), _LONGEST)
-            if before is not None and abs(step) <= _CLOSE:
-                return _Root(here + step, -min(slope, STEEPEST))
-            before, here = (here, excess), here + step
+            if previous is not None and abs(step) <= _CLOSE:
+                return _Root(log_noise + step, -min(slope, STEEPEST))
+            previous, log_noise = (log_noise, excess), log_noise + step
     except (ArithmeticError, ValueError):
-        return None
+        return None  # an estimate outside the doubles; the search starts from the central limit instead
     return None
 
 
@@ -334,7 +350,7 @@ def _central_noise(target: Target, rate: float, rounds: int, distance: float) ->
 
 
 def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
-    """Estimate the slope of log |log δ| in the logarithm of the noise by the central limit theorem."""
+    """Estimate −d log |log δ|/d log noise by the central limit theorem."""
     mu = min(distance / noise, math.sqrt(_LARGEST_SQUARE))
     less = batch_variance(mu * math.exp(-_STEP), rate)
     fall = 0.25 * math.log(batch_variance(mu * math.exp(_STEP), rate) / less) / _STEP

@@ -35,6 +35,9 @@ def nearer_noise(
 ) -> float:
     """Return a noise multiplier slightly below the smallest that meets the target.
 
+    It comes from the compiled kernel, or otherwise from the estimate `likely_log_delta_of_inclusions`. The first
+    estimate is returned if neither serves the sampling scheme.
+
     Args:
         target: ε and δ.
         guess: first estimate.
@@ -57,6 +60,21 @@ def nearer_noise(
         return (1.0 - _SHORT) / shift
     if rate == 1.0 or sampling not in ("poisson", "without-replacement"):
         return guess
+    return _noise_by_inclusions(target, guess, sampling=sampling, rate=rate, rounds=rounds)
+
+
+def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, rate: float, rounds: int) -> float:
+    """Return a noise multiplier slightly below the smallest at which the estimate of δ by inclusions meets the target.
+
+    The result is `guess` if the estimate already meets the target there.
+
+    Args:
+        target: ε and δ.
+        guess: first estimate, which is doubled until the target is met, and then bisected.
+        sampling: Poisson batches, or batches without replacement.
+        rate: inclusion probability of a record.
+        rounds: number of rounds.
+    """
     distance = 2.0 if sampling == "without-replacement" else 1.0
 
     def misses(log_noise: float) -> bool:
@@ -64,12 +82,12 @@ def nearer_noise(
         shift = distance * math.exp(-log_noise)
         return likely_log_delta_of_inclusions(target.epsilon, shift=shift, rate=rate, rounds=rounds) > target.log_delta
 
-    low = math.log(guess)
+    first = low = math.log(guess)
     for _ in range(_DOUBLINGS):
         if not misses(low + math.log(2.0)):
             break
         low += math.log(2.0)
-    if low == math.log(guess) and not misses(low):
+    if low == first and not misses(low):
         return guess
     return math.exp(bisect_reals(misses, low, low + math.log(2.0), steps=_HALVINGS)[0])
 
@@ -88,20 +106,21 @@ def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float,
         rounds: number of rounds.
     """
     best, log_chance = -math.inf, rounds * math.log1p(-rate)
-    for included in range(1, min(rounds, _MOST_INCLUDED) + 1):
-        log_chance += math.log((rounds + 1.0 - included) / included) + math.log(rate) - math.log1p(-rate)
-        rest = epsilon - included * math.log(rate)
-        value = log_chance + central_log_delta(rest, shift * math.sqrt(included))
-        if value < best:
+    for k in range(1, min(rounds, _MOST_INCLUDED) + 1):
+        log_chance += math.log((rounds + 1.0 - k) / k) + math.log(rate) - math.log1p(-rate)
+        log_delta = log_chance + central_log_delta(epsilon - k * math.log(rate), shift * math.sqrt(k))
+        if log_delta < best:
             break
-        best = value
+        best = log_delta
     return best
 
 
 def nearer_rounds(
     target: Target, guess: float, *, sampling: Sampling, relation: Relation, rate: float, noise: float
 ) -> float:
-    """Return the number of rounds from which on the target is missed.
+    """Estimate the number of rounds, not rounded, at which δ reaches the target's.
+
+    The result is `guess` if the search finds none.
 
     Args:
         target: ε and δ.
@@ -111,6 +130,7 @@ def nearer_rounds(
         rate: inclusion probability of a record.
         noise: noise multiplier.
     """
+    # The search ignores its argument `rounds`, the unknown.
     rounds = search_run(
         "count", target, sampling=sampling, relation=relation, rate=rate, noise=noise, rounds=1, guess=max(guess, 1.0)
     )

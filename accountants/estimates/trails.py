@@ -23,8 +23,8 @@ class TrailPoint(NamedTuple):
     Attributes:
         log_mu: logarithm of the μ of Gaussian differential privacy that has the target δ at the target ε.
         log_noise: logarithm of the noise.
-        slope: slope of the search's function at the result.
-        way: index of the method that the search used; its meaning is the search's own.
+        slope: derivative at the result, in log noise, of the function to which the search finds a root.
+        way: index of the bound that the search followed, among the alternative bounds of the release.
     """
 
     log_mu: float
@@ -53,27 +53,37 @@ class Trail:
         Returns:
             The estimate, with slope and way of the nearest point; None if fewer than two points are near.
         """
-        near = sorted(self._points, key=lambda point: abs(point.log_mu - log_mu))[:3]
-        if len(near) < 2 or abs(near[0].log_mu - log_mu) > FURTHEST or abs(near[1].log_mu - log_mu) > 2.0 * FURTHEST:
+        nearest = sorted(self._points, key=lambda point: abs(point.log_mu - log_mu))[:3]
+        if len(nearest) < 2:
             return None
+        first_distance, second_distance = (abs(point.log_mu - log_mu) for point in nearest[:2])
+        if first_distance > FURTHEST or second_distance > 2.0 * FURTHEST:
+            return None
+        # Lagrange's weights of the interpolating polynomial
         weights = [
-            math.prod((log_mu - node.log_mu) / (point.log_mu - node.log_mu) for node in near if node is not point)
-            for point in near
+            math.prod((log_mu - node.log_mu) / (point.log_mu - node.log_mu) for node in nearest if node is not point)
+            for point in nearest
         ]
-        noise = sum(weight * point.log_noise for weight, point in zip(weights, near, strict=True))
-        return near[0]._replace(log_mu=log_mu, log_noise=noise)
+        log_noise = sum(weight * point.log_noise for weight, point in zip(weights, nearest, strict=True))
+        return nearest[0]._replace(log_mu=log_mu, log_noise=log_noise)
 
 
 class Trails:
-    """Trails of the releases that were calibrated recently."""
+    """The results of recent calibrations, as one `Trail` for each release.
+
+    A release is everything on which a calibration depends, except the target.
+    """
 
     def __init__(self) -> None:
         self._trails: dict[Hashable, Trail] = {}
 
     def of(self, release: Hashable) -> Trail:
-        """Return the trail of a release, and make it if there is none.
+        """Return the trail of a release, and make an empty one if there is none.
 
         If there are already `TRAILS_KEPT` trails, they are first deleted.
+
+        Args:
+            release: key of the release.
         """
         if release not in self._trails and len(self._trails) >= TRAILS_KEPT:
             self._trails.clear()

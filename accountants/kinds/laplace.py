@@ -8,6 +8,8 @@ from typing import Annotated
 import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.pair import with_plateau
+from epsilond.accountants.curve.plateaus import pure_plateau
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.numerics.outward import round_up
@@ -71,8 +73,9 @@ def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
         spec: the mechanism.
         case: the requested setting and effort.
     """
-    shift = sensitivity_factor(case.setting.relation) / spec.scale_multiplier
-    pair = laplace_pair(shift)
+    factor = sensitivity_factor(case.setting.relation)
+    shift = factor / spec.scale_multiplier
+    pair = with_plateau(laplace_pair(shift), pure_plateau(Fraction(factor) / Fraction(spec.scale_multiplier)))
     return Guarantee(
         setting=case.setting,
         curve=Curve(pair, (pair,)),

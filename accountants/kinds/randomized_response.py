@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.curve.facts import FiniteLaw
+from epsilond.accountants.curve.finite_law import FiniteLaw
 from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.plateaus import pure_plateau
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.numerics.renyi_divergence import divergence_of_atoms
@@ -40,23 +42,33 @@ def response_pair(epsilon: float, categories: int) -> Pair:
         categories: number of categories.
     """
     log_true = -math.log1p((categories - 1) * math.exp(-epsilon))
-    losses, log_masses = [-epsilon, epsilon], [log_true - epsilon, log_true]
-    cancellation = 0.0
+    log_false = log_true - epsilon
+    losses, log_masses = [-epsilon, epsilon], [log_false, log_true]
+    cancellation = 0.0  # sizes of the terms of the middle log mass, over its own size
     if categories > 2:
+        log_remaining = math.log(categories - 2) + log_true - epsilon
         losses.insert(1, 0.0)
-        log_masses.insert(1, math.log(categories - 2) + log_true - epsilon)
-        cancellation = (math.log(categories - 2) - log_true + epsilon) / (1.0 + abs(log_masses[1]))
+        log_masses.insert(1, log_remaining)
+        cancellation = (math.log(categories - 2) - log_true + epsilon) / (1.0 + abs(log_remaining))
     profile = AtomicProfile(tuple(losses), tuple(log_masses))
     accuracy = 8 * UNIT_ROUNDOFF * (1.0 + cancellation)
     atoms = FiniteLaw(tuple(losses), tuple(log_masses), tuple(reversed(log_masses)), accuracy=accuracy)
-    return Pair(profile, profile, atoms=atoms)
+    return Pair(profile, profile, atoms=atoms, plateau=pure_plateau(Fraction(epsilon)))
 
 
 def report(inputs: RandomizedResponseInputs) -> Outputs:
-    """Compute the probability of a true report, δ at ε = 0, and the Rényi divergence between two categories."""
+    """Compute the probability of a true report, and two divergences between the reports of two categories.
+
+    Args:
+        inputs: ε of a report, number of categories, and order of the Rényi divergence.
+
+    Returns:
+        `true_report_probability`, `renyi_divergence` (an upper bound, in nats), and δ at ε = 0 as `advantage`, with its
+        logarithm.
+    """
     pair = response_pair(inputs.epsilon, inputs.categories)
     law = pair.atoms
-    assert law is not None
+    assert law is not None  # `response_pair` lists its outcomes
     losses = np.asarray(law.losses)
     divergence = divergence_of_atoms(inputs.order, np.asarray(law.log_first) - losses, losses)
     advantage = float(pair.log_delta(np.zeros(1)).upper[0])
@@ -87,7 +99,10 @@ ZEROED_IS_ANSWERED = Condition(
 ZEROED = Theorem(
     id="epsilond.randomized-response-zeroed",
     title="Randomized response to a zeroed record",
-    statement="A report drawn from any mixture of categories is no farther from another than two categories are",
+    statement=(
+        "A report drawn from any mixture of categories is no farther from another than two categories are. A "
+        "zeroed record that is answered as one fixed category attains the bound"
+    ),
     source=Source("epsilond", "by joint convexity"),
     status=Status.PROVED,
     conditions=(ONE_REPORT, ZEROED_IS_ANSWERED),
@@ -96,6 +111,9 @@ ZEROED = Theorem(
 
 def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a report of a category, which two records with different categories attain; or a refusal.
+
+    Under zero-out-one the zeroed record is answered as some category c, fixed or random. If c is fixed, and the record
+    has another category, both reports are those of two categories. This is the dominating pair, so it is attained.
 
     Add-or-remove-one has no guarantee, because an absent record sends no report.
 
@@ -110,7 +128,8 @@ def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Ref
     if case.setting.relation == "replace-one":
         return Guarantee(setting=case.setting, curve=Curve(pair, (pair,)), derivation=step, declared=(ONE_REPORT,))
     declared = (ONE_REPORT, ZEROED_IS_ANSWERED)
-    return Guarantee(setting=case.setting, curve=Curve(pair), derivation=ZEROED.because(step), declared=declared)
+    curve = Curve(pair, (pair,))  # a fixed category is one that the spec admits
+    return Guarantee(setting=case.setting, curve=curve, derivation=ZEROED.because(step), declared=declared)
 
 
 THEOREMS: tuple[Theorem, ...] = (EXACT, ZEROED)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import erfinv, ndtri, ndtri_exp
 
 from epsilond.accountants.numerics.special import FloatArray
 
@@ -17,6 +19,21 @@ def gaussian_mu(advantage: float) -> float:
     return 2.0 * float(ndtri(0.5 + 0.5 * min(advantage, 1.0 - 1e-15)))
 
 
+def pure_gaussian_mu(epsilon: float) -> float:
+    """Return 2 Φ⁻¹(e^ε/(1 + e^ε)), the least μ of the Gaussian pair above randomized response, rounded up.
+
+    Up to ε = 1 it is 2 √2 erf⁻¹(tanh(ε/2)). Both forms are within a relative 1e-13.
+
+    Args:
+        epsilon: ε ≥ 0, in nats.
+    """
+    if epsilon <= 1.0:
+        mu = 2.0 * math.sqrt(2.0) * float(erfinv(math.tanh(0.5 * epsilon)))
+    else:
+        mu = -2.0 * float(ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
+    return math.nextafter(mu * (1.0 + 1e-12), math.inf) if epsilon > 0.0 else 0.0
+
+
 def gaussian_minimum(mu: float, rate: float) -> float:
     """Return log γ of the best test of N(μ, 1) against N(0, 1)."""
     return -0.5 * mu * mu - mu * float(ndtri(rate))
@@ -28,7 +45,8 @@ def interpolated_minimum(
     """Estimate the minimum of h(t) = α e^t + E(t) over an interval, from some values of E.
 
     The minimum is the true positive rate of the best test, with E the hockey-stick divergence at ε = t. E is
-    interpolated by √−log E, which is nearly linear in t if E is small, or by log −log E, if E is near 1.
+    interpolated by √−log E, which is nearly linear in t if E is small, or by log −log E, if E is near 1. The minimum is
+    searched on a grid, and again on a grid between the neighbours of the least point.
 
     Args:
         places: t of the known points, the nearest to the minimum first.
@@ -38,28 +56,30 @@ def interpolated_minimum(
         rate: false positive rate α.
 
     Returns:
-        The minimiser t, h″/h there, and h there.
+        The minimiser t, h″/h there, and h there. h″/h is NaN if its denominator underflows.
     """
-    bent = -np.log(values)
-    large = bool(bent[0] < _LARGE)
-    straight = np.log(bent) if large else np.sqrt(bent)
+    exponent = -np.log(values)
+    is_large = bool(exponent[0] < _LARGE)
+    transformed = np.log(exponent) if is_large else np.sqrt(exponent)
     for _ in range(2):
         grid = low + (high - low) * _GRID
         with np.errstate(over="ignore", under="ignore"):
-            curve = _interpolate(places, straight, grid)
-            h = rate * np.exp(grid) + np.exp(-(np.exp(curve) if large else curve * curve))
+            curve = _interpolate(places, transformed, grid)
+            divergence = np.exp(-(np.exp(curve) if is_large else curve * curve))
+            h = rate * np.exp(grid) + divergence
         k = min(max(int(h.argmin()), 1), grid.size - 2)
         low, high = float(grid[k - 1]), float(grid[k + 1])
-    bend = float(h[k - 1] - 2.0 * h[k] + h[k + 1]) / float(h[k] * (grid[1] - grid[0]) ** 2)
-    return float(grid[k]), bend, float(h[k])
+    second_difference = float(h[k - 1] - 2.0 * h[k] + h[k + 1])
+    scale = float(h[k] * (grid[1] - grid[0]) ** 2)
+    return float(grid[k]), second_difference / scale if scale > 0.0 else math.nan, float(h[k])
 
 
-def _interpolate(at: FloatArray, values: FloatArray, places: FloatArray) -> FloatArray:
-    """Evaluate the polynomial through the points, by divided differences."""
+def _interpolate(nodes: FloatArray, values: FloatArray, points: FloatArray) -> FloatArray:
+    """Evaluate the polynomial through the values at the nodes, at some points, by Newton's divided differences."""
     coefficients = values.copy()
-    for k in range(1, at.size):
-        coefficients[k:] = (coefficients[k:] - coefficients[k - 1 : -1]) / (at[k:] - at[:-k])
-    value = np.full_like(places, coefficients[-1])
-    for k in range(at.size - 2, -1, -1):
-        value = value * (places - at[k]) + coefficients[k]
-    return value
+    for k in range(1, nodes.size):
+        coefficients[k:] = (coefficients[k:] - coefficients[k - 1 : -1]) / (nodes[k:] - nodes[:-k])
+    result = np.full_like(points, coefficients[-1])
+    for k in range(nodes.size - 2, -1, -1):
+        result = result * (points - nodes[k]) + coefficients[k]
+    return result

@@ -15,96 +15,131 @@ n ≤ 47 one sum of 24 nodes is therefore exact. The part beyond V is less than 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from epsilond.accountants.numerics.special import FloatArray
-
-    _Rule = tuple[FloatArray, FloatArray]
-    _Curved = Callable[[FloatArray, float], FloatArray]
 
 RATIO_ACCURACY = 2.0**-44
 """Relative error of `tail_ratio` for p = 1/2, measured below 2^-47. For other p, `Binomial.accuracy` adds to it."""
-
 QUICK_RATIO_ACCURACY = 2.0**-40
 """Relative error of `quick_tail_ratio` for p = 1/2 and n ≤ `QUICK_UP_TO`; below 2^-42 was measured for the sum."""
 QUICK_UP_TO = 1e6
 """Most trials of `quick_tail_ratio`; rounding of its exponent adds about 8√n units, or 2^-40."""
-
-_EXACT_UP_TO, _LARGE = 47, 2e4
-_MOST_TABLED, _ASKED = 4096, 16
-_DEPTH, _QUICK_DEPTH = 48.0, 32.0
-_PANELS = {True: 2, False: 6}
-_CHUNK = 1 << 18
+_POLYNOMIAL_UP_TO = 47
+"""Most trials for which one sum of 24 nodes integrates the polynomial of degree n − 1 exactly."""
+_FEW_PANELS_FROM = 2e4
+"""Number of trials from which two panels are enough, instead of six."""
+_MOST_TABLED = 4096
+"""Most trials for which the ratios at all counts are tabulated."""
+_FEWEST_LOOKED_UP = 16
+"""Number of requested ratios from which the table is computed."""
+_NODES_PER_PANEL = 24
+_ROWS_PER_BLOCK = (1 << 18) // (6 * _NODES_PER_PANEL)
+"""Number of integrals that are computed at once: two megabytes of nodes with six panels."""
 _STIRLING_TABLE = np.asarray(
     [0.0] + [math.lgamma(n + 1.0) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi) for n in range(1, 16)]
 )
 
 
-def _rule(panels: int) -> tuple[FloatArray, FloatArray]:
+def _stirling_remainder(n: FloatArray) -> FloatArray:
+    """Return log n! − (n + 1/2) log n + n − log √(2π), and 0 at n = 0, where it is not used."""
+    is_small = n < 16.0
+    x = 1.0 / np.where(is_small, 16.0, n)
+    y = x * x
+    series = x * (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188)))))
+    return np.asarray(np.where(is_small, _STIRLING_TABLE[np.minimum(n, 15.0).astype(np.int64)], series))
+
+
+def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
+    """Return x log(x/mean) + mean − x ≥ 0, to a few units in the last place of x − mean (Loader's bd0), for x > 0.
+
+    Near x = mean, with v = (x − mean)/(x + mean), it is (x − mean) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
+    """
+    v = (x - mean) / (x + mean)
+    is_near = np.abs(v) < 0.1
+    near_v = np.where(is_near, v, 0.0)
+    square = near_v * near_v
+    tail = np.zeros_like(square)
+    for j in range(10, 0, -1):
+        tail = square * (1.0 / (2 * j + 1) + tail)
+    series = (x - mean) * near_v + 2.0 * x * near_v * tail
+    with np.errstate(divide="ignore", invalid="ignore"):
+        direct = x * np.log(x / mean) + mean - x
+    return np.asarray(np.where(is_near, series, direct))
+
+
+def _log1p_gap(x: FloatArray) -> FloatArray:
+    """Return x − log(1 + x) for x ≥ 0, with relative accuracy, by its Taylor series for small x."""
+    small_x = np.where(x < 0.125, x, 0.0)
+    series = np.zeros_like(small_x)
+    for j in range(20, 1, -1):
+        series = small_x * ((-1.0 if j % 2 else 1.0) / j + series)
+    return np.asarray(np.where(x < 0.125, small_x * series, x - np.log1p(x)))
+
+
+def _exp_gap(v: FloatArray) -> FloatArray:
+    """Return e^{−v} − (1 − v) for v ≥ 0, with relative accuracy, by its Taylor series for small v."""
+    small_v = np.where(v < 0.125, v, 0.0)
+    series = np.zeros_like(small_v)
+    for j in range(12, 1, -1):
+        series = small_v * ((-1.0 if j % 2 else 1.0) / math.factorial(j) + series)
+    return np.asarray(np.where(v < 0.125, small_v * series, v + np.expm1(-v)))
+
+
+def _exponent_gap(v: FloatArray, odds: float) -> FloatArray:
+    """Return h(v) = o v − log(1 + o(1 − e^{−v})) with relative accuracy, for v ≥ 0 and the odds o."""
+    return odds * _exp_gap(v) + _log1p_gap(-odds * np.expm1(-v))
+
+
+def _quick_exponent_gap(v: FloatArray, odds: float) -> FloatArray:
+    """Return `_exponent_gap` up to a few units in the last place of v."""
+    return np.asarray(odds * v - np.log1p(-odds * np.expm1(-v)))
+
+
+class _TailQuadrature(NamedTuple):
+    """A quadrature rule for the upper tail of a binomial distribution: P(K ≥ k)/P(K = k) = k ∫₀^V e^{−g(v)} dv.
+
+    For n trials with probability p of success and odds o = p/(1 − p), g(v) = d v + (n − k) h(v), with
+    d = (k − np)/(1 − p) and h(v) = o v − log(1 + o(1 − e^{−v})). The exact integral extends to infinity (module
+    docstring).
+
+    Attributes:
+        nodes: nodes on [0, 1], scaled to [0, V].
+        weights: weights of the nodes.
+        depth: g(V), the exponent at which the integral is cut.
+        exponent_gap: function that computes h(v) for odds o.
+    """
+
+    nodes: FloatArray
+    weights: FloatArray
+    depth: float
+    exponent_gap: Callable[[FloatArray, float], FloatArray]
+
+
+def _gauss_rule(panels: int) -> tuple[FloatArray, FloatArray]:
     """Return nodes and weights on [0, 1] of 24-node Gauss–Legendre sums over equal panels."""
-    x, w = np.polynomial.legendre.leggauss(24)
+    x, w = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
     starts = np.arange(panels)[:, None]
     return ((starts + 0.5 * (1.0 + x)) / panels).ravel(), np.tile(0.5 * w / panels, panels)
 
 
-_RULES = {large: _rule(_PANELS[large]) for large in _PANELS}
-_POLYNOMIAL_RULE = _rule(1)
-
-
-def _stirling_error(n: FloatArray) -> FloatArray:
-    """Return log n! − (n + 1/2) log n + n − log √(2π), and 0 at n = 0, where it is not used."""
-    small = n < 16.0
-    x = 1.0 / np.where(small, 16.0, n)
-    y = x * x
-    series = x * (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188)))))
-    return np.asarray(np.where(small, _STIRLING_TABLE[np.minimum(n, 15.0).astype(np.int64)], series))
-
-
-def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return x log(x/mean) + mean − x ≥ 0, to a few units in the last place of x − mean (Loader's bd0), for x > 0."""
-    v = (x - mean) / (x + mean)
-    near = np.abs(v) < 0.1
-    z = np.where(near, v, 0.0)
-    y = z * z
-    tail = np.zeros_like(y)
-    for j in range(10, 0, -1):
-        tail = y * (1.0 / (2 * j + 1) + tail)
-    series = (x - mean) * z + 2.0 * x * z * tail
-    with np.errstate(divide="ignore", invalid="ignore"):
-        direct = x * np.log(x / mean) + mean - x
-    return np.asarray(np.where(near, series, direct))
-
-
-def _deficit(x: FloatArray) -> FloatArray:
-    """Return x − log(1 + x) for x ≥ 0, with relative accuracy."""
-    z = np.where(x < 0.125, x, 0.0)
-    series = np.zeros_like(z)
-    for j in range(20, 1, -1):
-        series = z * ((-1.0 if j % 2 else 1.0) / j + series)
-    return np.asarray(np.where(x < 0.125, z * series, x - np.log1p(x)))
-
-
-def _excess(v: FloatArray) -> FloatArray:
-    """Return v + e^{−v} − 1 for v ≥ 0, with relative accuracy."""
-    z = np.where(v < 0.125, v, 0.0)
-    series = np.zeros_like(z)
-    for j in range(12, 1, -1):
-        series = z * ((-1.0 if j % 2 else 1.0) / math.factorial(j) + series)
-    return np.asarray(np.where(v < 0.125, z * series, v + np.expm1(-v)))
+_ONE_PANEL = _gauss_rule(1)
+_MODERATE = _TailQuadrature(*_gauss_rule(6), 48.0, _exponent_gap)
+_LARGE = _TailQuadrature(*_gauss_rule(2), 48.0, _exponent_gap)
+_QUICK = _TailQuadrature(*_ONE_PANEL, 32.0, _quick_exponent_gap)
 
 
 @dataclass(frozen=True)
 class Binomial:
-    """The distribution of the number of successes in independent trials.
+    """The distribution of the number K of successes in independent trials.
 
     Attributes:
         trials: number n of trials, a whole number held in a float, or an array, which broadcasts with the counts.
@@ -123,71 +158,70 @@ class Binomial:
         return 32 * UNIT_ROUNDOFF + (0.0 if self.p == self.q else 16 * UNIT_ROUNDOFF * math.sqrt(largest))
 
     def log_mass(self, k: FloatArray) -> FloatArray:
-        """Return log P(K = k); −inf outside 0 … n."""
-        n, k = np.broadcast_arrays(self.trials, k)
-        inside = (k > 0) & (k < n)
-        x, y, size = np.where(inside, k, 1.0), np.where(inside, n - k, 1.0), np.where(inside, n, 2.0)
-        deviance = _deviance(x, size * self.p) + _deviance(y, size * self.q)
-        errors = _stirling_error(size) - _stirling_error(x) - _stirling_error(y)
-        middle = errors - deviance - 0.5 * np.log(2 * math.pi * x * (y / size))
-        log_p, log_q = self._logs()
-        ends = np.where(k == 0, n * log_q if math.isfinite(log_q) else np.where(n == 0, 0.0, -np.inf), -np.inf)
-        ends = np.where((k == n) & (n > 0), n * log_p if math.isfinite(log_p) else -np.inf, ends)
-        return np.asarray(np.where(inside, middle, ends))
+        """Return log P(K = k); −inf outside 0 … n.
 
-    def _logs(self) -> tuple[float, float]:
-        """Return log p and log q. The logarithm nearer to zero is computed from the other probability."""
-        log_p = math.log1p(-self.q) if self.p > 0.5 else (math.log(self.p) if self.p > 0 else -math.inf)
-        log_q = math.log1p(-self.p) if self.q > 0.5 else (math.log(self.q) if self.q > 0 else -math.inf)
-        return log_p, log_q
+        For 0 < k < n it is Loader's saddle-point form, with the remainder s of Stirling's formula and the deviance D,
+
+            log P(K = k) = s(n) − s(k) − s(n − k) − D(k, np) − D(n − k, nq) − ½ log(2π k (n − k)/n).
+        """
+        n, k = np.broadcast_arrays(self.trials, k)
+        is_inside = (k > 0) & (k < n)
+        successes = np.where(is_inside, k, 1.0)
+        failures = np.where(is_inside, n - k, 1.0)
+        total = np.where(is_inside, n, 2.0)
+        deviance = _deviance(successes, total * self.p) + _deviance(failures, total * self.q)
+        remainder = _stirling_remainder(total) - _stirling_remainder(successes) - _stirling_remainder(failures)
+        inside = remainder - deviance - 0.5 * np.log(2 * math.pi * successes * (failures / total))
+        only_failures = _log_power(_log_probability(self.q, self.p), n)
+        only_successes = _log_power(_log_probability(self.p, self.q), n)
+        at_bounds = np.where(k == 0, only_failures, -np.inf)
+        at_bounds = np.where((k == n) & (n > 0), only_successes, at_bounds)
+        return np.asarray(np.where(is_inside, inside, at_bounds))
 
     def tail_ratio(self, k: FloatArray) -> FloatArray:
-        """Return P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed."""
-        if self._tabled and np.ndim(k) and np.size(k) >= _ASKED:
-            at = np.clip(np.asarray(k, dtype=np.float64), 0.0, self.trials)
-            return np.asarray(np.where(at > self.trials * self.p, self._ratios[at.astype(np.int64)], 1.0))
+        """Return R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed."""
+        if self._may_tabulate and np.ndim(k) and np.size(k) >= _FEWEST_LOOKED_UP:
+            count = np.clip(np.asarray(k, dtype=np.float64), 0.0, self.trials)
+            return np.asarray(np.where(count > self.trials * self.p, self._ratio_table[count.astype(np.int64)], 1.0))
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         shape, n, k = n.shape, n.ravel(), k.ravel()
+        is_needed = (k > n * self.p) & (k < n)
+        is_small, is_large = n <= _POLYNOMIAL_UP_TO, n >= _FEW_PANELS_FROM
         ratio = np.ones(n.size)
-        wanted = (k > n * self.p) & (k < n)
-        small = n <= _EXACT_UP_TO
-        for chosen, ratios in (
-            (wanted & small, self._polynomial_ratio),
-            (wanted & ~small & (n < _LARGE), lambda a, b: self._ratio(a, b, large=False)),
-            (wanted & (n >= _LARGE), lambda a, b: self._ratio(a, b, large=True)),
-        ):
-            places = np.flatnonzero(chosen)
-            step = _CHUNK // 144
-            for start in range(0, places.size, step):
-                part = places[start : start + step]
-                ratio[part] = ratios(n[part], k[part])
+        for indices in _blocks(is_needed & is_small):
+            ratio[indices] = self._ratio_by_polynomial(n[indices], k[indices])
+        for indices in _blocks(is_needed & ~is_small & ~is_large):
+            ratio[indices] = self._ratio_by_quadrature(n[indices], k[indices], _MODERATE)
+        for indices in _blocks(is_needed & is_large):
+            ratio[indices] = self._ratio_by_quadrature(n[indices], k[indices], _LARGE)
         return ratio.reshape(shape)
 
     @property
-    def _tabled(self) -> bool:
-        """True if all ratios are tabulated when several are requested: for a single, moderate number of trials."""
-        return np.ndim(self.trials) == 0 and _EXACT_UP_TO < float(self.trials) <= _MOST_TABLED and self.q > 0.0
+    def _may_tabulate(self) -> bool:
+        """True if all ratios may be tabulated: for a single, moderate number of trials."""
+        return np.ndim(self.trials) == 0 and _POLYNOMIAL_UP_TO < float(self.trials) <= _MOST_TABLED and self.q > 0.0
 
     @cached_property
-    def _ratios(self) -> FloatArray:
+    def _ratio_table(self) -> FloatArray:
         """Ratios R(k) = P(K ≥ k)/P(K = k) at every k: R(n) = 1, R(k) = 1 + R(k + 1) (n − k) p/((k + 1) q).
 
-        A step rounds by at most six units. Of R(k), the share 1 − 1/R has the error of the previous ratio. The relative
-        error of R(k) is therefore at most 6 R units, with R ≤ 2 √(n p q) + 2 above the mean.
+        A step rounds by at most six units of roundoff. The error of R(k + 1) affects only the term after the 1, which
+        is R(k) − 1. By induction, the relative error of R(k) is at most 6 R(k) units, with R ≤ 2 √(n p q) + 2 above the
+        mean.
         """
         size = int(self.trials)
-        below = np.arange(size)
-        factors = ((size - below) / (below + 1.0) * (self.p / self.q)).tolist()
+        k = np.arange(size)
+        mass_ratios = ((size - k) / (k + 1.0) * (self.p / self.q)).tolist()
         ratios = [1.0]
-        for factor in reversed(factors):
-            ratios.append(1.0 + factor * ratios[-1])
+        for mass_ratio in reversed(mass_ratios):
+            ratios.append(1.0 + mass_ratio * ratios[-1])
         return np.asarray(ratios[::-1])
 
-    def _polynomial_ratio(self, n: FloatArray, k: FloatArray) -> FloatArray:
-        """Return k ∫₀¹ (1 − w)^{k−1} (1 + ow)^β dw, exactly up to rounding."""
-        w, weight = _POLYNOMIAL_RULE
-        log_f = (k - 1.0)[:, None] * np.log1p(-w) + (n - k)[:, None] * np.log1p(self.p / self.q * w)
-        return np.asarray(k * (np.exp(log_f) @ weight))
+    def _ratio_by_polynomial(self, n: FloatArray, k: FloatArray) -> FloatArray:
+        """Return R(k) = k ∫₀¹ (1 − w)^{k−1} (1 + ow)^{n−k} dw with o = p/q, exactly up to rounding."""
+        w, weights = _ONE_PANEL
+        log_integrand = (k - 1.0)[:, None] * np.log1p(-w) + (n - k)[:, None] * np.log1p(self.p / self.q * w)
+        return np.asarray(k * (np.exp(log_integrand) @ weights))
 
     def quick_tail_ratio(self, k: FloatArray) -> FloatArray:
         """Return `tail_ratio` within `QUICK_RATIO_ACCURACY`, by the 24 nodes of one panel up to a lower depth."""
@@ -195,57 +229,83 @@ class Binomial:
         if n.max(initial=0.0) > QUICK_UP_TO:
             return self.tail_ratio(k)
         ratio = np.ones(n.shape)
-        wanted = (k > n * self.p) & (k < n)
-        ratio[wanted] = self._integral(n[wanted], k[wanted], _POLYNOMIAL_RULE, _QUICK_DEPTH, self._quickly_curved)
+        is_needed = (k > n * self.p) & (k < n)
+        ratio[is_needed] = self._ratio_by_quadrature(n[is_needed], k[is_needed], _QUICK)
         return ratio
 
-    def _ratio(self, n: FloatArray, k: FloatArray, *, large: bool) -> FloatArray:
-        return self._integral(n, k, _RULES[large], _DEPTH, self._exponent_gap)
+    def _ratio_by_quadrature(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
+        """Return R(k) = P(K ≥ k)/P(K = k) = k ∫₀^V e^{−g(v)} dv, by the integral of the module docstring.
 
-    def _integral(self, n: FloatArray, k: FloatArray, rule: _Rule, depth: float, curved: _Curved) -> FloatArray:
-        """Return k ∫₀^V e^{−g} with g(V) = `depth`.
+        There g(v) = d v + (n − k) h(v), with q = 1 − p, d = (k − np)/q and h of `_TailQuadrature`.
+
+        Args:
+            n: numbers of trials.
+            k: counts above the mean np, below n.
+            method: nodes, and the exponent g(V) that determines V.
+        """
+        odds = self.p / self.q
+        drift = (k - n * self.p) / self.q
+        end = self._integration_end(n, k, method)
+        v = end[:, None] * method.nodes
+        log_integrand = -(drift[:, None] * v + (n - k)[:, None] * method.exponent_gap(v, odds))
+        return np.asarray(k * end * (np.exp(log_integrand) @ method.weights))
+
+    def _integration_end(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
+        """Return the upper limit V of the integral for R(k), the root of g(V) = `depth`, to about one in a thousand.
+
+        g is that of `_ratio_by_quadrature`. Newton's method starts beyond the root, because g(v) is at least
+        kv − (n − k) log(1 + o) for the odds o. The iterates decrease to the root, as g is convex.
 
         Args:
             n: numbers of trials.
             k: counts above the mean, below n.
-            rule: nodes and weights on [0, 1].
-            depth: value of g at the end of the integral.
-            curved: o v − log(1 + o(1 − e^{−v})), as a function of v and o.
+            method: the rule with the exponent `depth`.
         """
-        odds = self.p / self.q
-        drift, rest = (k - n * self.p) / self.q, n - k
-        # g(v) ≥ kv − β log(1 + o), so this start is beyond the root. Newton's method decreases to it, as g is convex.
-        end = (depth + rest * math.log1p(odds)) / k
+        odds, failures = self.p / self.q, n - k
+        drift = (k - n * self.p) / self.q
+        end = (method.depth + failures * math.log1p(odds)) / k
         for _ in range(40):
             decay = np.exp(-end)
-            value = drift * end + rest * curved(end, odds) - depth
-            slope = drift + rest * odds * (-np.expm1(-end)) * (1.0 + odds) / (1.0 + odds - odds * decay)
-            step = value / slope
+            excess = drift * end + failures * method.exponent_gap(end, odds) - method.depth
+            slope = drift + failures * odds * (-np.expm1(-end)) * (1.0 + odds) / (1.0 + odds - odds * decay)
+            step = excess / slope
             end = end - step
             if (step <= 1e-3 * end).all():
                 break
-        x, weight = rule
-        v = end[:, None] * x
-        log_f = -(drift[:, None] * v + rest[:, None] * curved(v, odds))
-        return np.asarray(k * end * (np.exp(log_f) @ weight))
-
-    @staticmethod
-    def _exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-        """Return o v − log(1 + o(1 − e^{−v}))."""
-        return odds * _excess(v) + _deficit(-odds * np.expm1(-v))
-
-    @staticmethod
-    def _quickly_curved(v: FloatArray, odds: float) -> FloatArray:
-        """Return `_exponent_gap` up to a few units in the last place of v."""
-        return np.asarray(odds * v - np.log1p(-odds * np.expm1(-v)))
+        return end
 
     def log_tail(self, k: FloatArray) -> FloatArray:
-        """Return log P(K ≥ k)."""
+        """Return log P(K ≥ k).
+
+        At or below the mean it is log(1 − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
+        """
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
-        above = k > n * self.p
-        upper = self.log_mass(k) + np.log(self.tail_ratio(k))
+        is_above_mean = k > n * self.p
+        upper_tail = self.log_mass(k) + np.log(self.tail_ratio(k))
         mirrored = Binomial(n, self.q, self.p)
-        j = n - k + 1.0
-        lower = mirrored.log_mass(j) + np.log(mirrored.tail_ratio(j))
-        below = np.where(k <= 0, 0.0, log1m_exp(np.minimum(lower, 0.0)))
-        return np.asarray(np.minimum(np.where(above, upper, below), 0.0))
+        failures = n - k + 1.0
+        lower_tail = mirrored.log_mass(failures) + np.log(mirrored.tail_ratio(failures))
+        complement = np.where(k <= 0, 0.0, log1m_exp(np.minimum(lower_tail, 0.0)))
+        return np.asarray(np.minimum(np.where(is_above_mean, upper_tail, complement), 0.0))
+
+
+def _log_probability(probability: float, complement: float) -> float:
+    """Return the log of a probability, from 1 − the probability if that is smaller and therefore more accurate."""
+    if probability > 0.5:
+        return math.log1p(-complement)
+    return math.log(probability) if probability > 0.0 else -math.inf
+
+
+def _log_power(log_base: float, exponent: FloatArray) -> FloatArray:
+    """Return n log b for each exponent n; log 0⁰ is 0."""
+    if math.isfinite(log_base):
+        return exponent * log_base
+    return np.where(exponent == 0, 0.0, -np.inf)
+
+
+def _blocks(
+    chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+) -> list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
+    """Return the indices that are chosen, divided into blocks that fit into memory."""
+    indices = np.flatnonzero(chosen)
+    return [indices[start : start + _ROWS_PER_BLOCK] for start in range(0, indices.size, _ROWS_PER_BLOCK)]

@@ -31,10 +31,13 @@ KernelAnswer: TypeAlias = tuple[float, float, float] | Literal["no decay"] | Non
 
 
 class KernelSum(Protocol):
-    """A composition in the kernel. Each answer is None if the kernel refuses, or else as `KernelAnswer` says."""
+    """A composition in the kernel, with the total loss S. Answers are `KernelAnswer`; None is a refusal."""
 
     def epsilon(self, log_delta: float, slack: float, /) -> KernelAnswer:
-        """Return the lower and upper bound of ε, and the width of log δ behind them."""
+        """Return lower and upper bounds on ε at a log δ, and the width of the enclosures of log δ that give them.
+
+        At either bound, log δ differs from `log_delta` by at least `slack` ≥ 0.
+        """
 
     def log_delta(self, epsilon: float, /) -> KernelAnswer:
         """Return the lower and upper bound of log δ, and their width."""
@@ -43,7 +46,10 @@ class KernelSum(Protocol):
         """Return a Chernoff bound on log δ."""
 
     def threshold(self, log_size: float, /) -> KernelAnswer:
-        """Estimate the ε of a test of a size, the width of log δ there, and |d log Q(S > ε)/dε|."""
+        """Estimate the ε of the test S > ε with a given log Q(S > ε), the log of its false positive rate.
+
+        The other two numbers are the width of log δ there, and |d log Q(S > ε)/dε|.
+        """
 
     def best_tests(
         self, rates: tuple[float, ...], rounding: float, /
@@ -54,7 +60,7 @@ class KernelSum(Protocol):
         """
 
     def upper_log_deltas(self, epsilons: tuple[float, ...], /) -> tuple[float, ...] | None:
-        """Return upper bounds on log δ at several ε, from the nodes that suit the first."""
+        """Return upper bounds on log δ at several ε, all from quadrature nodes that are chosen for the first ε."""
 
 
 class MakeSum(Protocol):

@@ -52,33 +52,35 @@ _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log θ_ε(r) and a bound on its absolute error, elementwise, for shifts known to eight units of roundoff.
 
-    Near θ = 1 the error is relative to log θ itself, so that ten million factors may be multiplied.
+    θ_ε(r) is the divergence of `special`. Near θ = 1 the error is relative to log θ itself. A product of ten million
+    such factors therefore remains accurate.
 
     Args:
         epsilon: ε, or a column of several ε, which gives one row for each.
-        shift: values of r.
+        shift: values of the shift r.
     """
     if isinstance(epsilon, float) and _all_large(epsilon, shift):
-        value, rest = None, log_rest(epsilon, shift)
+        log_complement = log_rest(epsilon, shift)
+        is_near_one = log_complement < -0.7  # θ is above one half
+        # Only the values that are not near one are used, and usually there are none.
+        direct = None if is_near_one.all() else log_theta(epsilon, np.where(is_near_one, 1.0, shift))
     else:
-        value, rest = log_theta_and_complement(epsilon, shift)
-    high = rest < -0.7
-    near_one = np.log1p(-np.exp(np.where(high, rest, -1.0)))
-    if high.all():
-        value = near_one
-    else:
-        value = np.where(high, near_one, log_theta(epsilon, np.where(high, 1.0, shift)) if value is None else value)
+        direct, log_complement = log_theta_and_complement(epsilon, shift)
+        is_near_one = log_complement < -0.7
+    value = np.log1p(-np.exp(np.where(is_near_one, log_complement, -1.0)))
+    if direct is not None:
+        value = np.where(is_near_one, value, direct)
     size = np.where(np.isfinite(value), np.abs(value), 0.0)
-    depth = np.where(np.isfinite(rest), np.abs(rest), 0.0)
-    error = np.where(high, 2.0 * size * (1.0 + depth + epsilon), 1.0 + size + epsilon) * ROUNDING
+    depth = np.where(np.isfinite(log_complement), np.abs(log_complement), 0.0)
+    error = np.where(is_near_one, 2.0 * size * (1.0 + depth + epsilon), 1.0 + size + epsilon) * ROUNDING
     return value, np.where(np.isneginf(value), 0.0, error)
 
 
 def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
     """Return log(1 − θ_ε(r)) within `ROUNDING` · (1 + |value| + ε), in plain double arithmetic if all shifts are large.
 
-    For a = ε/r − r/2 < −1 it is −a²/2 − log √2π + log(R(−a) + R(a + r)). The rounding of a is at most 2u(ε/r + r/2),
-    with u the unit of roundoff. It changes a²/2 by at most 4u(|value| + ε + 1).
+    Large means a = ε/r − r/2 < −1. It is −a²/2 − log √2π + log(R(−a) + R(a + r)), with Mills' ratio R (`special`). a
+    rounds by 2u(ε/r + r/2) at most, with u the unit of roundoff, which changes a²/2 by at most 4u(|value| + ε + 1).
     """
     if not _all_large(epsilon, shift):
         return log_theta_complement(epsilon, shift)
@@ -125,7 +127,10 @@ def triangular_sum(rest: float, count: float) -> float:
 
 
 class ShiftSequence(Protocol):
-    """The shifts of a run of `count` steps, by chunks."""
+    """The shifts of a run of `count` steps, evaluated for a range of steps at a time.
+
+    Step t has a sensitivity shift r_s(t) and a contraction shift r_c(t), in standard deviations of the noise.
+    """
 
     @property
     def count(self) -> int:
@@ -150,11 +155,12 @@ class ShiftSequence(Protocol):
 
 
 def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, worst: bool) -> Interval:
-    """Enclose log Σ_j A_j R_j, or log max_j A_j R_j if `worst`, with A = θ_ε(r_s) and B = θ_ε(r_c).
+    """Enclose log Σ_j A_j R_j over the steps j of a run, or log max_j A_j R_j if `worst`.
 
-    R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k is the effect of a use at step j on the later releases. It satisfies
-    R_j = [j ≥ first_stop] + B_{j+1} R_{j+1}. The method is one backward pass, in O(T) time and constant memory. It
-    stops early if the rest is negligible, and charges the rest.
+    A_j = θ_ε(r_s(j)) is the divergence from a use of the record at step j, and B_k = θ_ε(r_c(k)) its contraction by
+    step k. R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k adds up the effects on the releases at steps τ. As R_j is
+    [j ≥ first_stop] + B_{j+1} R_{j+1}, one backward pass takes O(T) time. It stops early, and charges the steps that
+    are left, if these are negligible.
 
     Args:
         epsilon: ε, in nats.
@@ -162,40 +168,93 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
         first_stop: first step that may be released.
         worst: whether the maximum is taken instead of the sum.
     """
-    total_lower = total_upper = inflow = -math.inf
-    inflow_error = 0.0
-    (log_largest,), (largest_error,) = theta_with_error(epsilon, np.asarray([steps.largest_sensitivity]))
-    join = max if worst else _log_add
+    sums = _BackwardPass(epsilon, steps, first_stop, worst)
     for last in range(steps.count, 0, -CHUNK):
         first = max(1, last - CHUNK + 1)
         rest = _negligible_rest(epsilon, steps.least_contraction(first, last), steps.count)
         if rest is not None and last < first_stop and steps.one_sensitivity and not worst:
-            length = last - first + 1
-            inflow_error += 2.0 * rest * length
-            term = log_largest + inflow + math.log(length)
-            total_lower = _log_add(total_lower, term - largest_error - inflow_error)
-            total_upper = _log_add(total_upper, term + largest_error + inflow_error)
+            sums.add_equal_terms(last - first + 1, rest)
             continue
-        sensitivity, contraction = steps.shifts(first, last)
-        value, error = theta_of_many(epsilon, sensitivity)
-        factor, factor_error = _factors(epsilon, contraction, rest, steps.count, stops_before=first > first_stop)
-        reach, reach_error = np.empty_like(value), np.empty_like(value)
-        length = BLOCK if last > first_stop else CHUNK
-        for end in range(value.size, 0, -length):
-            part = slice(max(0, end - length), end)
-            stops = np.arange(first + part.start, first + end) >= first_stop
-            reach[part], reach_error[part] = _stop_sums(factor[part], factor_error[part], stops, inflow, inflow_error)
-            inflow = float(reach[part.start] + factor[part.start])
-            inflow_error = float(reach_error[part.start] + factor_error[part.start])
-        lower, upper = value + reach - (error + reach_error), value + reach + (error + reach_error)
-        total_lower = join(total_lower, float(lower.max()) if worst else log_sum(lower))
-        total_upper = join(total_upper, float(upper.max()) if worst else log_sum(upper))
-        left = inflow + inflow_error + float(log_largest + largest_error) + math.log(first)
-        if 1 < first <= first_stop and left < total_lower - NEGLIGIBLE:
-            total_upper = _log_add(total_upper, left)
+        sums.add_chunk(first, last, rest)
+        if sums.charge_negligible_steps(first):
             break
-    slack = (128.0 + 4.0 * (steps.count // CHUNK)) * UNIT_ROUNDOFF * (1.0 + abs(total_upper))
-    return Interval(total_lower - slack, total_upper + slack)
+    slack = (128.0 + 4.0 * (steps.count // CHUNK)) * UNIT_ROUNDOFF * (1.0 + abs(sums.total_upper))
+    return Interval(sums.total_lower - slack, sums.total_upper + slack)
+
+
+class _BackwardPass:
+    """The state of a pass over the steps of a run from the last to the first, which adds up A_j R_j.
+
+    Attributes:
+        total_lower, total_upper: bounds on the log of the sum, or of the maximum, so far.
+        inflow: log(B_{j+1} R_{j+1}) of the last step j + 1 that was added.
+        inflow_error: bound on its error.
+    """
+
+    def __init__(self, epsilon: float, steps: ShiftSequence, first_stop: int, worst: bool) -> None:
+        self._epsilon, self._steps, self._first_stop, self._worst = epsilon, steps, first_stop, worst
+        self.total_lower = self.total_upper = self.inflow = -math.inf
+        self.inflow_error = 0.0
+        (value,), (error,) = theta_with_error(epsilon, np.asarray([steps.largest_sensitivity]))
+        self._log_largest, self._largest_error = value, error
+
+    def add_equal_terms(self, length: int, rest: float) -> None:
+        """Add the terms A_j R_j of steps with equal A and with B negligibly close to 1, before `first_stop`.
+
+        Args:
+            length: number of steps.
+            rest: largest 1 − B.
+        """
+        self.inflow_error += 2.0 * rest * length
+        term = self._log_largest + self.inflow + math.log(length)
+        self.total_lower = _log_add(self.total_lower, term - self._largest_error - self.inflow_error)
+        self.total_upper = _log_add(self.total_upper, term + self._largest_error + self.inflow_error)
+
+    def add_chunk(self, first: int, last: int, rest: float | None) -> None:
+        """Add the terms A_j R_j (`log_scheduled_sum`) of the steps first, …, last.
+
+        Args:
+            first: the first step.
+            last: the last step.
+            rest: largest 1 − B of these steps if it is negligible; None otherwise.
+        """
+        sensitivity, contraction = self._steps.shifts(first, last)
+        log_a, a_error = theta_of_many(self._epsilon, sensitivity)
+        stops_before = first > self._first_stop
+        log_b, b_error = _factors(self._epsilon, contraction, rest, self._steps.count, stops_before=stops_before)
+        log_r, r_error = np.empty_like(log_a), np.empty_like(log_a)
+        length = BLOCK if last > self._first_stop else CHUNK
+        for end in range(log_a.size, 0, -length):
+            block = slice(max(0, end - length), end)
+            stops = np.arange(first + block.start, first + end) >= self._first_stop
+            log_r[block], r_error[block] = _stop_sums(
+                log_b[block], b_error[block], stops, self.inflow, self.inflow_error
+            )
+            self.inflow = float(log_r[block.start] + log_b[block.start])
+            self.inflow_error = float(r_error[block.start] + b_error[block.start])
+        self._join(log_a + log_r, a_error + r_error)
+
+    def _join(self, log_terms: FloatArray, errors: FloatArray) -> None:
+        """Add terms to the sum, or take their maximum."""
+        lower, upper = log_terms - errors, log_terms + errors
+        if self._worst:
+            self.total_lower = max(self.total_lower, float(lower.max()))
+            self.total_upper = max(self.total_upper, float(upper.max()))
+        else:
+            self.total_lower = _log_add(self.total_lower, log_sum(lower))
+            self.total_upper = _log_add(self.total_upper, log_sum(upper))
+
+    def charge_negligible_steps(self, first: int) -> bool:
+        """Charge all steps before `first` to the upper bound if their terms are negligible, and return whether so.
+
+        Before the first step that may be released, R_j does not increase towards earlier steps. Each term A_j R_j is
+        then at most the product of the largest A, and B and R of the step `first`.
+        """
+        log_bound = self.inflow + self.inflow_error + float(self._log_largest + self._largest_error) + math.log(first)
+        is_negligible = 1 < first <= self._first_stop and log_bound < self.total_lower - NEGLIGIBLE
+        if is_negligible:
+            self.total_upper = _log_add(self.total_upper, log_bound)
+        return is_negligible
 
 
 def log_sum(values: FloatArray) -> float:
@@ -205,11 +264,15 @@ def log_sum(values: FloatArray) -> float:
 
 
 def _log_add(first: float, second: float) -> float:
+    """Return log(e^first + e^second)."""
     return float(np.logaddexp(first, second))
 
 
 def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the result of `theta_with_error`, computed once for equal shifts, and by a table for many close shifts."""
+    """Return the result of `theta_with_error` for one ε and shifts r, by a table if many of them are close together.
+
+    Equal shifts are computed once. Shifts that are all large (`log_rest`) need no table, as direct evaluation is quick.
+    """
     least, most = float(shift.min()), float(shift.max())
     if least == most:
         value, error = theta_with_error(epsilon, shift[:1])
@@ -242,15 +305,17 @@ def _tabulate(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[Flo
         return theta_with_error(epsilon, shift)
     rise = np.diff(value)
     bend = np.maximum(rise[:-1] - rise[1:], 0.0)
-    gap = np.minimum(np.append(bend[0], bend), np.append(bend, bend[-1]))
-    around = np.maximum(error[:-1], error[1:])
-    # A rise has the errors of two nodes, and a bend those of four. A shift's place has a few roundoffs of its size.
-    around = 6.0 * np.max(np.stack((around, np.roll(around, 1), np.roll(around, -1))), axis=0)
-    place = np.clip((shift - least) * (pieces / (most - least)), 0.0, pieces)
-    piece = np.minimum(place.astype(np.int64), pieces - 1)
-    lost = 8 * UNIT_ROUNDOFF * pieces * most / (most - least) * np.abs(rise)
-    middle = value[:-1] + 0.5 * gap
-    return middle[piece] + (place - piece) * rise[piece], (0.5 * gap + around + lost)[piece]
+    largest_gap = np.minimum(np.append(bend[0], bend), np.append(bend, bend[-1]))
+    # A rise has the errors of two nodes, and a bend those of four.
+    node_error = np.maximum(error[:-1], error[1:])
+    table_error = 6.0 * np.max(np.stack((node_error, np.roll(node_error, 1), np.roll(node_error, -1))), axis=0)
+    # The position of a shift in the table has a few roundoffs of its size.
+    position = np.clip((shift - least) * (pieces / (most - least)), 0.0, pieces)
+    piece = np.minimum(position.astype(np.int64), pieces - 1)
+    position_error = 8 * UNIT_ROUNDOFF * pieces * most / (most - least) * np.abs(rise)
+    middle = value[:-1] + 0.5 * largest_gap
+    interpolated = middle[piece] + (position - piece) * rise[piece]
+    return interpolated, (0.5 * largest_gap + table_error + position_error)[piece]
 
 
 def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> float | None:
@@ -270,8 +335,8 @@ def _factors(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the log contraction factors B = θ_ε(r_c) of a chunk of steps, with bounds on their errors.
 
-    If every factor is negligibly close to 1, it counts as 1. If all factors are negligibly close to 0, and the step
-    before the chunk may be released too, no R_j depends on them. The largest factor then replaces all.
+    If every factor is negligibly close to 1, it counts as 1. If all are negligibly close to 0, the largest replaces
+    all, provided that the step before the chunk may be released: then B R hardly adds to the 1 in every R_j.
 
     Args:
         epsilon: ε, in nats.
@@ -293,10 +358,10 @@ def _factors(
 def _stop_sums(
     factor: FloatArray, factor_error: FloatArray, stops: BoolArray, inflow: float, inflow_error: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log R_j for the steps j of a block, and its error; R_j is the effect of a use at step j on later releases.
+    """Return log R_j (`log_scheduled_sum`) for the steps j of a block, and a bound on its error.
 
-    R_j = e^{S_j} (Σ_{stops τ ≥ j} e^{−S_τ} + B R), with S_j the sum of log B over the steps after j in the block, and
-    with B R of the first step after the block.
+    R_j = e^{S_j} (Σ_{τ ≥ j} e^{−S_τ} + B R), with S_j the sum of log B over the steps after j in the block. The sum is
+    over steps τ of the block that may be released, and B and R are those of the first step after the block.
 
     Args:
         factor: log B of each step of the block.
@@ -305,13 +370,16 @@ def _stop_sums(
         inflow: log(B R) of the first step after the block.
         inflow_error: bound on its error.
     """
-    after, error = _suffix(factor), _suffix(factor_error) + inflow_error
-    distance = np.arange(factor.size, 0.0, -1.0)
+    log_product = _suffix(factor)  # S_j
+    error = _suffix(factor_error) + inflow_error
+    remaining_steps = np.arange(factor.size, 0.0, -1.0)
     if not stops.any():
-        return after + inflow, error + 4 * UNIT_ROUNDOFF * (distance * np.abs(after) + abs(inflow))
-    running = np.append(np.where(stops, -after, -np.inf), inflow)[::-1]
-    reached = _running_sum(running)[1:][::-1]
-    return after + reached, error + 4 * UNIT_ROUNDOFF * distance * (1.0 + np.abs(after) + np.abs(reached))
+        rounding = 4 * UNIT_ROUNDOFF * (remaining_steps * np.abs(log_product) + abs(inflow))
+        return log_product + inflow, error + rounding
+    terms_from_end = np.append(np.where(stops, -log_product, -np.inf), inflow)[::-1]
+    log_sum_of_terms = _running_sum(terms_from_end)[1:][::-1]
+    rounding = 4 * UNIT_ROUNDOFF * remaining_steps * (1.0 + np.abs(log_product) + np.abs(log_sum_of_terms))
+    return log_product + log_sum_of_terms, error + rounding
 
 
 def _running_sum(logs: FloatArray) -> FloatArray:

@@ -48,7 +48,12 @@ def golden_section(cost: Callable[[float], float], low: float, high: float, *, w
 
 
 class Known(NamedTuple):
-    """A point with bounds on the function's value there. The point itself may be off by a few units of roundoff."""
+    """A point of a function with bounds on the function's value there.
+
+    Attributes:
+        place: the point, known to a few units of roundoff.
+        lower, upper: bounds on the value.
+    """
 
     place: float
     lower: float
@@ -63,7 +68,12 @@ class Slopes(NamedTuple):
 
 
 class Least(NamedTuple):
-    """A lower bound on the function between the first and the last point, and the place at which it is this low."""
+    """A lower bound on a function between its first and its last known point.
+
+    Attributes:
+        value: the bound.
+        place: a point at which the bound of the function is this low.
+    """
 
     value: float
     place: float
@@ -72,6 +82,10 @@ class Least(NamedTuple):
 def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     """Return a lower bound on a convex function from bounds on its values at several points.
 
+    The bound of each interval between neighbouring points first uses one chord on either side. On the interval with the
+    least bound, chords to all other points are then used, because close neighbours have inaccurate slopes. This is
+    repeated until that interval has been improved already.
+
     Args:
         known: two or more points in increasing order, with bounds on the function there.
         slopes: bounds on the slope of the function.
@@ -79,14 +93,16 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     Guarantees: the returned value is at most the minimum, between the first and the last point, of every convex
     function with such slopes and with values within the bounds.
     """
-    bounds = {place: _between(known, place, slopes, 1) for place in _intervals_of_minimum(known)}
-    seen: set[int] = set()
-    while True:  # chords to all other points on the least interval: close neighbours have rough slopes
-        place = min(bounds, key=lambda interval: bounds[interval].value)
-        if place in seen:
-            return bounds[place]
-        seen.add(place)
-        bounds[place] = max(bounds[place], _between(known, place, slopes, len(known)), key=lambda least: least.value)
+    bounds = {index: _between(known, index, slopes, 1) for index in _intervals_of_minimum(known)}
+    improved: set[int] = set()
+    while True:
+        index = min(bounds, key=lambda interval: bounds[interval].value)
+        if index in improved:
+            return bounds[index]
+        improved.add(index)
+        better = _between(known, index, slopes, len(known))
+        if better.value > bounds[index].value:
+            bounds[index] = better
 
 
 def _intervals_of_minimum(known: Sequence[Known]) -> range:
@@ -95,47 +111,56 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
     If a point is certainly above its neighbour on the side of the lowest point, a convex function increases from there
     outwards. Intervals beyond such a point are left out.
     """
-    lowest = min(range(len(known)), key=lambda place: known[place].upper)
+    lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1
-    for place in range(lowest - 1, -1, -1):
-        if known[place].lower > known[place + 1].upper:
-            first = place
+    for index in range(lowest - 1, -1, -1):
+        if known[index].lower > known[index + 1].upper:
+            first = index
             break
-    for place in range(lowest + 1, len(known)):
-        if known[place].lower > known[place - 1].upper:
-            last = place
+    for index in range(lowest + 1, len(known)):
+        if known[index].lower > known[index - 1].upper:
+            last = index
             break
     return range(first, last)
 
 
-def _between(known: Sequence[Known], place: int, slopes: Slopes, most: int) -> Least:
+def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> Least:
     """Return the lower bound on one interval: the intersection of the extended chords from the left and from the right.
 
     Args:
         known: points in increasing order, with bounds on the function there.
-        place: index of the interval's first point.
+        index: index of the interval's first point.
         slopes: bounds on the slope of the function.
         most: number of points on either side of the interval from which chords are extended into it.
     """
-    left, right = known[place], known[place + 1]
-    falling, rising = slopes
-    for far in known[max(place - most, 0) : place]:
-        falling = max(falling, _slope(far.upper, left.lower, far.place, left.place, -1.0))
-    for far in known[place + 2 : place + 2 + most]:
-        rising = min(rising, _slope(right.lower, far.upper, right.place, far.place, 1.0))
-    if falling >= 0.0:
+    left, right = known[index], known[index + 1]
+    left_slope, right_slope = slopes.least, slopes.most
+    for outer in known[max(index - most, 0) : index]:
+        left_slope = max(left_slope, _slope(outer.upper, left.lower, outer.place, left.place, -1.0))
+    for outer in known[index + 2 : index + 2 + most]:
+        right_slope = min(right_slope, _slope(right.lower, outer.upper, right.place, outer.place, 1.0))
+    if left_slope >= 0.0:
         return Least(left.lower, left.place)
-    if rising <= 0.0:
+    if right_slope <= 0.0:
         return Least(right.lower, right.place)
     # The function is above both lines, and so above their intersection if one line falls and the other rises.
-    intersection = (right.lower - left.lower + falling * left.place - rising * right.place) / (falling - rising)
-    intersection = min(max(intersection, left.place), right.place)
-    from_left, from_right = falling * (intersection - left.place), rising * (intersection - right.place)
-    slack = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - from_left - from_right)
-    return Least(min(left.lower + from_left, right.lower + from_right) - slack, intersection)
+    rise = right.lower - left.lower + left_slope * left.place - right_slope * right.place
+    intersection = min(max(rise / (left_slope - right_slope), left.place), right.place)
+    change_from_left = left_slope * (intersection - left.place)
+    change_from_right = right_slope * (intersection - right.place)
+    slack = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - change_from_left - change_from_right)
+    return Least(min(left.lower + change_from_left, right.lower + change_from_right) - slack, intersection)
 
 
 def _slope(first: float, second: float, start: float, end: float, side: float) -> float:
-    """Return (second − first)/(end − start), moved to the side by the possible effect of the points' rounding."""
+    """Return (second − first)/(end − start), moved to a side by the possible effect of the points' rounding.
+
+    Args:
+        first: value at the first point.
+        second: value at the second point.
+        start: the first point.
+        end: the second point.
+        side: −1 to round the slope down, 1 to round it up.
+    """
     slope = (second - first) / (end - start)
     return slope + side * abs(slope) * 8 * UNIT_ROUNDOFF * (1.0 + (abs(start) + abs(end)) / (end - start))

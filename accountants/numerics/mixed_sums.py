@@ -50,7 +50,13 @@ def log_sums(logs: FloatArray) -> FloatArray:
 
 
 class PointRuns(NamedTuple):
-    """Runs of consecutive points: the start of each, the end of the last, and the least and largest point of each."""
+    """Blocks of consecutive points.
+
+    Attributes:
+        stops: index of the first point of each block, and then the number of points.
+        least: least point of each block.
+        largest: largest point of each block.
+    """
 
     stops: IntArray
     least: FloatArray
@@ -67,24 +73,28 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
     if terms < _FEWEST_TERMS or points.size < _FEWEST_POINTS:
         return None
     starts = np.arange(0, points.size, _BLOCK)
-    least, largest = (np.asarray(bound.reduceat(points, starts)) for bound in (np.minimum, np.maximum))
+    least = np.asarray(np.minimum.reduceat(points, starts))
+    largest = np.asarray(np.maximum.reduceat(points, starts))
     return PointRuns(np.append(starts, points.size), least, largest)
 
 
 def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterator[TermWindow]:
     """Yield the range of terms that are not negligible on each run of blocks, for sums with equally many terms.
 
-    A run is a number of consecutive blocks with the same range.
+    A run is a number of consecutive blocks with the same range. Ranges are rounded outward to multiples of `_STEP`, so
+    that more blocks share one.
 
     Args:
         blocks: the result of `blocks_of`.
         terms: for each sum, the terms at the least and at the largest point of each block, a row for each term.
     """
-    masks = [_may_matter(first, last) for first, last in terms]
-    needed = np.logical_or.reduce(masks)
-    count = needed.shape[0]
-    low = np.argmax(needed, axis=0) // _STEP * _STEP
-    high = np.minimum(-(-(count - np.argmax(needed[::-1], axis=0)) // _STEP) * _STEP, count)
+    masks = [_may_matter(at_least, at_largest) for at_least, at_largest in terms]
+    is_needed = np.logical_or.reduce(masks)
+    count = is_needed.shape[0]
+    first_needed = np.argmax(is_needed, axis=0)
+    stop = count - np.argmax(is_needed[::-1], axis=0)
+    low = first_needed // _STEP * _STEP
+    high = np.minimum(-(-stop // _STEP) * _STEP, count)
     changes = np.flatnonzero((np.diff(low) != 0) | (np.diff(high) != 0)) + 1
     for first, last in _runs(changes.tolist(), low.size):
         points = slice(int(blocks.stops[first]), int(blocks.stops[last + 1]))

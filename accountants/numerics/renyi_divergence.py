@@ -30,16 +30,18 @@ _MOST_NODES = 4_000_000
 _BEYOND = 13.0
 _LOG_QUADRATURE = -75.0
 _SERIES_TERMS = 12
+_LARGE_EXPONENT = 30.0
+"""Exponent from which on a moment is computed by its logarithm."""
 LEAST_LOG_INTEGRAL = -50.0
 """Logarithm x below which log(1 + e^x) counts as e^x; the error is at most 1e-21 of it."""
 
 
 def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatArray) -> Interval:
-    """Enclose D_a(P‖Q) of two distributions on the same finitely many atoms.
+    """Enclose the Rényi divergence D_a(P‖Q) of two distributions on the same finitely many atoms.
 
-    The logarithm of each term errs by at most 64 units of roundoff, and by four units of |log Q|, of a |log r| and of
-    itself. The second part covers the errors of the given numbers. The sum, the logarithm and the quotient add less
-    than 64 units.
+    With r = P/Q it is log(1 + Σ Q (r^a − 1 − a (r − 1)))/(a − 1), a sum of terms that are not negative. The logarithm
+    of each term errs by at most 64 units of roundoff, and by four units of |log Q|, of a |log r| and of itself. The
+    second part covers the errors of the given numbers. The sum, the logarithm and the quotient add less than 64 units.
 
     Args:
         order: order a > 1.
@@ -52,19 +54,24 @@ def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatAr
     """
     if np.isposinf(log_ratio).any():
         return Interval(math.inf, math.inf)
-    terms = log_second + log_excess(order, log_ratio)
-    atoms = np.isfinite(terms)
-    if not atoms.any():
+    log_terms = log_second + log_excess(order, log_ratio)
+    is_positive = np.isfinite(log_terms)
+    if not is_positive.any():
         return Interval(0.0, 0.0)
-    size = np.abs(log_second[atoms]) + np.abs(terms[atoms])
-    size += order * np.where(np.isfinite(log_ratio[atoms]), np.abs(log_ratio[atoms]), 0.0)
+    log_terms, log_q, log_r = log_terms[is_positive], log_second[is_positive], log_ratio[is_positive]
+    size = np.abs(log_q) + np.abs(log_terms)
+    size += order * np.where(np.isfinite(log_r), np.abs(log_r), 0.0)
     rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * size)
-    lower, upper = (_divergence(_log_sum(terms[atoms] + sign * rounding), order) for sign in (-1.0, 1.0))
+    lower = divergence_of_log_excess(_log_sum(log_terms - rounding), order)
+    upper = divergence_of_log_excess(_log_sum(log_terms + rounding), order)
     return Interval(lower, math.nextafter(upper, math.inf))
 
 
 def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float) -> Interval:
     """Enclose D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other direction.
+
+    With r = 1 − q + q e^{sy − s²/2}, s = 1/z and y standard normal, D_a = log(E[r^a])/(a − 1), and
+    E[r^a] − 1 = E[r^a − 1 − a (r − 1)] is computed by the trapezoidal rule.
 
     Accuracy: the bounds differ by less than 1e-12 relative if a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders
     the difference grows by a²/z² units of roundoff. For a smaller (a − 1) D_a it is at most 1e-30/((a − 1) D_a).
@@ -77,31 +84,96 @@ def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float
     Raises:
         BeyondBudget: the order is so large against the noise that it would take more than four million nodes.
     """
-    shift = 1.0 / noise_multiplier
+    return shifted_gaussian_renyi(order=order, rate=rate, shift=1.0 / noise_multiplier)
+
+
+def shifted_gaussian_renyi(*, order: float, rate: float, shift: float) -> Interval:
+    """Enclose the divergence of `sampled_gaussian_renyi` for a given sensitivity in standard deviations of the noise.
+
+    Args:
+        order: order a > 1.
+        rate: inclusion probability q in (0, 1].
+        shift: sensitivity s over the standard deviation of the noise, exactly this double.
+
+    Raises:
+        BeyondBudget: it would take more than four million nodes.
+    """
     if rate == 1.0:
         exact = 0.5 * order * shift * shift
         return Interval(exact * (1 - 8 * UNIT_ROUNDOFF), exact * (1 + 8 * UNIT_ROUNDOFF))
-    step, log_quadrature = _step(noise_multiplier)
+    step, log_quadrature_error = _step(1.0 / shift)
     low, high = -_BEYOND, order * shift + _BEYOND
     count = math.ceil((high - low) / step) + 1
     if count > _MOST_NODES:
-        raise BeyondBudget(f"order {order:g} at noise multiplier {noise_multiplier:g} takes too many nodes")
+        raise BeyondBudget(f"order {order:g} at noise multiplier {1.0 / shift:g} takes too many nodes")
     y = low + step * np.arange(count)
     log_ratio = _log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
     log_terms = log_excess(order, log_ratio) - 0.5 * y * y
     log_integral = _log_sum(log_terms) + math.log(step) - 0.5 * math.log(2.0 * math.pi)
     size = float(np.max(0.5 * y * y + order * np.abs(log_ratio))) + abs(log_integral)
     rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * size + 4.0 * math.log2(count))
-    log_moment = float(np.logaddexp(0.0, log_integral))
-    log_charge = log_moment + math.log(2.0 + 2.0 * order) + float(np.logaddexp(log_quadrature, _log_ends(step)))
-    upper = float(np.logaddexp(log_integral + rounding, log_charge))
-    rest = -math.expm1(min(log_charge - log_integral, 0.0))
-    lower = log_integral - rounding + math.log(rest) if rest > 0.0 else -math.inf
-    return Interval(_divergence(lower, order), _divergence(upper, order))
+    # The errors of the rule and of the truncation are relative to E[r^a].
+    log_relative_error = float(np.logaddexp(log_quadrature_error, _log_ends(step)))
+    log_error = float(np.logaddexp(0.0, log_integral)) + math.log(2.0 + 2.0 * order) + log_relative_error
+    upper = float(np.logaddexp(log_integral + rounding, log_error))
+    share_left = -math.expm1(min(log_error - log_integral, 0.0))
+    lower = log_integral - rounding + math.log(share_left) if share_left > 0.0 else -math.inf
+    return Interval(divergence_of_log_excess(lower, order), divergence_of_log_excess(upper, order))
 
 
-def _divergence(log_integral: float, order: float) -> float:
-    """Return log(1 + e^log_integral)/(a − 1); the quotient of a small e^log_integral is taken in logarithms."""
+def pure_renyi(*, order: float, epsilon: float) -> float:
+    """Return an upper bound on the Rényi divergence of any mechanism with pure privacy loss ε.
+
+    Randomized response attains the largest divergence. At order a it is log(p^a r^(1−a) + r^a p^(1−a))/(a − 1), with
+    p = 1/(1 + e^−ε) and r = 1 − p.
+
+    Args:
+        order: Rényi order a, above 1.
+        epsilon: pure privacy loss, in nats.
+    """
+    log_p = -math.log1p(math.exp(-epsilon))
+    log_r = -epsilon - math.log1p(math.exp(-epsilon))
+    first = order * log_p + (1.0 - order) * log_r
+    second = order * log_r + (1.0 - order) * log_p
+    larger = max(first, second)
+    log_moment = larger + math.log1p(math.exp(min(first, second) - larger))
+    rounding = 64.0 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))
+    divergence = (max(log_moment, 0.0) + rounding) / (order - 1.0)
+    return min(divergence, epsilon * (1.0 + 16 * UNIT_ROUNDOFF))  # a Rényi divergence is at most ε
+
+
+def laplace_renyi(*, order: float, shift: float) -> Interval:
+    """Enclose D_a of Laplace noise of scale 1 around two locations; it is equal in both directions.
+
+    With s the distance, E[r^a] = (a e^{(a−1)s} + (a − 1) e^{−as})/(2a − 1) (Mironov 2017, Proposition 6). Below
+    `_LARGE_EXPONENT` the excess over 1 is a difference of two positive terms. Their rounding is added outward.
+
+    Args:
+        order: order a > 1.
+        shift: distance s of the locations over the scale, at least 0.
+    """
+    rise, fall = (order - 1.0) * shift, order * shift
+    share, rest = order / (2.0 * order - 1.0), (order - 1.0) / (2.0 * order - 1.0)
+    if rise > _LARGE_EXPONENT:
+        log_moment = math.log(share) + rise + math.log1p((order - 1.0) / order * math.exp(-rise - fall))
+        error = 16 * UNIT_ROUNDOFF * (1.0 + rise)
+        return Interval((log_moment - error) / (order - 1.0), (log_moment + error) / (order - 1.0))
+    gain, loss = share * math.expm1(rise), rest * -math.expm1(-fall)
+    error = 16 * UNIT_ROUNDOFF * (gain + loss)
+    lower, upper = (max(gain - loss + sign * error, 0.0) for sign in (-1.0, 1.0))
+    most = min(0.5 * order * shift * shift, shift) * (1.0 + 16 * UNIT_ROUNDOFF)
+    bounds = [math.log1p(excess) / (order - 1.0) for excess in (lower, upper)]
+    highest = min(bounds[1] * (1.0 + 8 * UNIT_ROUNDOFF), most)
+    return Interval(min(bounds[0] * (1.0 - 8 * UNIT_ROUNDOFF), highest), highest)
+
+
+def divergence_of_log_excess(log_integral: float, order: float) -> float:
+    """Return log(1 + e^log_integral)/(a − 1); the quotient of a small e^log_integral is taken in logarithms.
+
+    Args:
+        log_integral: logarithm of E[r^a] − 1.
+        order: order a > 1.
+    """
     if log_integral < LEAST_LOG_INTEGRAL:
         return math.exp(log_integral - math.log(order - 1.0))
     return float(np.logaddexp(0.0, log_integral)) / (order - 1.0)
@@ -122,12 +194,12 @@ def _step(noise_multiplier: float) -> tuple[float, float]:
 
 
 def _log_ends(step: float) -> float:
-    """Return log 2 Φ(−c), one step inside."""
+    """Return log of the bound 2 Φ(−c) on the part of the integral beyond both ends, one step inside them."""
     return math.log(2.0) + float(log_normal_tail(_BEYOND - step))
 
 
 def _log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
-    """Return log(1 − q + q e^t)."""
+    """Return log(1 − q + q e^t) for each t = `exponent` and q = `rate`."""
     near = np.log1p(rate * np.expm1(np.minimum(exponent, 30.0)))
     far = exponent + np.log(rate + (1.0 - rate) * np.exp(-np.maximum(exponent, 30.0)))
     return np.asarray(np.where(exponent < 30.0, near, far))
@@ -147,18 +219,18 @@ def log_excess(order: float, log_ratio: FloatArray) -> FloatArray:
         order: order a > 1.
         log_ratio: L, elementwise.
     """
-    excess = order - 1.0
-    power = excess * log_ratio
-    log_series = _log_excess_series(order, np.where(np.abs(order * log_ratio) < 0.25, log_ratio, 0.0))
+    b = order - 1.0
+    power = b * log_ratio
+    is_series = np.abs(order * log_ratio) < 0.25
+    log_series = _log_excess_series(order, np.where(is_series, log_ratio, 0.0))
     positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
-    falling = np.exp(negative) * np.expm1(excess * negative) - excess * np.expm1(negative)
-    rising = np.expm1(np.minimum(excess * positive, 1.0)) + excess * np.expm1(-positive)
-    bracket = -np.expm1(-np.maximum(power, 1.0)) + excess * np.expm1(-positive) * np.exp(-np.maximum(power, 1.0))
+    middle_below_one = np.exp(negative) * np.expm1(b * negative) - b * np.expm1(negative)
+    middle_above_one = np.expm1(np.minimum(b * positive, 1.0)) + b * np.expm1(-positive)
+    bracket = -np.expm1(-np.maximum(power, 1.0)) + b * np.expm1(-positive) * np.exp(-np.maximum(power, 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        middle = np.where(log_ratio > 0.0, log_ratio + np.log(rising), np.log(falling))
-        far = order * log_ratio + np.log(bracket)
-        logs = np.where(power > 1.0, far, middle)
-        return np.asarray(np.where(np.abs(order * log_ratio) < 0.25, log_series, logs))
+        log_middle = np.where(log_ratio > 0.0, log_ratio + np.log(middle_above_one), np.log(middle_below_one))
+        log_large = order * log_ratio + np.log(bracket)
+        return np.asarray(np.where(is_series, log_series, np.where(power > 1.0, log_large, log_middle)))
 
 
 def _log_excess_series(order: float, log_ratio: FloatArray) -> FloatArray:

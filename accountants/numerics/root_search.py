@@ -53,7 +53,10 @@ def bisect_reals(
         middle = 0.5 * (low + high)
         if middle in (low, high):  # neighbouring doubles
             break
-        low, high = (middle, high) if holds(middle) else (low, middle)
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
     return low, high
 
 
@@ -67,7 +70,10 @@ def bisect_integers(holds: Callable[[int], bool], low: int, high: int) -> int:
     """
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
     return low
 
 
@@ -134,24 +140,27 @@ def _narrow(
         place: returns the point at a share of the way between two points.
         every: the number of steps after which the search bisects.
     """
-    (low, high), (above, below) = points, values
-    side = 0
+    (low, high), (low_value, high_value) = points, values
+    last_moved = ""
     for iteration in itertools.count(1):
         if high - low <= width:
             break
         share, margin = 0.5, 0.25 * width / (high - low)
-        if math.isfinite(above - below) and above > below and iteration % every:
-            share = above / (above - below)
+        has_usable_values = math.isfinite(low_value - high_value) and low_value > high_value
+        if has_usable_values and iteration % every:
+            share = low_value / (low_value - high_value)
         middle = place(low, high, min(max(share, margin), 1.0 - margin))
         if middle in (low, high):  # neighbouring doubles
             break
         value = excess(middle)
         if value > 0.0:
-            low, above = middle, value
-            below, side = (0.5 * below if side > 0 else below), 1
+            if last_moved == "low":
+                high_value *= 0.5
+            low, low_value, last_moved = middle, value, "low"
         else:
-            high, below = middle, value
-            above, side = (0.5 * above if side < 0 else above), -1
+            if last_moved == "high":
+                low_value *= 0.5
+            high, high_value, last_moved = middle, value, "high"
     return low, high
 
 
@@ -221,6 +230,7 @@ def crossing(
     values: dict[float, float] = {}
 
     def excess(epsilon: float) -> float:
+        """Return the bound minus the target, within ±`_FAR`, and store it."""
         if not least <= epsilon <= most:
             raise ValueError(f"the search leaves [{least:g}, {most:g}]")
         if epsilon not in values:
@@ -236,13 +246,13 @@ def crossing(
             absolute=_CROSSING_ABSOLUTE,
             relative=_CROSSING_RELATIVE,
         )
-        # The root may have been approached from one side only.
-        for side in (-1.0, 1.0):
-            excess(max(root + side * (_CROSSING_RELATIVE * root + _CROSSING_ABSOLUTE), 0.0))
-    return Crossing(
-        max((epsilon for epsilon, value in values.items() if value > 0.0), default=0.0),
-        min((epsilon for epsilon, value in values.items() if value <= 0.0), default=math.inf),
-    )
+        # The root may have been approached from one side only, so that both sides are evaluated.
+        pad = _CROSSING_RELATIVE * root + _CROSSING_ABSOLUTE
+        excess(max(root - pad, 0.0))
+        excess(max(root + pad, 0.0))
+    above = [epsilon for epsilon, value in values.items() if value > 0.0]
+    below = [epsilon for epsilon, value in values.items() if value <= 0.0]
+    return Crossing(max(above, default=0.0), min(below, default=math.inf))
 
 
 def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[float, float] | None:
@@ -255,15 +265,16 @@ def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[f
     Returns:
         The smaller and the larger ε; None if the sign does not change between 0 and `LARGEST_EPSILON`.
     """
-    here = min(max(guess.epsilon, 0.0), LARGEST_EPSILON)
-    value = excess(here)
-    forward = value > 0.0
-    step = 1.5 * abs(value) / max(guess.steepness, 1e-9) + _FIRST_STEP * max(here, 1e-6)
-    while here < LARGEST_EPSILON if forward else here > 0.0:
-        there = min(here + step, LARGEST_EPSILON) if forward else max(here - step, 0.0)
-        if (excess(there) > 0.0) != forward:
-            return (here, there) if forward else (there, here)
-        here, step = there, _GROWTH * step
+    epsilon = min(max(guess.epsilon, 0.0), LARGEST_EPSILON)
+    value = excess(epsilon)
+    is_forward = value > 0.0
+    step = 1.5 * abs(value) / max(guess.steepness, 1e-9) + _FIRST_STEP * max(epsilon, 1e-6)
+    while epsilon < LARGEST_EPSILON if is_forward else epsilon > 0.0:
+        next_epsilon = min(epsilon + step, LARGEST_EPSILON) if is_forward else max(epsilon - step, 0.0)
+        has_crossed = (excess(next_epsilon) > 0.0) != is_forward
+        if has_crossed:
+            return (epsilon, next_epsilon) if is_forward else (next_epsilon, epsilon)
+        epsilon, step = next_epsilon, _GROWTH * step
     return None
 
 
@@ -280,7 +291,8 @@ def closest(end: Callable[[float], float], log_delta: float, guess: Guess, pad: 
         epsilon = guess.epsilon + pad
         if epsilon < 0.0:
             return None
-        if (end(epsilon) <= log_delta) == (pad > 0.0):
+        is_met = end(epsilon) <= log_delta
+        if is_met == (pad > 0.0):
             return epsilon
         pad *= 4.0
     return None
@@ -355,17 +367,26 @@ class RootEvaluations:
             newton: the point that Newton's step gives.
         """
         place = newton
-        last = self._points[-3:]
-        values = [value for _, value in last]
-        if len(last) == 3 and len(set(values)) == 3:
-            (x0, x1, x2), (f0, f1, f2) = zip(*last, strict=True)
-            first, second = (x1 - x0) / (f1 - f0), (x2 - x1) / (f2 - f1)
-            bend = (second - first) / (f2 - f0)
-            curved = x2 + (wanted - f2) * (second + bend * (wanted - f1))
-            if math.isfinite(curved) and abs(curved - newton) < 0.5 * abs(newton - x2):
-                place = curved
+        interpolated = self._interpolate(wanted)
+        if interpolated is not None:
+            last_place, _ = self._points[-1]
+            if abs(interpolated - newton) < 0.5 * abs(newton - last_place):
+                place = interpolated
         above = max((x for x, value in self._points if value > wanted), default=-math.inf)
         below = min((x for x, value in self._points if value <= wanted), default=math.inf)
-        if above < below and math.isfinite(below - above) and not above < place < below:
+        is_bracket = above < below and math.isfinite(below - above)
+        if is_bracket and not above < place < below:
             return 0.5 * (above + below)
         return place
+
+    def _interpolate(self, wanted: float) -> float | None:
+        """Return the inverse quadratic interpolation at a value through the last three points; None if undefined."""
+        if len(self._points) < 3:
+            return None
+        (x0, f0), (x1, f1), (x2, f2) = self._points[-3:]
+        if len({f0, f1, f2}) < 3:
+            return None
+        first_slope, second_slope = (x1 - x0) / (f1 - f0), (x2 - x1) / (f2 - f1)
+        bend = (second_slope - first_slope) / (f2 - f0)
+        place = x2 + (wanted - f2) * (second_slope + bend * (wanted - f1))
+        return place if math.isfinite(place) else None

@@ -2,7 +2,7 @@
 
 θ_ε(r) = Φ(r/2 − ε/r) − e^ε Φ(−r/2 − ε/r) is the hockey-stick divergence between N(0, 1) and N(r, 1) at e^ε (Balle and
 Wang 2018, Theorem 8; the contraction coefficient of Asoodeh et al. 2021, Lemma 2). The textbook difference loses all
-digit for small r and overflows for ε > 709. Here both log θ and log(1 − θ) are sums of positive terms.
+digits for small r and overflows for ε > 709. Here both log θ and log(1 − θ) are sums of positive terms.
 
 With φ the standard normal density and R(x) = (1 − Φ(x))/φ(x) the Mills ratio, a = ε/r − r/2 and b = a + r,
 
@@ -114,7 +114,7 @@ def _two_product(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Numbers]:
-    """Return a = ε/r − r/2 as an unevaluated sum of two doubles, high + low.
+    """Return a = ε/r − r/2 = (ε − r²/2)/r as an unevaluated sum of two doubles, high + low.
 
     The division has one Newton correction with an exact remainder. For ε = 1e9 and r = 5e4 the plain quotient has an
     error of 1e-11, which a²/2 would amplify to 1e-6.
@@ -125,14 +125,15 @@ def _threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Numbers]:
     """
     square, square_low = _two_product(shift, shift)
     half, half_low = 0.5 * square, 0.5 * square_low
+    # ε − r²/2 as the sum gap + gap_low (Knuth's two-sum).
     gap = epsilon - half
     removed = gap - epsilon
     gap_low = (epsilon - (gap - removed)) - (half + removed) - half_low
-    high = gap / shift
-    product, product_low = _two_product(high, shift)
-    low = ((gap - product) - product_low + gap_low) / shift
-    rounded = high + low
-    return rounded, (high - rounded) + low
+    quotient = gap / shift
+    product, product_low = _two_product(quotient, shift)
+    correction = ((gap - product) - product_low + gap_low) / shift
+    high = quotient + correction
+    return high, (quotient - high) + correction
 
 
 def _log_density(high: Numbers, low: Numbers) -> Numbers:
@@ -144,37 +145,21 @@ def _log_density(high: Numbers, low: Numbers) -> Numbers:
 def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
     """Return 2 ∫ e^{−ct−t²/2} sinh(rt/2) dt / r by its power series in r, for r < max(1, c)/2.
 
-    The moments M_n = ∫ tⁿ e^{−ct−t²/2} dt satisfy M_{n+1} = n M_{n−1} − c M_n. This is stable forwards only for c ≤ 1.
-    For larger c, the ratios h_n = M_n/M_{n−1} = n/(c + h_{n+1}) are computed backwards from their large-n form.
+    With the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!.
+
+    Args:
+        c: ε/r.
+        shift: r.
     """
     if c.size <= _FEW:
         arguments = zip(c.ravel().tolist(), mills(c).ravel().tolist(), shift.ravel().tolist(), strict=True)
         return np.asarray([_odd_moment_sum(*triple) for triple in arguments]).reshape(c.shape)
-    orders = 2 * _SERIES_TERMS
-    moments = np.empty((orders, *c.shape))
-    moments[0] = mills(c)
-    near, far = c <= 1.0, c > 1.0
-    if near.any():
-        forward = c[near]
-        previous, current = moments[0][near], 1.0 - forward * moments[0][near]
-        moments[1][near] = current
-        for n in range(1, orders - 1):
-            previous, current = current, n * previous - forward * current
-            moments[n + 1][near] = current
-    if far.any():
-        backward = c[far]
-        extra = 220 if backward.min() < 3 else (80 if backward.min() < 20 else 24)
-        last = orders + extra
-        ratio = 0.5 * (np.sqrt(backward * backward + 4.0 * last) - backward)
-        ratios = np.empty((orders, backward.size))
-        for n in range(last - 1, 0, -1):
-            ratio = n / (backward + ratio)
-            if n < orders:
-                ratios[n] = ratio
-        running = moments[0][far]
-        for n in range(1, orders):
-            running = running * ratios[n]
-            moments[n][far] = running
+    moments = np.empty((2 * _SERIES_TERMS, *c.shape))
+    is_small = c <= 1.0
+    if is_small.any():
+        moments[:, is_small] = _moments_forward(c[is_small])
+    if not is_small.all():
+        moments[:, ~is_small] = _moments_backward(c[~is_small])
     half = 0.5 * shift
     total, factor = np.zeros_like(c), np.ones_like(c)
     for j in range(_SERIES_TERMS):
@@ -183,12 +168,48 @@ def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
     return total
 
 
-def _odd_moment_sum(c: float, first: float, shift: float) -> float:
-    """Return the result of `_odd_moment_series` for one c, which is quicker for few numbers.
+def _moments_forward(c: FloatArray) -> FloatArray:
+    """Return M_0, M_1, … (rows) by M_{n+1} = n M_{n−1} − c M_n, which is stable only for c ≤ 1."""
+    moments = np.empty((2 * _SERIES_TERMS, c.size))
+    moments[0] = mills(c)
+    moments[1] = 1.0 - c * moments[0]
+    for n in range(1, 2 * _SERIES_TERMS - 1):
+        moments[n + 1] = n * moments[n - 1] - c * moments[n]
+    return moments
 
-    As h_n ≤ n/c and h_n ≤ √n, a term is at most q = (r/(2 max(1, c)))² times the previous one. From q^J < 2^−60 on, the
-    terms are below a unit of the first. In the backward recurrence an error of h_N is multiplied at each n by
-    h_n/(c + h_{n+1}). The product is about e^{−2c(√N − √n)} if √n is beyond c, and less than n/c² for each n otherwise.
+
+def _moments_backward(c: FloatArray) -> FloatArray:
+    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt, n = 0, 1, … (rows), for c > 1, by ratios h_n = M_n/M_{n−1}.
+
+    They are computed backwards, h_n = n/(c + h_{n+1}), from (√(c² + 4n) − c)/2, which h_n approaches for large n.
+    """
+    orders = 2 * _SERIES_TERMS
+    last = orders + _extra_orders(float(c.min()))
+    ratio = 0.5 * (np.sqrt(c * c + 4.0 * last) - c)
+    ratios = np.empty((orders, c.size))
+    for n in range(last - 1, 0, -1):
+        ratio = n / (c + ratio)
+        if n < orders:
+            ratios[n] = ratio
+    moments = np.empty((orders, c.size))
+    moments[0] = mills(c)
+    for n in range(1, orders):
+        moments[n] = moments[n - 1] * ratios[n]
+    return moments
+
+
+def _extra_orders(c: float) -> int:
+    """Return the number of further orders from which the backward recurrence has forgotten its start."""
+    if c < 3:
+        return 220
+    return 80 if c < 20 else 24
+
+
+def _odd_moment_sum(c: float, first: float, shift: float) -> float:
+    """Return the result of `_odd_moment_series` for one c; for few numbers this is quicker than arrays.
+
+    The moments M_n have h_n = M_n/M_{n−1} ≤ n/c and h_n ≤ √n. A term of the series is therefore at most
+    q = (r/(2 max(1, c)))² times the previous one. J terms with q^J < 2^−60 are enough in double arithmetic.
 
     Args:
         c: ε/r.
@@ -196,32 +217,52 @@ def _odd_moment_sum(c: float, first: float, shift: float) -> float:
         shift: r.
     """
     step = 0.5 * shift / max(1.0, c)
-    terms = min(math.ceil(_NEGLIGIBLE_TERM / max(-2.0 * math.log(step), 1e-9)), _SERIES_TERMS) if step > 0.0 else 1
-    orders = 2 * terms
-    if c <= 1.0:
-        previous, current = first, 1.0 - c * first
-        odd = [current]
-        for n in range(1, orders - 2, 2):
-            previous = n * previous - c * current
-            current = (n + 1) * current - c * previous
-            odd.append(current)
-    else:
-        most = 2 * _SERIES_TERMS + (220 if c < 3 else (80 if c < 20 else 24))
-        last = min(most, max(math.ceil((math.sqrt(orders) + _DAMPED / c) ** 2), orders + _LEAST_STEPS))
-        ratio = 0.5 * (math.sqrt(c * c + 4.0 * last) - c)
-        for n in range(last - 1, orders - 1, -1):
-            ratio = n / (c + ratio)
-        ratios = [0.0] * orders
-        for n in range(orders - 1, 0, -1):
-            ratios[n] = ratio = n / (c + ratio)
-        odd = [first * ratios[1]]
-        for n in range(3, orders, 2):
-            odd.append(odd[-1] * ratios[n - 1] * ratios[n])
+    terms = 1
+    if step > 0.0:
+        terms = min(math.ceil(_NEGLIGIBLE_TERM / max(-2.0 * math.log(step), 1e-9)), _SERIES_TERMS)
+    odd_moments = _odd_moments_forward(c, first, terms) if c <= 1.0 else _odd_moments_backward(c, first, terms)
     square, total, factor = 0.25 * shift * shift, 0.0, 1.0
-    for j, moment in enumerate(odd):
+    for j, moment in enumerate(odd_moments):
         total += factor * moment
         factor *= square / ((2 * j + 2) * (2 * j + 3))
     return total
+
+
+def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
+    """Return M_1, M_3, … by the recurrence of `_moments_forward`, for c ≤ 1 and M_0 = `first`."""
+    previous, current = first, 1.0 - c * first
+    odd = [current]
+    for n in range(1, 2 * terms - 2, 2):
+        previous = n * previous - c * current
+        current = (n + 1) * current - c * previous
+        odd.append(current)
+    return odd
+
+
+def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
+    """Return M_1, M_3, … by the recurrence of `_moments_backward` for the ratios h_n, from n = N down to 1.
+
+    At each n, an error of h_{n+1} is multiplied by h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the
+    product of all such factors is about e^{−2c(√N − √n)}. The start N is chosen so that the error is negligible.
+
+    Args:
+        c: ε/r > 1.
+        first: M_0.
+        terms: number of moments.
+    """
+    orders = 2 * terms
+    most = 2 * _SERIES_TERMS + _extra_orders(c)
+    last = min(most, max(math.ceil((math.sqrt(orders) + _DAMPED / c) ** 2), orders + _LEAST_STEPS))
+    ratio = 0.5 * (math.sqrt(c * c + 4.0 * last) - c)
+    for n in range(last - 1, orders - 1, -1):
+        ratio = n / (c + ratio)
+    ratios = [0.0] * orders
+    for n in range(orders - 1, 0, -1):
+        ratios[n] = ratio = n / (c + ratio)
+    odd = [first * ratios[1]]
+    for n in range(3, orders, 2):
+        odd.append(odd[-1] * ratios[n - 1] * ratios[n])
+    return odd
 
 
 def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
@@ -246,49 +287,55 @@ def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[Floa
 
 
 def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return log θ_ε(r) and log(1 − θ_ε(r)), broadcast, with the limits at extreme arguments."""
+    """Return log θ_ε(r) (module docstring) and log(1 − θ_ε(r)) for ε ≥ 0 and shift r ≥ 0, broadcast.
+
+    Beyond `FARTHEST` the smaller logarithm is `LEAST_LOG`. At r = 0 or an infinite ε, θ is 0, and at r = ∞ it is 1.
+    """
     eps, r = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(shift, dtype=np.float64))
     if eps.size <= _FEW:
         pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
         logs = [theta_logs(*pair) for pair in pairs]
-        values, rests = np.asarray(logs, dtype=np.float64).reshape(-1, 2).T
-        return values.reshape(eps.shape), rests.reshape(eps.shape)
-    log_value, log_rest = np.full(eps.shape, -np.inf), np.zeros(eps.shape)
-    infinite = np.isposinf(r)
-    log_value[infinite], log_rest[infinite] = 0.0, -np.inf
-    regular = (r > 0) & ~infinite & np.isfinite(eps)
+        values, complements = np.asarray(logs, dtype=np.float64).reshape(-1, 2).T
+        return values.reshape(eps.shape), complements.reshape(eps.shape)
+    log_value, log_complement = np.full(eps.shape, -np.inf), np.zeros(eps.shape)
+    is_infinite = np.isposinf(r)
+    log_value[is_infinite], log_complement[is_infinite] = 0.0, -np.inf
+    is_regular = (r > 0) & ~is_infinite & np.isfinite(eps)
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-        rough = np.where(regular, eps / r - 0.5 * r, 0.0)
-    beyond, before = regular & (rough > FARTHEST), regular & (rough < -FARTHEST)
-    log_value[beyond], log_value[before], log_rest[before] = LEAST_LOG, 0.0, LEAST_LOG
-    inside = regular & ~beyond & ~before
-    if inside.any():
-        log_value[inside], log_rest[inside] = _theta_inside(eps[inside], r[inside])
-    return log_value, log_rest
+        threshold = np.where(is_regular, eps / r - 0.5 * r, 0.0)
+    is_beyond, is_before = is_regular & (threshold > FARTHEST), is_regular & (threshold < -FARTHEST)
+    log_value[is_beyond] = LEAST_LOG
+    log_value[is_before], log_complement[is_before] = 0.0, LEAST_LOG
+    is_inside = is_regular & ~is_beyond & ~is_before
+    if is_inside.any():
+        log_value[is_inside], log_complement[is_inside] = _theta_inside(eps[is_inside], r[is_inside])
+    return log_value, log_complement
 
 
 def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
-    """Return log θ_ε(r) and log(1 − θ_ε(r)) of two numbers, with the accuracy of `log_theta`.
+    """Return log θ_ε(r) and log(1 − θ_ε(r)) for one ε ≥ 0 and one shift r ≥ 0, with the accuracy of `log_theta`.
 
-    This is quicker for few numbers.
+    For few numbers this is quicker than arrays.
     """
     if shift == math.inf:
         return 0.0, -math.inf
     if not shift > 0.0 or not math.isfinite(epsilon):
         return -math.inf, 0.0
-    rough = epsilon / shift - 0.5 * shift
-    if abs(rough) > FARTHEST:
-        return (LEAST_LOG, 0.0) if rough > 0.0 else (0.0, LEAST_LOG)
+    approximate = epsilon / shift - 0.5 * shift
+    if abs(approximate) > FARTHEST:
+        return (LEAST_LOG, 0.0) if approximate > 0.0 else (0.0, LEAST_LOG)
     a, a_low = _threshold(epsilon, shift)
     log_density = _log_density(a, a_low)
     if a < -1.0:
-        rest = min(log_density + math.log(_mills_at(-a) + _mills_at(max(a + shift, 0.0))), 0.0)
-        return log1m_exp_at(rest), rest
+        complement = min(log_density + math.log(_mills_at(-a) + _mills_at(max(a + shift, 0.0))), 0.0)
+        return log1m_exp_at(complement), complement
     if shift < 0.5 * max(1.0, a):
         c = min(epsilon / shift, 1e150)
-        far = c > _FAR_RATIO
-        moment = -math.log(c - 0.5 * shift) - math.log(c + 0.5 * shift) if far else math.log(_odd_moment_at(c, shift))
-        log_bracket = math.log(shift) + moment
+        if c > _FAR_RATIO:
+            log_moment = -math.log(c - 0.5 * shift) - math.log(c + 0.5 * shift)
+        else:
+            log_moment = math.log(_odd_moment_sum(c, _mills_at(c), shift))
+        log_bracket = math.log(shift) + log_moment
     else:
         log_bracket = math.log(_mills_at(a) - _mills_at(a + shift))
     value = min(log_density + log_bracket, 0.0)
@@ -299,10 +346,6 @@ def _mills_at(x: float) -> float:
     return _SQRT_HALF_PI * float(erfcx(x * _SQRT_HALF))
 
 
-def _odd_moment_at(c: float, shift: float) -> float:
-    return _odd_moment_sum(c, _mills_at(c), shift)
-
-
 def log1m_exp_at(x: float) -> float:
     """Return log(1 − e^x) for x ≤ 0."""
     if x == 0.0:
@@ -311,26 +354,40 @@ def log1m_exp_at(x: float) -> float:
 
 
 def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return log θ_ε(r) and log(1 − θ_ε(r)) for finite ε, and r > 0 with |ε/r − r/2| ≤ `FARTHEST`."""
+    """Return log θ_ε(r) and log(1 − θ_ε(r)) for finite ε, and r > 0 with |ε/r − r/2| ≤ `FARTHEST`.
+
+    With a = ε/r − r/2, b = a + r and Mills' ratio R, θ = φ(a)(R(a) − R(b)) for a ≥ −1, and
+    1 − θ = φ(a)(R(−a) + R(b)) for a < −1. The other one is 1 minus it.
+    """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         a, a_low = _threshold(eps, r)
         log_density = _log_density(a, a_low)
-        log_bracket = np.empty_like(a)
-        series = (a >= -1.0) & (r < 0.5 * np.maximum(1.0, a))
-        direct = (a >= -1.0) & ~series
-        if series.any():
-            c = np.minimum(eps[series] / r[series], 1e150)
-            near_limit = c > _FAR_RATIO  # M_1(c) → 1/c² and the rest of the series is below one unit
-            value = np.log(r[series])
-            moment = _odd_moment_series(np.minimum(c, _FAR_RATIO), r[series])
-            log_bracket[series] = value + np.where(near_limit, _log_far_bracket(c, r[series]), np.log(moment))
-        if direct.any():
-            log_bracket[direct] = np.log(mills(a[direct]) - mills(a[direct] + r[direct]))
-        below = a < -1.0
-        rest = np.minimum(log_density + np.log(mills(np.where(below, -a, 0.0)) + mills(np.maximum(a + r, 0.0))), 0.0)
-        log_value = np.minimum(np.where(below, log1m_exp(np.where(below, rest, 0.0)), log_density + log_bracket), 0.0)
-        log_rest = np.where(below, rest, log1m_exp(log_value))
-    return log_value, log_rest
+        is_below = a < -1.0
+        mills_sum = mills(np.where(is_below, -a, 0.0)) + mills(np.maximum(a + r, 0.0))
+        complement = np.minimum(log_density + np.log(mills_sum), 0.0)
+        log_bracket = _log_mills_difference(a, eps, r)
+        value_below = log1m_exp(np.where(is_below, complement, 0.0))
+        log_value = np.minimum(np.where(is_below, value_below, log_density + log_bracket), 0.0)
+        log_complement = np.where(is_below, complement, log1m_exp(log_value))
+    return log_value, log_complement
+
+
+def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> FloatArray:
+    """Return log(R(a) − R(a + r)) with Mills' ratio R, for a = ε/r − r/2 ≥ −1. Entries with other a are not set.
+
+    For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with c = ε/r, by the power series of `_odd_moment_series`.
+    """
+    log_bracket = np.empty_like(a)
+    is_series = (a >= -1.0) & (r < 0.5 * np.maximum(1.0, a))
+    is_direct = (a >= -1.0) & ~is_series
+    if is_series.any():
+        c, small_r = np.minimum(eps[is_series] / r[is_series], 1e150), r[is_series]
+        is_far = c > _FAR_RATIO  # the moment M_1 is about 1/c² and the rest of the series is below one unit
+        log_moment = np.log(_odd_moment_series(np.minimum(c, _FAR_RATIO), small_r))
+        log_bracket[is_series] = np.log(small_r) + np.where(is_far, _log_far_bracket(c, small_r), log_moment)
+    if is_direct.any():
+        log_bracket[is_direct] = np.log(mills(a[is_direct]) - mills(a[is_direct] + r[is_direct]))
+    return log_bracket
 
 
 def _log_far_bracket(c: FloatArray, r: FloatArray) -> FloatArray:

@@ -24,6 +24,8 @@ CANCELLED = 27
 """Number of digits that 1 minus a product of many survival probabilities may lose."""
 _SMALL = Decimal("1e-26")
 """Escape probability below which probabilities are added instead of multiplied out."""
+_LOG_PAD = Decimal("1e-40")
+"""Bound on the rounding of the log of an escape probability, with `DIGITS` digits."""
 _NEGLIGIBLE = Decimal("1e-20")
 """Value of x below which log(1 − x) uses its series. The fourth term of the series is 1e-60 of the first."""
 
@@ -37,7 +39,10 @@ class LogProbability(NamedTuple):
 
 @contextmanager
 def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[None]:
-    """Yield within a decimal context with digits for the cancellation at α and m, and with exponents of any size.
+    """Yield within a decimal context with enough digits for the noise P(y) ∝ e^(−α|y|), and exponents of any size.
+
+    A difference such as 1 − e^−α loses as many digits as α has zeros after the point. Digits for four times as many are
+    added, and for those of m.
 
     Args:
         decay_rate: rate α of the noise.
@@ -189,9 +194,10 @@ def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]
 def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> LogProbability:
     """Return bounds on the log probability that a coordinate escapes, log(1 − Π (1 − p_k)^count).
 
-    A coordinate escapes if its output is impossible for the neighbour. p_k is the probability of this at shift k. By
-    Theorem E of the errata this is log δ if α‖k‖₁ ≤ ε. The bounds differ by 2e-40 if some p_k is at least 1e-26, and
-    otherwise by that and the probability itself.
+    A coordinate escapes if its output is impossible for the neighbour. p_k is the probability of this at shift k. This
+    is log δ if α‖k‖₁ ≤ ε, because all other outputs have a loss of at most α‖k‖₁ (docs/shifted-noise.md). The bounds
+    differ by 2e-40 if some p_k is at least 1e-26. Otherwise the difference is larger by Σ count · p_k, about the escape
+    probability itself.
 
     Args:
         decay_rate: rate α of the noise.
@@ -214,21 +220,21 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
         if not shifts:
             return LogProbability(Decimal("-Infinity"), Decimal("-Infinity"))
         if max(shift.escaping for shift in shifts) >= _SMALL:
-            left = Decimal(1)
+            survival = Decimal(1)
             for shift in shifts:
-                left *= shift.staying**shift.times
-            rest = (1 - left).ln()
-            return LogProbability(rest - Decimal("1e-40"), min(rest + Decimal("1e-40"), Decimal(0)))
+                survival *= shift.staying**shift.times
+            log_escape = (1 - survival).ln()
+            return LogProbability(log_escape - _LOG_PAD, min(log_escape + _LOG_PAD, Decimal(0)))
         # E − E²/2 ≤ 1 − Π (1 − e)^n ≤ E = Σ n e.
         expected = sum((shift.times * shift.escaping for shift in shifts), Decimal(0))
-        total = expected.ln()
-        return LogProbability(total - expected - Decimal("1e-40"), total + Decimal("1e-40"))
+        log_expected = expected.ln()
+        return LogProbability(log_expected - expected - _LOG_PAD, log_expected + _LOG_PAD)
 
 
 def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
     """Return the least m with an escape probability (`log_escape`) of at most δ, exactly; 0 for δ = 1.
 
-    The escape probability decreases with m (errata, D-1).
+    The escape probability decreases with m (erratum D-1 of Das et al.).
 
     Args:
         decay_rate: rate α of the noise.
@@ -241,32 +247,37 @@ def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta:
 
 
 def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> float:
-    """Return an initial estimate of the least m, in doubles: Lemma 1 solved for e^(−α(m+1)).
+    """Return an initial estimate of the least m, in doubles, from Lemma 1 of Das et al. solved for x = e^(−α(m+1)).
 
-    The estimate affects the number of trials of `least_levels`, not its result. With g = Σ count (e^(αk) − 1) and
-    x = e^(−α(m+1)), g x/(1 + e^−α − 2x) coordinates are expected to escape.
+    The estimate affects the number of trials of `least_levels`, not its result. With g = Σ count (e^(αk) − 1),
+    g x/(1 + e^−α − 2x) coordinates are expected to escape: their output is impossible for the neighbour. This number is
+    about −log(1 − δ).
 
     Args:
         decay_rate: rate α of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
         log_delta: ln δ.
     """
-    grown = [(decay_rate * size, count) for size, count in parts if size and count]
-    if not grown or decay_rate == 0.0 or not log_delta < 0.0:
+    exponents = [(decay_rate * size, count) for size, count in parts if size and count]
+    if not exponents or decay_rate == 0.0 or not log_delta < 0.0:
         return 0.0
-    if log_delta < -40.0:
-        log_expected = log_delta
-    else:  # ln(−ln(1 − δ)); 1 − δ keeps its digits if δ is close to 1
-        log_expected = math.log(
-            -math.log(-math.expm1(log_delta)) if log_delta > -0.7 else -math.log1p(-math.exp(log_delta))
-        )
-    largest = max(size for size, _ in grown)
-    log_grown = largest + math.log(
-        math.fsum(count * math.exp(size - largest) * -math.expm1(-size) for size, count in grown)
+    largest = max(exponent for exponent, _ in exponents)
+    scaled_sum = math.fsum(
+        count * math.exp(exponent - largest) * -math.expm1(-exponent) for exponent, count in exponents
     )
-    ratio = log_expected - log_grown  # of the expected escapes to g
-    log_x = ratio + math.log1p(math.exp(-decay_rate)) - math.log1p(2.0 * math.exp(min(ratio, 700.0)))
+    log_g = largest + math.log(scaled_sum)
+    log_ratio = _log_expected_escapes(log_delta) - log_g
+    log_x = log_ratio + math.log1p(math.exp(-decay_rate)) - math.log1p(2.0 * math.exp(min(log_ratio, 700.0)))
     return -log_x / decay_rate - 1.0
+
+
+def _log_expected_escapes(log_delta: float) -> float:
+    """Return ln(−ln(1 − δ)), where 1 − δ keeps its digits if δ is close to 1."""
+    if log_delta < -40.0:
+        return log_delta
+    if log_delta > -0.7:
+        return math.log(-math.log(-math.expm1(log_delta)))
+    return math.log(-math.log1p(-math.exp(log_delta)))
 
 
 def _least(meets: Callable[[int], bool], guess: int) -> int:
@@ -278,12 +289,15 @@ def _least(meets: Callable[[int], bool], guess: int) -> int:
         meets: a condition that holds from some integer on.
         guess: the initial estimate, at least 0.
     """
-    low, high, step = guess - 1, guess, 1
+    low, high = guess - 1, guess
+    step = 1
     while not meets(high):
-        low, high, step = high, high + step, 2 * step
+        low, high = high, high + step
+        step *= 2
     step = 1
     while low >= 0 and meets(low):
-        low, high, step = low - step, low, 2 * step
+        low, high = low - step, low
+        step *= 2
     return bisect_integers(lambda count: not meets(count), max(low, -1), high) + 1
 
 
@@ -299,16 +313,24 @@ def largest_rate(epsilon: float, total: int) -> float:
 def variance(decay_rate: float, levels: int) -> float:
     """Return the variance E Y² of the noise in squared grid steps, with enough digits for its cancellation.
 
+    With x = e^−α, w = 1 − x and t = e^{−αm} it is
+
+        E Y² = 2x (1 + x − t (mw + 1)² − xt)/(w² (w + 2x(1 − t))).
+
     Source: the closed form of Das et al., Lemma 1.
+
+    Args:
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise.
     """
     if decay_rate == 0.0:
         return levels * (levels + 1) / 3
     with digits_for(decay_rate, levels):
         decay = Decimal(decay_rate)
-        x, power = (-decay).exp(), (-decay * levels).exp()
-        rest = 1 - x
-        top = 1 + x - power * (levels * rest + 1) ** 2 - x * power
-        return float(2 * x * top / (rest * rest * (rest + 2 * x * (1 - power))))
+        x, t = (-decay).exp(), (-decay * levels).exp()
+        w = 1 - x
+        numerator = 1 + x - t * (levels * w + 1) ** 2 - x * t
+        return float(2 * x * numerator / (w * w * (w + 2 * x * (1 - t))))
 
 
 def bits_per_coordinate(quantization_levels: int, noise_levels: int) -> int:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
-from epsilond.accountants.curve.facts import Direction, DrawnGaussianLaw, SampledGaussianLaw
+from epsilond.accountants.curve.facts import Direction, DrawnGaussianLaw, GaussianMixtureLaw, SampledGaussianLaw
+from epsilond.accountants.curve.mixture_laws import mixtures_around
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.plateaus import amplify_plateau, thin_plateau
 from epsilond.accountants.curve.profile import Profile
@@ -77,22 +78,42 @@ class Share:
 
 
 def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
-    """Return log(1 + (e^ε' − 1)/q), to a few units in the last place for every ε' ≥ 0."""
+    """Return the ε of the base mechanism at the ε' of the subsampled one, ε = log(1 + (e^ε' − 1)/q).
+
+    The result is accurate to a few units in the last place for every ε' ≥ 0.
+
+    Args:
+        epsilon: values of ε', in nats.
+        rate: inclusion probability q.
+    """
     small = np.minimum(epsilon, 30.0)
     with np.errstate(over="ignore", divide="ignore"):
         quotient = np.expm1(small) / rate
-        near = np.where(np.isinf(quotient), np.log(np.expm1(small)) - math.log(rate), np.log1p(quotient))
+        log_quotient = np.log(np.expm1(small)) - math.log(rate)
+        near = np.where(np.isinf(quotient), log_quotient, np.log1p(quotient))
     far = epsilon - math.log(rate) + np.log1p((rate - 1.0) * np.exp(-np.maximum(epsilon, 30.0)))
     return np.asarray(np.where(epsilon < 30.0, near, far))
 
 
-def outward(at: Callable[[FloatArray], Enclosure], epsilon: FloatArray) -> Enclosure:
-    """Charge the rounding of a change of variable by an outward shift of its argument, because profiles decrease."""
-    return Enclosure(at(epsilon * (1 + NUDGE)).lower, at(epsilon * (1 - NUDGE)).upper)
+def outward(bounds_at: Callable[[FloatArray], Enclosure], epsilon: FloatArray) -> Enclosure:
+    """Enclose a profile at an ε that comes from another one, as by `base_epsilon`, with rounding errors.
+
+    The ε is moved outward by a bound on these errors, which is valid because profiles decrease.
+
+    Args:
+        bounds_at: bounds on the profile at given ε, if the change of ε had no rounding.
+        epsilon: ε, in nats.
+    """
+    return Enclosure(bounds_at(epsilon * (1 + NUDGE)).lower, bounds_at(epsilon * (1 - NUDGE)).upper)
 
 
 def log_complement(rate: float, absent: float | None = None) -> float:
-    """Return log(1 − q), from `absent` = 1 − q if this is more accurate than the double nearest to q."""
+    """Return log(1 − q) of an inclusion probability q; −∞ for q = 1.
+
+    Args:
+        rate: q.
+        absent: 1 − q, if it is known more accurately than from the double nearest to q.
+    """
     if absent is None or rate < 0.5:
         return math.log1p(-rate) if rate < 1.0 else -math.inf
     return math.log(absent) if absent > 0 else -math.inf
@@ -100,9 +121,15 @@ def log_complement(rate: float, absent: float | None = None) -> float:
 
 @dataclass(frozen=True)
 class AmplifiedProfile(Profile):
-    """q δ(log(1 + (e^ε' − 1)/q)): the subsampled pair (1 − q) Q + q P against Q.
+    """The profile of a Poisson-subsampled pair: (1 − q) Q + q P against Q, the distribution without the record.
 
-    Q is the distribution without the record.
+    It is q δ(ε) at ε = log(1 + (e^ε' − 1)/q), with the profile δ of P against Q (Balle, Barthe and Gaboardi 2018,
+    Theorem 2).
+
+    Attributes:
+        base: δ.
+        rate: inclusion probability q.
+        absent: 1 − q, if it is known more accurately than from `rate`.
     """
 
     base: Profile
@@ -131,15 +158,15 @@ class AmplifiedProfile(Profile):
         return 2 * self.base.tail_accuracy + NUDGE
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log q + log δ."""
+        """Enclose log q + log δ of the base at the ε that corresponds to each ε'."""
+        log_rate = math.log(self.rate)
+        slack = NUDGE * (1.0 + abs(log_rate))
 
-        def at(point: FloatArray) -> Enclosure:
+        def bounds_at(point: FloatArray) -> Enclosure:
             lower, upper = self.base.log_delta(base_epsilon(point, self.rate))
-            log_rate = math.log(self.rate)
-            slack = NUDGE * (1.0 + abs(log_rate))
             return Enclosure(lower + log_rate - slack, upper + log_rate + slack)
 
-        return outward(at, np.asarray(epsilon, dtype=np.float64))
+        return outward(bounds_at, np.asarray(epsilon, dtype=np.float64))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of q P + (1 − q) Q and of Q."""
@@ -158,9 +185,15 @@ class AmplifiedProfile(Profile):
 
 @dataclass(frozen=True)
 class DilutedProfile(Profile):
-    """The other direction: Q against (1 − q) Q + q P, from the base's E(Q‖P). The loss is below −log(1 − q).
+    """The profile of a Poisson-subsampled pair in the other direction: Q against (1 − q) Q + q P.
 
-    With u = (1 − q)(e^ε' − 1)/q < 1 the profile is q (1 − u) δ(ε' − log(1 − u)). It is zero for u ≥ 1.
+    With u = (1 − q)(e^ε' − 1)/q < 1 it is q (1 − u) δ(ε' − log(1 − u)), with the profile δ of Q against P. It is zero
+    for u ≥ 1. The loss is below −log(1 − q).
+
+    Attributes:
+        base: δ.
+        rate: inclusion probability q.
+        absent: 1 − q, if it is known more accurately than from `rate`.
     """
 
     base: Profile
@@ -172,56 +205,65 @@ class DilutedProfile(Profile):
     @property
     def supremum(self) -> float:
         """−log(1 − q + q e^{−s}), rounded up, for the largest loss s of the base; −log(1 − q) if none is known."""
-        turned = math.exp(-self.base.supremum)
-        change = self.rate * (turned - 1.0) if turned < 0.5 else self.rate * math.expm1(-self.base.supremum)
+        decay = math.exp(-self.base.supremum)
+        # 1 − q + q e^{−s} as 1 + `change`; the difference e^{−s} − 1 needs expm1 for small s.
+        change = self.rate * (decay - 1.0) if decay < 0.5 else self.rate * math.expm1(-self.base.supremum)
         if change > -0.5:
             return -math.log1p(change) * (1.0 + _ROUNDED_END)
-        most = (1.0 - self.rate if self.absent is None else self.absent) + self.rate * turned
-        return -math.log(most) * (1.0 + _ROUNDED_END) if most > 0.0 else math.inf
+        least_ratio = (1.0 - self.rate if self.absent is None else self.absent) + self.rate * decay
+        return -math.log(least_ratio) * (1.0 + _ROUNDED_END) if least_ratio > 0.0 else math.inf
 
     @property
     def tail_accuracy(self) -> float:
         """Accuracy of the base's tails, with a few roundings of the argument."""
         return 2 * self.base.tail_accuracy + NUDGE
 
-    def _log_share(self, epsilon: FloatArray) -> FloatArray:
-        """Return log(1 − u), and −inf for u ≥ 1."""
+    def _log_factor(self, epsilon: FloatArray) -> FloatArray:
+        """Return log(1 − u) with u = (1 − q)(e^ε' − 1)/q, and −inf for u ≥ 1."""
         with np.errstate(over="ignore"):
             absent = 1.0 - self.rate if self.absent is None else self.absent
-            odds = np.expm1(np.minimum(epsilon, 700.0)) * (absent / self.rate)
-        return np.asarray(np.log1p(-np.minimum(odds, 1.0), where=odds < 1.0, out=np.full(np.shape(odds), -np.inf)))
+            u = np.expm1(np.minimum(epsilon, 700.0)) * (absent / self.rate)
+        return np.asarray(np.log1p(-np.minimum(u, 1.0), where=u < 1.0, out=np.full(np.shape(u), -np.inf)))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log q + log(1 − u) + log δ."""
+        """Enclose log q + log(1 − u) + log δ(ε' − log(1 − u))."""
+        log_rate = math.log(self.rate)
 
-        def at(point: FloatArray) -> Enclosure:
-            share = self._log_share(point)
-            inside = np.isfinite(share)
-            bounds = self.base.log_delta(np.where(inside, point - np.where(inside, share, 0.0), 0.0))
-            factor = np.where(inside, share, -np.inf) + math.log(self.rate)
-            slack = NUDGE * (1.0 + abs(math.log(self.rate)) + np.abs(np.where(inside, share, 0.0)))
+        def bounds_at(point: FloatArray) -> Enclosure:
+            log_factor = self._log_factor(point)
+            is_positive = np.isfinite(log_factor)
+            finite_factor = np.where(is_positive, log_factor, 0.0)
+            bounds = self.base.log_delta(np.where(is_positive, point - finite_factor, 0.0))
+            log_weight = log_factor + log_rate
+            slack = NUDGE * (1.0 + abs(log_rate) + np.abs(finite_factor))
             return Enclosure(
-                np.where(inside, bounds.lower, -np.inf) + factor - slack,
-                np.where(inside, bounds.upper, -np.inf) + factor + slack,
+                np.where(is_positive, bounds.lower, -np.inf) + log_weight - slack,
+                np.where(is_positive, bounds.upper, -np.inf) + log_weight + slack,
             )
 
-        return outward(at, np.asarray(epsilon, dtype=np.float64))
+        return outward(bounds_at, np.asarray(epsilon, dtype=np.float64))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the base's Q, and of (1 − q) Q + q P."""
         point = np.asarray(epsilon, dtype=np.float64)
-        share = self._log_share(point)
-        inside = np.isfinite(share)
-        first, second = self.base.log_tails(np.where(inside, point - np.where(inside, share, 0.0), 0.0))
-        mixed = np.logaddexp(first + log_complement(self.rate, self.absent), second + math.log(self.rate))
-        return Tails(np.where(inside, first, -np.inf), np.where(inside, mixed, -np.inf))
+        log_factor = self._log_factor(point)
+        is_positive = np.isfinite(log_factor)
+        base_point = np.where(is_positive, point - np.where(is_positive, log_factor, 0.0), 0.0)
+        log_q, log_p = self.base.log_tails(base_point)
+        mixed = np.logaddexp(log_q + log_complement(self.rate, self.absent), log_p + math.log(self.rate))
+        return Tails(np.where(is_positive, log_q, -np.inf), np.where(is_positive, mixed, -np.inf))
 
 
 @dataclass(frozen=True)
 class ThinnedProfile(Profile):
-    """q δ(ε): the base pair with probability q, and otherwise no loss. The observer may know which case occurred.
+    """The profile q δ(ε): the base pair with probability q, and otherwise two equal distributions.
 
-    All losses keep their size, and only their probabilities change. The remaining probability 1 − q is at loss zero.
+    The observer may know which case occurred. All losses keep their size, and only their probabilities change. The
+    remaining probability 1 − q is at loss zero.
+
+    Attributes:
+        base: the profile δ of the base pair.
+        rate: q.
     """
 
     base: Profile
@@ -245,9 +287,9 @@ class ThinnedProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log q + log δ."""
         lower, upper = self.base.log_delta(epsilon)
-        share = math.log(self.rate)
-        slack = NUDGE * (1.0 + abs(share))
-        return Enclosure(lower + share - slack, np.minimum(upper + share + slack, 0.0))
+        log_rate = math.log(self.rate)
+        slack = NUDGE * (1.0 + abs(log_rate))
+        return Enclosure(lower + log_rate - slack, np.minimum(upper + log_rate + slack, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return both log tails, scaled by q."""
@@ -272,9 +314,9 @@ def with_and_without(base: Pair, rate: float) -> Pair:
 def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
     """Return the dominating pair of Poisson subsampling, and a pair that the mechanism attains.
 
-    The pair is (1 − q) Q + q P against Q. If q is not a double, the dominating pair uses the next double above q, and
-    the attained pair the next one below. This is valid because the pair at a smaller q is a post-processing of the pair
-    at a larger q.
+    The pair is (1 − q) Q + q P against Q (Zhu, Dong and Wang 2022, Theorem 11). If q is not a double and the base is
+    Gaussian, the dominating pair uses the next double above q, and the attained pair the next one below. This is valid
+    because the pair at a smaller q is a post-processing of the pair at a larger q.
 
     Args:
         base: the pair P against Q of the mechanism on a batch that includes the record.
@@ -287,7 +329,11 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
         return base, base
     forward = AmplifiedProfile(base.forward, share.rate, share.absent)
     backward = DilutedProfile(base.backward, share.rate, share.absent)
-    mu = base.gaussian_dp_mu
+    mu, law = base.gaussian_dp_mu, base.law
+    if isinstance(law, GaussianMixtureLaw) and law.direction == "remove":
+        smaller, larger = mixtures_around(law, share.around)
+        upper = Pair(forward, backward, law=larger)
+        return upper, upper if smaller == larger else Pair(forward, backward, law=smaller)
     if mu is None:
         atoms = None if base.atoms is None else base.atoms.mix(share.rate, share.absent)
         plateau = amplify_plateau(base.plateau, Fraction(share.around[1]))

@@ -5,8 +5,8 @@ losses
 
     δ(ε) = δ(l_i) + (1 − e^{ε − l_i}) e^{l_i} Σ_{j ≥ i} q_j,   l_{i−1} ≤ ε ≤ l_i,
 
-so δ at the losses follows from the last loss down by sums of positive terms. It is computed without
-cancellation for any number of atoms.
+so δ at the losses follows from the last loss down by sums of positive terms. It is computed without cancellation for
+any number of atoms.
 """
 
 from __future__ import annotations
@@ -42,14 +42,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AtomicProfile(Profile):
-    """Increasing `losses` with masses e^`log_masses` under the first distribution, and an infinite loss.
+    """The profile of a loss with finitely many values, and an infinite loss.
 
-    The masses may sum to less than one. The rest is at losses that are not positive, which do not affect δ for ε ≥ 0.
-    The distribution has exactly these losses. `mass_accuracy` bounds the error of each log mass per unit of
-    1 + |log mass|.
+    A loss l of mass p under the first distribution has the mass p e^{−l} under the second. The masses may sum to less
+    than one. The rest is at losses that are not positive, which do not affect δ for ε ≥ 0.
 
     Guarantees: `log_delta` encloses. It is exactly −inf from the largest loss on, if no loss is infinite. The work is
     one pass over the atoms, and then O(log n) for each point.
+
+    Attributes:
+        losses: increasing losses l_i, in nats, exact.
+        log_masses: log p_i.
+        log_infinite_mass: log of the mass of the infinite loss.
+        mass_accuracy: bound on the error of each log mass, per unit of 1 + |log mass|.
     """
 
     root_search: ClassVar[RootSearch] = "solve"
@@ -65,7 +70,7 @@ class AtomicProfile(Profile):
         return self.mass_accuracy + 4 * UNIT_ROUNDOFF * (len(self.losses) + 8)
 
     @cached_property
-    def _places(self) -> FloatArray:
+    def _loss_array(self) -> FloatArray:
         return np.asarray(self.losses, dtype=np.float64)
 
     @cached_property
@@ -73,41 +78,49 @@ class AtomicProfile(Profile):
         """log Σ_{j ≥ i} p_j (with the infinite loss) and log Σ_{j ≥ i} q_j, at i = 0, …, n."""
         log_p = np.asarray((*self.log_masses, self.log_infinite_mass), dtype=np.float64)
         log_q = np.full(log_p.size, -np.inf)
-        np.subtract(log_p[:-1], self._places, out=log_q[:-1])
+        np.subtract(log_p[:-1], self._loss_array, out=log_q[:-1])
         return np.logaddexp.accumulate(log_p[::-1])[::-1], np.logaddexp.accumulate(log_q[::-1])[::-1]
 
     @cached_property
     def _log_delta_at_losses(self) -> FloatArray:
-        """log δ at every loss, and then beyond the last."""
+        """log δ(l_i) at every loss, in increasing order, and then log δ beyond the last, the mass of the infinite loss.
+
+        δ(l_i) exceeds δ(l_{i+1}) by (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j, where q_j is the mass of l_j under Q.
+        """
         _, log_q = self._tails
-        steps = self._places[1:] + log_one_minus_exp(self._places[:-1] - self._places[1:]) + log_q[1:-1]
-        if not log_q[:-1].size:
+        losses = self._loss_array
+        if not losses.size:
             return np.full(1, self.log_infinite_mass)
-        terms = np.full(log_q.size, self.log_infinite_mass)
-        terms[1:-1] = steps[::-1]
-        values = np.full(log_q.size, self.log_infinite_mass)
-        values[:-1] = np.logaddexp.accumulate(terms[:-1])[::-1]
-        return values
+        log_steps = losses[1:] + log_one_minus_exp(losses[:-1] - losses[1:]) + log_q[1:-1]
+        # From the last loss down: the infinite mass, then one step for each smaller loss.
+        log_terms = np.append(self.log_infinite_mass, log_steps[::-1])
+        return np.append(np.logaddexp.accumulate(log_terms)[::-1], self.log_infinite_mass)
 
     def _next(self, epsilon: FloatArray) -> IntArray:
         """Return the index of the first loss above ε; n if no loss is."""
-        return np.asarray(np.searchsorted(self._places, epsilon, side="right"), dtype=np.int64)
+        return np.asarray(np.searchsorted(self._loss_array, epsilon, side="right"), dtype=np.int64)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log masses of the losses strictly above ε."""
-        place = self._next(np.asarray(epsilon, dtype=np.float64))
+        """Return the log masses of the losses strictly above ε under both distributions."""
+        index = self._next(np.asarray(epsilon, dtype=np.float64))
         log_p, log_q = self._tails
-        return Tails(np.minimum(log_p[place], 0.0), np.minimum(log_q[place], 0.0))
+        return Tails(np.minimum(log_p[index], 0.0), np.minimum(log_q[index], 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ by the sum over atoms above."""
+        """Enclose log δ(ε), by its linear form in e^ε between neighbouring losses.
+
+        With l the first loss above ε and q_j the mass of the loss l_j under Q, δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l}
+        q_j. Neither term is negative, so that the sum has the accuracy of the tails.
+        """
         at = np.asarray(epsilon, dtype=np.float64)
-        place = self._next(at)
-        beyond = np.append(self._places, np.inf)[place]
+        index = self._next(at)
+        next_loss = np.append(self._loss_array, np.inf)[index]
         _, log_q = self._tails
         with np.errstate(invalid="ignore"):
-            step = np.where(np.isinf(beyond), -np.inf, beyond + log_one_minus_exp(at - beyond) + log_q[place])
-        return Enclosure.around(np.asarray(np.logaddexp(self._log_delta_at_losses[place], step)), self.tail_accuracy)
+            log_step = next_loss + log_one_minus_exp(at - next_loss) + log_q[index]
+        log_step = np.where(np.isinf(next_loss), -np.inf, log_step)
+        log_delta = np.logaddexp(self._log_delta_at_losses[index], log_step)
+        return Enclosure.around(np.asarray(log_delta), self.tail_accuracy)
 
     @cached_property
     def _lists(self) -> tuple[list[float], list[float]]:
@@ -115,13 +128,13 @@ class AtomicProfile(Profile):
         return self._log_delta_at_losses.tolist(), self._tails[1].tolist()
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, without arrays."""
-        place = bisect.bisect_right(self.losses, epsilon)
-        at_losses, log_q = self._lists
-        value = at_losses[place]
-        if place < len(self.losses):
-            beyond = self.losses[place]
-            value = log_sum(value, beyond + log1m_exp_at(min(epsilon - beyond, 0.0)) + log_q[place])
+        """Enclose log δ at one ε, as `log_delta` does, without arrays."""
+        index = bisect.bisect_right(self.losses, epsilon)
+        log_delta_at_losses, log_q = self._lists
+        value = log_delta_at_losses[index]
+        if index < len(self.losses):
+            next_loss = self.losses[index]
+            value = log_sum(value, next_loss + log1m_exp_at(min(epsilon - next_loss, 0.0)) + log_q[index])
         slack = self.tail_accuracy * (1.0 + abs(value)) if value > -math.inf else 0.0
         return Interval(value - slack if value > LEAST_LOG else -math.inf, min(value + slack, 0.0))
 
@@ -144,43 +157,56 @@ class AtomicProfile(Profile):
         return [self.test_of(size, self.log_delta_bounds, self.tail_accuracy) for size in sizes]
 
     def test_of(self, size: float, bounds: Callable[[float], Interval], width: float) -> NearTest | None:
-        """Return the test at the atom at which the best test of a size ends; None if its loss is not above 0.
+        """Return the test at the loss l of the atom where the best test of a size ends; None if l is not positive.
 
-        Under Q, losses above the atom have probability at most `size`, and losses at or above it have more. γ α + E_γ
-        is linear between atoms, so it is least at this atom.
+        Under Q, losses above l have probability at most `size`, and losses of at least l have more. The true positive
+        rate of the best test is the least γ α + E_γ over γ = e^ε, with the hockey-stick divergence E_γ(P‖Q). It is
+        linear in γ between atoms, so it is least at this atom, where it has a corner (`bent`).
 
         Args:
             size: false positive rate α, in (0, 1).
             bounds: bounds on log δ of the requested distribution, to which this one may be an approximation.
             width: relative width of these bounds.
         """
-        place = bisect.bisect_left(self._lists[1], -math.log(size), key=operator.neg) - 1
-        if place < 0:
+        _, log_q = self._lists
+        index = bisect.bisect_left(log_q, -math.log(size), key=operator.neg) - 1
+        if index < 0:
             return None
-        here = self.losses[place]
-        gaps = [abs(here - self.losses[at]) for at in (place - 1, place + 1) if 0 <= at < len(self.losses)]
-        step = max(_OF_THE_GAP * min([*gaps, here]), _LEAST_STEP)
-        return NearTest(here, bounds, width, LOSS / (step * step), bent=True) if here >= 2.0 * step else None
+        loss = self.losses[index]
+        neighbours = self.losses[max(index - 1, 0) : index] + self.losses[index + 1 : index + 2]
+        nearest = min([*(abs(loss - neighbour) for neighbour in neighbours), loss])
+        step = max(_GAP_SHARE * nearest, _LEAST_STEP)
+        if loss < 2.0 * step:
+            return None
+        return NearTest(loss, bounds, width, LOSS / (step * step), bent=True)
 
     def estimated_epsilon(self, log_delta: float) -> float:
-        """Estimate the ε at log δ; −∞ below every loss, math.inf if the infinite loss is more likely than δ.
+        """Estimate the ε at which δ has a given logarithm.
 
-        Between two losses δ is linear in e^ε, so that no search is needed. Roundings are not charged.
+        Between two losses δ is linear in e^ε, so that no search is needed. With the next loss l, and the masses q_j of
+        the losses l_j under Q, e^ε = e^l (1 − (δ − δ(l))/(e^l Σ_{l_j ≥ l} q_j)). Roundings are not charged.
+
+        Args:
+            log_delta: log δ.
+
+        Returns:
+            ε in nats; −∞ if δ is not reached for any ε, and math.inf if the infinite loss is more likely than δ.
         """
-        values, log_q = self._lists
-        if values[-1] > log_delta:
+        log_delta_at_losses, log_q = self._lists
+        if log_delta_at_losses[-1] > log_delta:
             return math.inf
-        place = bisect.bisect_left(values, -log_delta, key=operator.neg)
-        if place >= len(self.losses):
+        index = bisect.bisect_left(log_delta_at_losses, -log_delta, key=operator.neg)
+        if index >= len(self.losses):
             return self.losses[-1] if self.losses else -math.inf
-        if values[place] >= log_delta:
-            return self.losses[place]
-        excess = log_delta + log1m_exp_at(values[place] - log_delta)
-        share = math.exp(min(excess - self.losses[place] - log_q[place], 0.0))
-        return self.losses[place] + math.log1p(-share) if share < 1.0 else -math.inf
+        loss, log_delta_at_loss = self.losses[index], log_delta_at_losses[index]
+        if log_delta_at_loss >= log_delta:
+            return loss
+        log_excess = log_delta + log1m_exp_at(log_delta_at_loss - log_delta)
+        share = math.exp(min(log_excess - loss - log_q[index], 0.0))
+        return loss + math.log1p(-share) if share < 1.0 else -math.inf
 
 
-_OF_THE_GAP, _LEAST_STEP = 1e-4, 1e-7
+_GAP_SHARE, _LEAST_STEP = 1e-4, 1e-7
 """Steps from an atom at which a test is evaluated, relative to the gap and absolute.
 
 The test is evaluated at half a step and at one and a half steps to either side. The places are near the atom, because

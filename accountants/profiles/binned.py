@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 ACCURACY = 64 * UNIT_ROUNDOFF
 """Bound on the error of each log mass, per unit of 1 + |log mass|."""
-MOST_ATOMS = 512
+MOST_ATOMS = 1024
+"""Largest number of losses that remain after outcomes are merged."""
 _PIECES = 512
 """Number of cells between two neighbouring means."""
 _CELLS, _REACH = 4097, 40.0
@@ -54,59 +55,72 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
         log_q: log masses under the second distribution.
         accuracy: bound on the error of each log mass, per unit of 1 + |log mass|.
     """
-    seen = np.isfinite(log_p)
-    if not seen.all():
-        log_p, log_q = log_p[seen], log_q[seen]
-    certain = np.isneginf(log_q)
+    is_possible = np.isfinite(log_p)
+    log_p, log_q = log_p[is_possible], log_q[is_possible]
+    is_infinite_loss = np.isneginf(log_q)
     log_infinite = -np.inf
-    if certain.any():
-        log_infinite = float(np.logaddexp.reduce(log_p[certain], initial=-np.inf))
+    if is_infinite_loss.any():
+        log_infinite = float(np.logaddexp.reduce(log_p[is_infinite_loss], initial=-np.inf))
         log_infinite -= 2 * accuracy * (1.0 + abs(log_infinite))
-        log_p, log_q = log_p[~certain], log_q[~certain]
+        log_p, log_q = log_p[~is_infinite_loss], log_q[~is_infinite_loss]
     p, q, cells = _merge_cells(log_p, log_q)
     # Roundings of sequential sums of `cells` positive terms.
     slack = accuracy * (1.0 + np.abs(p)) + accuracy * (1.0 + np.abs(q)) + 2.0 * UNIT_ROUNDOFF * cells
     losses = p - q - 2.0 * slack
-    positive = losses > 0.0
-    masses = np.minimum(p[positive] - slack[positive], 0.0)
-    order = np.argsort(losses[positive], kind="stable")
-    losses, masses = losses[positive][order], masses[order]
-    return AtomicProfile(tuple(losses.tolist()), tuple(masses.tolist()), log_infinite, 4 * accuracy)
+    is_positive = losses > 0.0
+    losses, masses = losses[is_positive], np.minimum(p[is_positive] - slack[is_positive], 0.0)
+    order = np.argsort(losses, kind="stable")
+    return AtomicProfile(tuple(losses[order].tolist()), tuple(masses[order].tolist()), log_infinite, 4 * accuracy)
 
 
 def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Merge cells of positive loss that have similar losses, until at most `MOST_ATOMS` remain.
 
-    Merging affects the tightness, but not the validity.
+    Merging affects the tightness, but not the validity, because it is post-processing.
 
     Returns:
         Log masses of the cells under both distributions, and the number of cells merged into each; 0 if none was
             merged.
     """
     losses = log_p - log_q
-    positive = losses > 0.0
-    p, q, losses = log_p[positive], log_q[positive], losses[positive]
+    is_positive = losses > 0.0
+    p, q, losses = log_p[is_positive], log_q[is_positive], losses[is_positive]
     if p.size <= MOST_ATOMS:
         return p, q, np.zeros(p.size)
     most = float(losses.max())
     least = min(float(losses.min()), 1e-3 * most)
-    place = np.ceil((losses - least) * ((MOST_ATOMS - 1) / (most - least))).astype(np.int64)
-    cells = np.bincount(place)
-    occupied = cells > 0
-    return _log_sums(p, place)[occupied], _log_sums(q, place)[occupied], cells[occupied].astype(np.float64)
+    share = np.clip((losses - least) / (most - least), 0.0, 1.0)
+    # Bins of equal width, divided where the square root of the share has steps of equal width: small losses decide
+    # where the largest loss is far beyond every ε of interest.
+    half = MOST_ATOMS // 2 - 1
+    bins = (np.ceil(share * half) + np.ceil(np.sqrt(share) * half)).astype(np.int64)
+    number = np.bincount(bins)
+    is_occupied = number > 0
+    merged_p, merged_q = _sum_bins(p, bins)[is_occupied], _sum_bins(q, bins)[is_occupied]
+    return merged_p, merged_q, number[is_occupied].astype(np.float64)
 
 
-def _log_sums(logs: FloatArray, place: IntArray) -> FloatArray:
-    """Return log Σ e^{logs} over the entries of each place."""
-    top = np.full(int(place.max()) + 1, -np.inf)
-    np.maximum.at(top, place, logs)
+def _sum_bins(logs: FloatArray, bins: IntArray) -> FloatArray:
+    """Return log Σ e^{logs} over the entries of each bin; −inf for an empty one.
+
+    Args:
+        logs: logarithms.
+        bins: index of the bin of each.
+    """
+    largest = np.full(int(bins.max()) + 1, -np.inf)
+    np.maximum.at(largest, bins, logs)
     with np.errstate(divide="ignore"):
-        return np.asarray(top + np.log(np.bincount(place, np.exp(logs - top[place]))))
+        return np.asarray(largest + np.log(np.bincount(bins, np.exp(logs - largest[bins]))))
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """A mixture of copies of one noise at several places on the line, in units of the noise's scale."""
+    """A mixture Σ w_k (noise around m_k) of copies of one noise on the line.
+
+    Attributes:
+        means: m_k, in units of the noise's scale.
+        log_weights: log w_k.
+    """
 
     means: tuple[float, ...]
     log_weights: tuple[float, ...]
@@ -116,8 +130,12 @@ class Mixture:
 class Noise:
     """Symmetric noise on the line, described by the masses of cells.
 
-    `gaussian` has standard deviation one and `laplace` has scale one. `geometric` has P(y) ∝ e^{−|y|} on the multiples
-    of `step`, and its cells contain their lower edge.
+    Gaussian noise has standard deviation one and Laplace noise has scale one. Geometric noise has P(y) ∝ e^{−|y|} on
+    the multiples of `step`, and its cells contain their lower edge.
+
+    Attributes:
+        kind: the distribution.
+        step: distance of neighbouring values of geometric noise.
     """
 
     kind: Literal["gaussian", "laplace", "geometric"]
@@ -130,17 +148,19 @@ class Noise:
             return np.linspace(distinct[0] - _REACH, distinct[-1] + _REACH, _CELLS)
         if distinct.size == 1:
             return distinct
-        pieces = max(2, min(_PIECES, 4 * MOST_ATOMS // distinct.size))
+        pieces = max(2, min(_PIECES, 2 * MOST_ATOMS // distinct.size))
         between = [np.linspace(left, right, pieces, endpoint=False)[1:] for left, right in itertools.pairwise(distinct)]
-        places = np.concatenate(between)
+        candidates = np.concatenate(between)
         if self.kind == "geometric":
-            places = np.unique(self.step * np.rint(places / self.step))
-        right = np.clip(np.searchsorted(distinct, places), 1, distinct.size - 1)
-        apart = np.minimum(np.abs(places - distinct[right - 1]), np.abs(distinct[right] - places))
-        return np.unique(np.concatenate([places[apart > 1e-6 * float(np.diff(distinct).min())], distinct]))
+            candidates = np.unique(self.step * np.rint(candidates / self.step))
+        # Edges next to a mean are left out: a cell must not be so narrow that roundings of its edges matter.
+        right = np.clip(np.searchsorted(distinct, candidates), 1, distinct.size - 1)
+        distances = np.minimum(np.abs(candidates - distinct[right - 1]), np.abs(distinct[right] - candidates))
+        is_far = distances > 1e-6 * float(np.diff(distinct).min())
+        return np.unique(np.concatenate([candidates[is_far], distinct]))
 
     def log_cells(self, mixture: Mixture, edges: FloatArray) -> FloatArray:
-        """Return the log masses between consecutive edges, below the first edge and above the last edge."""
+        """Return the log masses of a mixture below the first edge, between consecutive edges, and above the last."""
         low, high = np.append(-np.inf, edges), np.append(edges, np.inf)
         log_masses = np.full(low.size, -np.inf)
         for mean, weight in zip(mixture.means, mixture.log_weights, strict=True):
@@ -148,23 +168,27 @@ class Noise:
         return np.asarray(log_masses)
 
     def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
-        """Return the log mass of the noise around a mean between `low` and `high`, elementwise."""
-        above = low >= mean
+        """Return the log mass of the noise around a mean between `low` and `high`, elementwise.
+
+        By symmetry, a cell below the mean is mirrored to one above it.
+        """
+        is_above = low >= mean
         with np.errstate(invalid="ignore"):
             if self.kind == "gaussian":
-                near, far = np.where(above, low - mean, mean - high), np.where(above, high - mean, mean - low)
+                near = np.where(is_above, low - mean, mean - high)
+                far = np.where(is_above, high - mean, mean - low)
                 return log_difference(log_normal_tail(near), log_normal_tail(far))
-            apart = self.step if self.kind == "geometric" else 0.0
-            norm = -np.log1p(np.exp(-self.step)) if self.kind == "geometric" else np.log(0.5)
-            nearest = np.where(above, low - mean, mean - high + apart)
-            return np.asarray(norm - nearest + log_one_minus_exp(low - high))
+            gap = self.step if self.kind == "geometric" else 0.0
+            log_half = -np.log1p(np.exp(-self.step)) if self.kind == "geometric" else np.log(0.5)
+            distance = np.where(is_above, low - mean, mean - high + gap)
+            return np.asarray(log_half - distance + log_one_minus_exp(low - high))
 
 
 def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:
     """Return the pair of two mixtures of shifted noise, merged into cells of the line for lower bounds on δ.
 
-    The rounding of means and edges is charged. It changes a log mass by units of the largest edge over the narrowest
-    cell.
+    The rounding of means and edges is charged. An edge moves by units of its size. The log mass of a cell changes by up
+    to this move divided by the width of the cell.
 
     Args:
         p: the first mixture.
@@ -173,9 +197,12 @@ def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> P
         accuracy: bound on the error of each log weight.
     """
     edges = noise.edges((*p.means, *q.means))
-    widest = float(np.max(np.abs(edges)) / np.min(np.diff(edges, prepend=edges[0] - 1.0)))
-    size = float(np.max(np.abs(edges)))
-    rounding = (64.0 + 4.0 * (size + widest) + len(p.means) + len(q.means)) * UNIT_ROUNDOFF
+    largest_edge = float(np.max(np.abs(edges)))
+    narrowest_cell = np.min(np.diff(edges, prepend=edges[0] - 1.0))
+    edge_units = float(np.max(np.abs(edges)) / narrowest_cell)
+    # Units of roundoff: for elementary functions, for rounded means and edges, and one for each summand.
+    rounding = (64.0 + 4.0 * (largest_edge + edge_units) + len(p.means) + len(q.means)) * UNIT_ROUNDOFF
     if noise.kind == "gaussian":
-        rounding = 4.0 * (1.0 + size) * rounding
+        # A log density changes by up to its argument per unit of the argument.
+        rounding = 4.0 * (1.0 + largest_edge) * rounding
     return finite_pair(noise.log_cells(p, edges), noise.log_cells(q, edges), accuracy + rounding)

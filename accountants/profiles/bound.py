@@ -42,6 +42,22 @@ class Bound(ABC):
         """Return the results of `log_bound` at several ε, up to rounding; a subclass may evaluate them together."""
         return [self.log_bound(float(epsilon)) for epsilon in epsilons]
 
+    def upper_log_bounds(self, epsilons: FloatArray) -> FloatArray:
+        """Return the upper bounds of `log_bounds` at several ε."""
+        return np.asarray([bounds.upper for bounds in self.log_bounds(epsilons)])
+
+    @property
+    def negligible_from(self) -> float:
+        """An ε from which on the bound is negligible."""
+        end = 2.0**-20
+        while end < LARGEST_EPSILON and self.log_bound(end).upper > NEGLIGIBLE_LOG_DELTA:
+            end *= 2.0
+        return end
+
+    def corners(self, end: float) -> FloatArray:
+        """Return the ε of the entries of a table of tails, increasing from 0 to `end`."""
+        return np.asarray(end * (np.arange(CORNERS + 1.0) / CORNERS) ** 2)
+
 
 @dataclass(frozen=True)
 class BoundProfile(Profile):
@@ -80,23 +96,13 @@ class BoundProfile(Profile):
     @cached_property
     def _table(self) -> PiecewiseTails:
         """Table of upper values over the ε at which the bound, or the convex bound above it, is not negligible."""
-        bound, end = self.bound.convex, 2.0**-20
-        while end < LARGEST_EPSILON and bound.log_bound(end).upper > NEGLIGIBLE_LOG_DELTA:
-            end *= 2.0
-        epsilon = end * (np.arange(CORNERS + 1.0) / CORNERS) ** 2
-        return tabulate(epsilon, _pointwise(bound, epsilon).upper)
+        bound = self.bound.convex
+        epsilon = bound.corners(bound.negligible_from)
+        return tabulate(epsilon, bound.upper_log_bounds(epsilon))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails from the slopes of the table."""
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
-
-
-def _pointwise(bound: Bound, epsilon: FloatArray) -> Enclosure:
-    """Enclose the bound at each ε of an array."""
-    points = np.asarray(epsilon, dtype=np.float64)
-    bounds = bound.log_bounds(points.ravel())
-    lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*bounds, strict=True))
-    return Enclosure(lower, upper)
 
 
 def bound_pair(bound: Bound) -> Pair:

@@ -38,7 +38,7 @@ LARGEST_EXPONENT = 709.0
 def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     """Return log b for the b that gives the least bound on δ from ρ-zCDP, to a few units in the last place.
 
-    b is the root of (2b + 1) ρ + log(b/(1 + b)) = ε. It is found by Newton's method with a bracket.
+    b is the root of (2b + 1) ρ + log(b/(1 + b)) = ε. It is found by Newton's method in log b, with a bracket.
 
     Args:
         rho: ρ, in (0, 1e9].
@@ -53,19 +53,22 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     log_b = 0.5 * (low + high)
     for _ in range(_STEPS):
         b = np.exp(log_b)
-        odds = np.where(log_b < 0.0, log_b - np.log1p(b), -np.log1p(np.exp(-np.maximum(log_b, 0.0))))
-        gap = (2.0 * b + 1.0) * rho - at + odds
-        low, high = np.where(gap <= 0, log_b, low), np.where(gap > 0, log_b, high)
-        new = log_b - gap / (2.0 * rho * b + 1.0 / (1.0 + b))
-        new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
-        if np.all(np.abs(new - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
+        log_odds = np.where(log_b < 0.0, log_b - np.log1p(b), -np.log1p(np.exp(-np.maximum(log_b, 0.0))))
+        excess = (2.0 * b + 1.0) * rho - at + log_odds
+        low, high = np.where(excess <= 0, log_b, low), np.where(excess > 0, log_b, high)
+        newton = log_b - excess / (2.0 * rho * b + 1.0 / (1.0 + b))
+        next_log_b = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
+        if np.all(np.abs(next_log_b - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
             break
-        log_b = new
+        log_b = next_log_b
     return np.asarray(log_b)
 
 
 def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> float:
-    """Return the result of `minimiser` for one ε, which is quicker for few numbers.
+    """Return log b for one ε, where a = b + 1 is the order that gives the least bound on δ from ρ-zCDP.
+
+    b is the root of (2b + 1) ρ + log(b/(1 + b)) = ε. Newton's method in log b finds it, within bounds that are bisected
+    where it leaves them. For few numbers this is quicker than `minimiser`.
 
     Args:
         rho: ρ > 0 of the concentrated guarantee.
@@ -79,15 +82,23 @@ def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> 
         log_b = min(max(math.log((epsilon - rho) / (2.0 * rho)), low), high)
     for _ in range(_STEPS):
         b = math.exp(min(log_b, LARGEST_EXPONENT))
-        odds = log_b - math.log1p(b) if log_b < 0.0 else -math.log1p(math.exp(-log_b))
-        gap = (2.0 * b + 1.0) * rho - epsilon + odds
-        low, high = (log_b, high) if gap <= 0.0 else (low, log_b)
-        new = log_b - gap / (2.0 * rho * b + 1.0 / (1.0 + b))
-        new = new if low < new < high else 0.5 * (low + high)
-        if abs(new - log_b) <= near * (1.0 + abs(log_b)):
+        excess = (2.0 * b + 1.0) * rho - epsilon + _log_odds(b, log_b)
+        if excess <= 0.0:
+            low = log_b
+        else:
+            high = log_b
+        next_log_b = log_b - excess / (2.0 * rho * b + 1.0 / (1.0 + b))
+        if not low < next_log_b < high:
+            next_log_b = 0.5 * (low + high)
+        if abs(next_log_b - log_b) <= near * (1.0 + abs(log_b)):
             break
-        log_b = new
+        log_b = next_log_b
     return log_b
+
+
+def _log_odds(b: float, log_b: float) -> float:
+    """Return log(b/(1 + b)) without cancellation, from b and log b."""
+    return log_b - math.log1p(b) if log_b < 0.0 else -math.log1p(math.exp(-log_b))
 
 
 def concentrated_log_delta(rho: float, epsilon: FloatArray) -> FloatArray:
@@ -99,7 +110,10 @@ def concentrated_log_delta(rho: float, epsilon: FloatArray) -> FloatArray:
 
 
 def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray:
-    """Return b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), without cancellation for small or large b."""
+    """Return the log of the bound on δ for a given b: b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b).
+
+    It has no cancellation for small or large b.
+    """
     b = np.exp(log_b)
     small = b * log_b - (b + 1.0) * np.log1p(b)
     large = -log_b - (b + 1.0) * np.log1p(np.exp(-np.maximum(log_b, 0.0)))
@@ -107,12 +121,12 @@ def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray
 
 
 class Chord(NamedTuple):
-    """The chord of the bound in α = e^ε, which makes it convex.
+    """The chord of a bound on δ in α = e^ε between e^ε₀ and e^−ε₀, which makes the bound convex.
 
     Attributes:
-        epsilon: ε at the chord's upper end.
-        log_delta: log of the bound there.
-        log_q: log Q(L > ε) along the chord.
+        epsilon: ε₀, the chord's upper end.
+        log_delta: log of the bound at ε₀.
+        log_q: log Q(L > ε) along the chord, which is constant.
     """
 
     epsilon: float
@@ -146,39 +160,54 @@ class ConcentratedProfile(Profile):
 
     @cached_property
     def _chord(self) -> Chord:
-        # Both tails and ε are functions of b only. An approximate end of the chord is valid too.
-        most = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
-        low, high = minimiser_at(self.rho, 0.0), minimiser_at(self.rho, most)
+        """The chord that replaces the bound on δ, as a function of e^ε, up to the least ε with P(L > ε) + Q(L > ε) ≤ 1.
+
+        With b of `minimiser`, P(L > ε) = e^{−ρb²} and Q(L > ε) = e^{−ρ(b+1)²}. Both tails and ε are functions of b
+        only, so that log b is bisected. An approximate end of the chord is valid too.
+        """
+        largest_epsilon = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
+        low, high = minimiser_at(self.rho, 0.0), minimiser_at(self.rho, largest_epsilon)
         while high - low > UNIT_ROUNDOFF * (1.0 + abs(low)):
             middle = 0.5 * (low + high)
-            if middle in (low, high):
+            if middle in (low, high):  # neighbouring doubles
                 break
             b = math.exp(middle)
-            above = math.exp(-self.rho * b * b) + math.exp(-self.rho * (b + 1.0) ** 2) > 1.0
-            low, high = (middle, high) if above else (low, middle)
+            if math.exp(-self.rho * b * b) + math.exp(-self.rho * (b + 1.0) ** 2) > 1.0:
+                low = middle
+            else:
+                high = middle
         b = math.exp(high)
-        odds = high - math.log1p(b) if high < 0.0 else -math.log1p(math.exp(-high))
-        epsilon = min(max((2.0 * b + 1.0) * self.rho + odds, 0.0), most)
+        epsilon = min(max((2.0 * b + 1.0) * self.rho + _log_odds(b, high), 0.0), largest_epsilon)
         log_delta = min(float(concentrated_log_delta(self.rho, np.asarray(epsilon))) + 64 * UNIT_ROUNDOFF, 0.0)
         return Chord(epsilon, log_delta, float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0)))
 
-    def _inside(self, epsilon: FloatArray) -> FloatArray:
-        """Return the log of the bound on δ along the chord, which replaces the bound up to the chord's end."""
-        end = self._chord
-        beyond = np.minimum(epsilon, end.epsilon)
-        return np.asarray(
-            np.logaddexp(end.log_delta, log_difference(np.full_like(beyond, end.epsilon), beyond) + end.log_q)
-        )
+    def _log_delta_on_chord(self, epsilon: FloatArray) -> FloatArray:
+        """Return the log of the bound on δ along the chord, δ(ε₀) + (e^ε₀ − e^ε) Q, for ε up to its end ε₀."""
+        chord = self._chord
+        inside = np.minimum(epsilon, chord.epsilon)
+        log_rise = log_difference(np.full_like(inside, chord.epsilon), inside) + chord.log_q
+        return np.asarray(np.logaddexp(chord.log_delta, log_rise))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the bound on log δ numerically."""
+        """Enclose log(S δ_ρ(ε) + 1 − S), with S the probability of the event and δ_ρ the bound on δ from ρ-zCDP.
+
+        δ_ρ is `_log_bound` at the b that makes it least (`minimiser`), and the chord for ε below its end.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         at = np.asarray(epsilon, dtype=np.float64)
         log_b = minimiser(self.rho, at)
+        # The accuracy of `concentrated_log_delta`; the exponent is cut at 600 so that the product is a double.
         slack = 16 * UNIT_ROUNDOFF * (1.0 + np.exp(np.minimum(log_b, 600.0)) * at)
-        log_divergence = np.where(at < self._chord.epsilon, self._inside(at), _log_bound(self.rho, at, log_b))
-        bounds = [np.logaddexp(self.log_escape, self.log_survival + log_divergence + side * slack) for side in (-1, 1)]
-        lower, upper = (Enclosure.around(np.asarray(end), 32 * UNIT_ROUNDOFF) for end in bounds)
-        return Enclosure(lower.lower, upper.upper)
+        log_bound = _log_bound(self.rho, at, log_b)
+        log_divergence = np.where(at < self._chord.epsilon, self._log_delta_on_chord(at), log_bound)
+        least = np.logaddexp(self.log_escape, self.log_survival + log_divergence - slack)
+        most = np.logaddexp(self.log_escape, self.log_survival + log_divergence + slack)
+        return Enclosure(
+            Enclosure.around(np.asarray(least), 32 * UNIT_ROUNDOFF).lower,
+            Enclosure.around(np.asarray(most), 32 * UNIT_ROUNDOFF).upper,
+        )
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the logs of e^{−ρb²} and e^{−ρ(b+1)²}, given the event. They are constant along the chord."""

@@ -43,13 +43,19 @@ _LEAST = -0.5
 def drawn_epsilon(epsilon: float, rate: float) -> float:
     """Return ε' = log(1 + q (e^ε − 1)), to a few units in the last place, for any ε and 0 < q ≤ 1.
 
-    The formula ε + log q would lose its digits if q e^ε is small.
+    The formula ε + log q would lose its digits if q e^ε is small. e^ε overflows from 709 on, but q e^ε may not, so that
+    it is computed as (q e^{ε/2}) e^{ε/2}.
+
+    Args:
+        epsilon: ε of the base mechanism, in nats.
+        rate: inclusion probability q.
     """
     if epsilon < 700.0:
         return math.log1p(rate * math.expm1(epsilon))
     half = math.exp(0.5 * min(epsilon, 1400.0))
-    grown = rate * half * half
-    return math.log1p(grown) if epsilon < 1400.0 and grown < math.inf else epsilon + math.log(rate)
+    product = rate * half * half
+    is_computed = epsilon < 1400.0 and product < math.inf
+    return math.log1p(product) if is_computed else epsilon + math.log(rate)
 
 
 @dataclass(frozen=True)
@@ -81,8 +87,10 @@ class DrawnSearch(PairSearch):
         del near
         base = self.base.epsilon(log_delta - math.log(self.rate))
         lower = self._end(base.lower, log_delta, -1)
-        upper = None if lower is None else self._end(base.upper, log_delta, 1)
-        if upper is None or lower is None:
+        if lower is None:
+            return bracketed_epsilon(self.log_delta_bounds, log_delta)
+        upper = self._end(base.upper, log_delta, 1)
+        if upper is None:
             return bracketed_epsilon(self.log_delta_bounds, log_delta)
         return Interval(min(lower, upper), upper)
 
@@ -111,24 +119,27 @@ class DrawnSearch(PairSearch):
             The bound; None if none can be certified near there.
         """
         if base == 0.0:
-            met = side < 0 or self.upper_log_delta(0.0) <= log_delta
-            return 0.0 if met else None
+            is_certified = side < 0 or self.upper_log_delta(0.0) <= log_delta
+            return 0.0 if is_certified else None
         if not 0.0 < base < math.inf:
             return None
-        read = self.upper_log_delta if side > 0 else self.lower_log_delta
+        bound_at = self.upper_log_delta if side > 0 else self.lower_log_delta
         guess = Guess(drawn_epsilon(base, self.rate), 1.0)
-        certified = closest(read, log_delta, guess, side * _PAD * guess.epsilon)
+        certified = closest(bound_at, log_delta, guess, side * _PAD * guess.epsilon)
         if certified is not None or not self.base.symmetric:
             return certified
         # The base's bounds may come from another transform at this ε.
-        near = crossing(read, log_delta, guess._replace(steepness=1.0 / guess.epsilon))
-        if side > 0:
-            return near.below if near.below < math.inf else None
-        return near.above
+        sides = crossing(bound_at, log_delta, guess._replace(steepness=1.0 / guess.epsilon))
+        if side < 0:
+            return sides.above
+        return sides.below if sides.below < math.inf else None
 
 
 def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
-    """Return the test of a subsampled pair of the same size under Q, from that of the base, with log E_γ' around it.
+    """Return the best test of a subsampled pair from that of the base, which has the same size under Q.
+
+    Both pairs have the same events {L > ε}. The ε changes to ε' = log(1 + q (e^ε − 1)), and the bounds on log E_γ to
+    those of the subsampled pair.
 
     Args:
         test: the test of the base.
@@ -144,25 +155,35 @@ def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
 
 
 def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
-    """Enclose log E_γ' of a subsampled pair at ε', by log q + log E_γ(P‖Q) of the base.
+    """Enclose log E_γ' of a subsampled pair at γ' = e^ε', which is log q + log E_γ(P‖Q) of the base pair at another γ.
 
-    For ε' near log(1 − q) or below, the result is only E ≤ 1.
+    E_γ is the hockey-stick divergence, and γ = 1 + (γ' − 1)/q. If γ ≤ ½, the bounds are 0 and 1.
 
     Args:
-        base: function from an ε to bounds on log E_γ of the base.
+        base: function from an ε to bounds on log E_γ of the base, γ = e^ε.
         rate: inclusion probability q.
         epsilon: ε', of any sign, in nats.
     """
-    excess = math.expm1(min(epsilon, 30.0)) / rate
+    excess = math.expm1(min(epsilon, 30.0)) / rate  # for larger ε', `_base_epsilon_at` takes e^ε' out of the log
     if not excess > _LEAST:
         return Interval(-math.inf, 0.0)
-    if excess == math.inf:
-        point = math.log(math.expm1(min(epsilon, 30.0))) - math.log(rate) + max(epsilon - 30.0, 0.0)
-    elif epsilon < 30.0:
-        point = math.log1p(excess)
-    else:
-        point = epsilon - math.log(rate) + math.log1p((rate - 1.0) * math.exp(-epsilon))
+    base_epsilon = _base_epsilon_at(epsilon, rate, excess)
     log_rate = math.log(rate)
-    moved, slack = _ROUNDED * abs(point), _ROUNDED * (1.0 + abs(log_rate))
-    lower, upper = base(point + moved).lower, base(point - moved).upper
+    pad, slack = _ROUNDED * abs(base_epsilon), _ROUNDED * (1.0 + abs(log_rate))
+    lower, upper = base(base_epsilon + pad).lower, base(base_epsilon - pad).upper
     return Interval(lower + log_rate - slack, min(upper + log_rate + slack, 0.0))
+
+
+def _base_epsilon_at(epsilon: float, rate: float, excess: float) -> float:
+    """Return the ε of the base, log(1 + (e^ε' − 1)/q), for one ε' of any sign.
+
+    Args:
+        epsilon: ε', in nats.
+        rate: inclusion probability q.
+        excess: (e^ε' − 1)/q for ε' ≤ 30, and its value at 30 for larger ε'. It is inf if a small q makes it overflow.
+    """
+    if excess == math.inf:
+        return math.log(math.expm1(min(epsilon, 30.0))) - math.log(rate) + max(epsilon - 30.0, 0.0)
+    if epsilon < 30.0:
+        return math.log1p(excess)
+    return epsilon - math.log(rate) + math.log1p((rate - 1.0) * math.exp(-epsilon))

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _TABLE = 4097
 _NEWTON_STEPS, _SETTLED = 6, 1e-10
+_BISECTIONS = 100
+"""Number of bisections, after which a cell is narrower than any distance of two doubles."""
 _MOST_STEPS = 100
 _NEARLY_ONE = -20.0
 
@@ -58,9 +60,14 @@ class ZeroProfile(Profile):
 
 @dataclass(frozen=True)
 class GaussianProfile(Profile):
-    """N(μ, 1) against N(0, 1): exact μ-Gaussian differential privacy. Both directions are the same function.
+    """The profile of N(μ, 1) against N(0, 1): exact μ-Gaussian differential privacy.
+
+    δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ). Both directions are the same function.
 
     Source: Balle and Wang 2018, Theorem 8.
+
+    Attributes:
+        mu: μ > 0.
     """
 
     closed_form: ClassVar[bool] = True
@@ -106,8 +113,7 @@ class GaussianProfile(Profile):
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
         """Solve δ(ε) = δ for ε by Newton steps that stay inside a bracket.
 
-        R is Mills' ratio, φ the normal density, a = ε/μ − μ/2 and b = a + μ. Then δ = φ(a)(R(a) − R(b)), and its
-        derivative in ε is −φ(a) R(b). The difference loses its digits if μ is small.
+        The difference of Mills' ratios in `_excess_and_steepness` loses its digits if μ is small.
 
         Args:
             log_delta: natural logarithm of δ.
@@ -116,41 +122,50 @@ class GaussianProfile(Profile):
             The root with a bound on its error; None if no ε in (0, `LARGEST_EPSILON`) is a root, or if the difference
             has lost its digits.
         """
-        mu = self.mu
-        half = 0.5 * mu
-
-        def excess(epsilon: float) -> tuple[float, float]:
-            """Return log δ minus the target, and |d log δ/dε|. A δ that is nearly 1 counts as 1."""
-            middle = epsilon / mu
-            if middle - half < _NEARLY_ONE:
-                return -log_delta, 0.0
-            ratio_at_a, ratio_at_b = scaled_tail(middle - half), scaled_tail(middle + half)
-            difference = max(ratio_at_a - ratio_at_b, 1e-320)
-            return -0.5 * (middle - half) ** 2 + math.log(difference) - log_delta, ratio_at_b / difference
-
-        low, high = 0.0, mu * (half + math.sqrt(-2.0 * min(log_delta, -1e-300)))
-        if not (high < LARGEST_EPSILON and excess(0.0)[0] > 0.0 > excess(high)[0]):
+        low, high = 0.0, self.mu * (0.5 * self.mu + math.sqrt(-2.0 * min(log_delta, -1e-300)))
+        if not high < LARGEST_EPSILON:
+            return None
+        excess_at_zero, _ = self._excess_and_steepness(0.0, log_delta)
+        if not excess_at_zero > 0.0 > self._excess_and_steepness(high, log_delta)[0]:
             return None
         least, root, steepness = 1e-9 * high, high, 0.0
         for _ in range(_MOST_STEPS):
-            value, steepness = excess(root)
-            if value > 0.0:
+            excess, steepness = self._excess_and_steepness(root, log_delta)
+            if excess > 0.0:
                 low = root
             else:
                 high = root
-            following = root + value / steepness if steepness > 0.0 else math.inf
-            if low < following < high:
-                converged = abs(following - root) <= 1e-9 * root  # the next Newton step would double these digits
-                root = following
+            newton = root + excess / steepness if steepness > 0.0 else math.inf
+            if low < newton < high:
+                has_converged = abs(newton - root) <= 1e-9 * root  # the next Newton step would double these digits
+                root = newton
             else:
-                converged = high - low <= 1e-15 * high
+                has_converged = high - low <= 1e-15 * high
                 root = 0.5 * (low + high)
-            if converged:
+            if has_converged:
                 break
         if not (steepness > 0.0 and root > least):
             return None
         pad = 2.0 * LOG_ACCURACY * (1.0 + abs(log_delta)) / steepness + 4 * UNIT_ROUNDOFF * root
         return EpsilonEstimate(root, pad, steepness)
+
+    def _excess_and_steepness(self, epsilon: float, log_delta: float) -> tuple[float, float]:
+        """Return log δ(ε) minus a target, and |d log δ/dε|. A δ that is nearly 1 counts as 1.
+
+        With Mills' ratio R, the normal density φ, a = ε/μ − μ/2 and b = a + μ, δ = φ(a)(R(a) − R(b)) has the derivative
+        −φ(a) R(b) in ε. `scaled_tail` is R/√(2π).
+
+        Args:
+            epsilon: ε, in nats.
+            log_delta: the target, log δ.
+        """
+        middle, half = epsilon / self.mu, 0.5 * self.mu
+        if middle - half < _NEARLY_ONE:
+            return -log_delta, 0.0
+        mills_at_a, mills_at_b = scaled_tail(middle - half), scaled_tail(middle + half)
+        difference = max(mills_at_a - mills_at_b, 1e-320)
+        log_value = -0.5 * (middle - half) ** 2 + math.log(difference)
+        return log_value - log_delta, mills_at_b / difference
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the logs of Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
@@ -172,8 +187,13 @@ def gaussian_pair(mu: float) -> Pair:
 
 
 @dataclass(frozen=True)
-class GaussianMixture:
-    """A mixture Σ w_k N(m_k, 1) on the line, with the logarithms of its weights."""
+class LineMixture:
+    """A mixture Σ w_k N(m_k, 1) on the line.
+
+    Attributes:
+        log_weights: log w_k.
+        means: m_k.
+    """
 
     log_weights: tuple[float, ...]
     means: tuple[float, ...]
@@ -190,17 +210,17 @@ class GaussianMixture:
 
     def log_density_ratio_and_slope(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return `log_density_ratio` and its derivative, which is the posterior mean of the component of x."""
-        weights, means = self._columns
+        log_weights, means = self._columns
         value, slope = np.empty(x.size), np.empty(x.size)
-        for points, chosen in self._windows(x, lambda at: weights + means * (at - 0.5 * means)):
-            at, some = weights[chosen], means[chosen]
-            terms = at + some * (x[points] - 0.5 * some)
-            most = terms.max(axis=0)
-            terms -= most
+        for points, chosen in self._windows(x, lambda at: log_weights + means * (at - 0.5 * means)):
+            chosen_means = means[chosen]
+            terms = log_weights[chosen] + chosen_means * (x[points] - 0.5 * chosen_means)
+            largest = terms.max(axis=0)
+            terms -= largest
             shares = np.exp(terms, out=terms)
             totals = shares.sum(axis=0)
-            value[points] = most + np.log(totals)
-            slope[points] = some[:, 0] @ shares / totals
+            value[points] = largest + np.log(totals)
+            slope[points] = chosen_means[:, 0] @ shares / totals
         return value, slope
 
     def log_tail(self, x: FloatArray, *, side: int) -> FloatArray:
@@ -226,14 +246,18 @@ class GaussianMixture:
 
 @dataclass(frozen=True)
 class MixtureProfile(Profile):
-    """Two Gaussian mixtures with a monotone loss log dP/dQ: increasing in x if `side` is 1, decreasing if it is −1.
+    """The profile of two Gaussian mixtures P and Q on the line with a monotone loss log dP/dQ.
 
     The event {L > ε} is a half-line whose boundary is computed numerically. The hockey-stick divergence is a supremum
     over events, so an error of the boundary has only a second-order effect. This effect is charged.
+
+    Attributes:
+        p, q: the mixtures.
+        side: 1 if the loss increases with x, −1 if it decreases.
     """
 
-    p: GaussianMixture
-    q: GaussianMixture
+    p: LineMixture
+    q: LineMixture
     side: int
     log_infinite_mass: float = -math.inf
     tail_accuracy: float = 256 * UNIT_ROUNDOFF
@@ -245,46 +269,57 @@ class MixtureProfile(Profile):
         places = np.linspace(min(means) - 60.0, max(means) + 60.0, _TABLE)
         return places, self.side * (self.p.log_density_ratio(places) - self.q.log_density_ratio(places))
 
-    def _end(self, epsilon: FloatArray) -> FloatArray:
-        """Return the x with loss L(x) = ε.
+    def _boundary(self, epsilon: FloatArray) -> FloatArray:
+        """Return the x with loss L(x) = ε, the boundary of the half-line {L > ε}.
 
-        The result is ±inf if the loss is on one side of ε within 60 standard deviations of every mean.
-        The root is interpolated in a table. Newton steps that stay inside a cell of the table refine it, until the next
-        step would be a rounding.
+        The result is ±inf if the loss is on one side of ε within 60 standard deviations of every mean. The root is
+        interpolated in a table. Newton steps that stay inside a cell of the table refine it, until the next step would
+        be a rounding.
         """
         table, losses = self._table
-        wanted = self.side * epsilon
-        cell = np.clip(np.searchsorted(losses, wanted), 1, _TABLE - 1)
+        target = self.side * epsilon
+        cell = np.clip(np.searchsorted(losses, target), 1, _TABLE - 1)
         low, high = table[cell - 1], table[cell]
-        end = np.clip(np.interp(wanted, losses, table), low, high)
+        root = np.clip(np.interp(target, losses, table), low, high)
         for _ in range(_NEWTON_STEPS):
-            log_p, slope_p = self.p.log_density_ratio_and_slope(end)
-            log_q, slope_q = self.q.log_density_ratio_and_slope(end)
+            log_p, slope_p = self.p.log_density_ratio_and_slope(root)
+            log_q, slope_q = self.q.log_density_ratio_and_slope(root)
             slope = slope_p - slope_q
             # An infinite step stops at the end of its cell.
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 step = np.where(slope != 0.0, (log_p - log_q - epsilon) / slope, 0.0)
-            moved = np.clip(end - step, low, high)
-            settled = bool((np.abs(moved - end) <= _SETTLED).all())
-            end = moved
-            if settled:
+            previous, root = root, np.clip(root - step, low, high)
+            if bool((np.abs(root - previous) <= _SETTLED).all()):
                 break
-        # The loss exceeds ε above `end` if it increases, below if it decreases; nowhere or everywhere off the table.
-        end = np.where(wanted > losses[-1], np.inf, end)
-        return np.where(wanted < losses[0], -np.inf, end)
+        is_settled = (np.abs(root - previous) <= _SETTLED) & (slope != 0.0) & (low < root) & (root < high)
+        is_open = ~is_settled & (losses[0] <= target) & (target <= losses[-1])
+        if is_open.any():
+            root[is_open] = self._bisect(target[is_open], low[is_open], high[is_open])
+        # The loss exceeds ε above the root if it increases, below if it decreases; nowhere or everywhere off the table.
+        root = np.where(target > losses[-1], np.inf, root)
+        return np.where(target < losses[0], -np.inf, root)
+
+    def _bisect(self, target: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Return the points in cells of the table where the increasing loss passes the targets, to the last digit."""
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            loss = self.side * (self.p.log_density_ratio(middle) - self.q.log_density_ratio(middle))
+            low, high = np.where(loss < target, middle, low), np.where(loss < target, high, middle)
+        return low
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log masses of the half-line {L > ε}."""
         points = np.asarray(epsilon, dtype=np.float64)
-        end = self._end(points.ravel())
-        log_p, log_q = (mixture.log_tail(end, side=self.side).reshape(points.shape) for mixture in (self.p, self.q))
+        boundary = self._boundary(points.ravel())
+        log_p = self.p.log_tail(boundary, side=self.side).reshape(points.shape)
+        log_q = self.q.log_tail(boundary, side=self.side).reshape(points.shape)
         return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log(P(L > ε) − e^ε Q(L > ε)), widened by the effect of cancellation."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
         log_p, log_q = self.log_tails(epsilon)
-        slack = self.tail_accuracy * (1.0 + np.abs(np.where(np.isneginf(log_p), 0.0, log_p)) + epsilon)
+        slack = self.tail_accuracy * (1.0 + np.abs(np.where(np.isneginf(log_p), 0.0, log_p)) + np.abs(epsilon))
         with np.errstate(invalid="ignore"):
             scaled = epsilon + log_q
             lower = log_difference(log_p - slack, np.minimum(scaled + slack, log_p - slack))
@@ -294,8 +329,8 @@ class MixtureProfile(Profile):
         return Enclosure(lower, np.minimum(upper, 0.0))
 
 
-def mixture_pair(p: GaussianMixture, q: GaussianMixture) -> Pair:
+def mixture_pair(p: LineMixture, q: LineMixture) -> Pair:
     """Return the pair of two mixtures with a likelihood ratio P/Q that increases with x."""
     forward = MixtureProfile(p, q, side=1)
-    mirrored = GaussianMixture(p.log_weights, tuple(-mean for mean in p.means)) == q
+    mirrored = LineMixture(p.log_weights, tuple(-mean for mean in p.means)) == q
     return Pair(forward, forward if mirrored else MixtureProfile(q, p, side=-1))

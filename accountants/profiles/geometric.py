@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
-from epsilond.accountants.curve.facts import FiniteLaw
+from epsilond.accountants.curve.finite_law import FiniteLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile, RootSearch
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
@@ -36,11 +36,16 @@ MANY = 64
 
 @dataclass(frozen=True)
 class GeometricProfile(Profile):
-    """Noise of `decay_rate` α, truncated at `levels` m (None: never), against its shift by k ≥ 1, in either direction.
+    """The profile of integer noise P(y) ∝ e^{−α|y|} on |y| ≤ m against its shift by k ≥ 1, in either direction.
 
     The domain is α in (0, 700], k up to 1e15, m up to 1e24.
 
     Guarantees: `log_delta` encloses for exactly this double α.
+
+    Attributes:
+        decay_rate: α.
+        shift: k.
+        levels: m; None for noise that is not truncated, the discrete Laplace distribution.
     """
 
     root_search: ClassVar[RootSearch] = "sweep"
@@ -57,7 +62,7 @@ class GeometricProfile(Profile):
 
     @cached_property
     def _log_total(self) -> float:
-        """log D, the log of the normalising sum."""
+        """log D, with D the normalising sum times 1 − e^{−α}."""
         levels = math.inf if self.levels is None else self.levels
         return math.log(-2.0 * math.expm1(-self.decay_rate * (levels + 1)) + math.expm1(-self.decay_rate))
 
@@ -75,17 +80,24 @@ class GeometricProfile(Profile):
 
     @cached_property
     def _escape(self) -> tuple[float, float]:
-        """log P(L = ∞) and log P(L < ∞). The loss is infinite if the noise is in its lowest k levels."""
+        """log P(L = ∞) and log P(L < ∞). The loss is infinite if the noise is in its lowest k levels.
+
+        Of the two probabilities, the one of the outer levels is computed, and the other is 1 minus it. Levels are
+        counted in integers, because m may be beyond the integers that doubles represent.
+        """
         if self.levels is None:
             return -math.inf, 0.0
-        left = self.levels - self.shift + 1
-        # Counted in integers: m may be beyond what a double counts.
-        nearest, count = (left, self.shift) if left >= 1 else (1 - left, self.levels + left)
+        common_levels = self.levels - self.shift + 1
+        is_infinite_outer = common_levels >= 1
+        if is_infinite_outer:
+            nearest, count = common_levels, self.shift
+        else:
+            nearest, count = 1 - common_levels, self.levels + common_levels
         if count <= 0:
             return 0.0, -math.inf
-        tail = -self.decay_rate * nearest - self._log_total + log_one_minus_exp(np.asarray(-self.decay_rate * count))
-        rest = log_one_minus_exp(np.asarray(tail))
-        return (float(tail), float(rest)) if left >= 1 else (float(rest), float(tail))
+        outer = -self.decay_rate * nearest - self._log_total + log_one_minus_exp(np.asarray(-self.decay_rate * count))
+        inner = log_one_minus_exp(np.asarray(outer))
+        return (float(outer), float(inner)) if is_infinite_outer else (float(inner), float(outer))
 
     @property
     def log_infinite_mass(self) -> float:
@@ -101,23 +113,30 @@ class GeometricProfile(Profile):
     def atoms(self) -> FiniteLaw | None:
         """Return the pair as two distributions on finitely many outcomes.
 
-        The outcomes are y ≤ 0, y = c for 0 < c < k, and y ≥ k on the common support, with k the shift. Outputs outside
-        the common support have an infinite loss. The result is None if k is large, or larger than the number of levels.
+        The outcomes are y ≤ 0, y = c for 0 < c < k, and y ≥ k on the common support, with k the shift. Their losses are
+        α (k − 2c) for c = 0, …, k. Outputs outside the common support have an infinite loss. The result is None if k is
+        large, or larger than the number of levels.
         """
         shift, rate = self.shift, self.decay_rate
         if shift > _MOST_ATOMS or (self.levels is not None and self.levels < shift):
             return None
-        log_end_share = 0.0
-        if self.levels is not None:
-            log_end_share = float(log_one_minus_exp(np.asarray(-rate * (self.levels - shift + 1.0))))
+        end = self._log_end_share
         inner = float(log_one_minus_exp(np.asarray(-rate)))
-        first = [(log_end_share if c in (0, shift) else inner) - rate * c - self._log_total for c in range(shift + 1)]
-        losses = tuple(rate * (shift - 2 * c) for c in range(shift + 1))
-        sizes = [max(-log_end_share, -inner) + rate * c + abs(self._log_total) for c in range(shift + 1)]
-        lost = max(size / (1.0 + abs(mass)) for size, mass in zip(sizes, first, strict=True))
-        escape, accuracy = self.log_infinite_mass, 16 * UNIT_ROUNDOFF * (1.0 + lost)
-        accuracy = max(accuracy, self.tail_accuracy)
-        return FiniteLaw(losses, tuple(first), tuple(reversed(first)), escape, escape, accuracy=accuracy)
+        counts = range(shift + 1)
+        log_first = [(end if c in (0, shift) else inner) - rate * c - self._log_total for c in counts]
+        losses = tuple(rate * (shift - 2 * c) for c in counts)
+        sizes = [max(-end, -inner) + rate * c + abs(self._log_total) for c in counts]
+        largest_error = max(size / (1.0 + abs(log_mass)) for size, log_mass in zip(sizes, log_first, strict=True))
+        accuracy = max(16 * UNIT_ROUNDOFF * (1.0 + largest_error), self.tail_accuracy)
+        escape = self.log_infinite_mass
+        return FiniteLaw(losses, tuple(log_first), tuple(reversed(log_first)), escape, escape, accuracy=accuracy)
+
+    @property
+    def _log_end_share(self) -> float:
+        """log(1 − e^{−α(m − k + 1)}): the share of the common support in the tail of noise that is not truncated."""
+        if self.levels is None:
+            return 0.0
+        return float(log_one_minus_exp(np.asarray(-self.decay_rate * (self.levels - self.shift + 1.0))))
 
     @property
     def supremum(self) -> float:
@@ -131,47 +150,60 @@ class GeometricProfile(Profile):
             return None
         return self.decay_rate if self.shift % 2 else 2.0 * self.decay_rate
 
-    def _lowest(self, epsilon: FloatArray) -> FloatArray:
-        """Return c*, the largest c with α (k − 2c) > ε. It is below `_least` if no loss exceeds ε."""
+    def _largest_count(self, epsilon: FloatArray) -> FloatArray:
+        """Return c*, the largest c with the loss α (k − 2c) above ε. It is below `_least` if no loss exceeds ε."""
         with np.errstate(over="ignore"):  # −∞ if ε is beyond every loss
             return np.asarray(np.ceil(0.5 * (self.shift - epsilon / self.decay_rate)) - 1.0)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the logs of P(noise ≤ c*) and P(noise ≥ k − c*)."""
-        lowest = self._lowest(np.asarray(epsilon, dtype=np.float64))
-        some = lowest >= self._least
-        inside = np.where(some, lowest, self._least)
-        log_p = log_one_minus_exp(self.log_at_least(inside + 1.0))
-        log_q = self.log_at_least(self.shift - inside)
-        return Tails(np.where(some, log_p, self.log_infinite_mass), np.where(some, log_q, -np.inf))
+        """Return the logs of P(L > ε) = P(noise ≤ c*) and Q(L > ε) = P(noise ≥ k − c*), with the shift k.
+
+        c* is the largest c with the loss α (k − 2c) above ε (`_largest_count`).
+
+        Args:
+            epsilon: values of ε, in nats.
+        """
+        count = self._largest_count(np.asarray(epsilon, dtype=np.float64))
+        has_finite_loss = count >= self._least
+        count = np.where(has_finite_loss, count, self._least)
+        log_p = log_one_minus_exp(self.log_at_least(count + 1.0))
+        log_q = self.log_at_least(self.shift - count)
+        return Tails(
+            np.where(has_finite_loss, log_p, self.log_infinite_mass), np.where(has_finite_loss, log_q, -np.inf)
+        )
 
     def _log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return log δ at each ε without bounds on its error, as a sum of positive terms."""
-        rate, total = self.decay_rate, self._log_total
+        """Return log δ at each ε without bounds on its error, as a sum of positive terms.
+
+        With the rate α, the shift k and D of `_log_total`, the finite losses are α (k − 2c). Let n be the number of
+        those above ε other than c = 0, c* the largest c among them, and θ = α (k − 2c*) − ε ≥ 0. Then
+
+            δ(ε) = P(L = ∞) + P(L = αk) (1 − e^{ε − αk})
+                 + (1 − e^{−αn}) [e^{−αc*} (1 − e^{−θ}) + e^{−α(c* − n + 1)} (1 − e^{−α(n − 1)})]/D.
+        """
+        rate, log_total = self.decay_rate, self._log_total
         first = max(1, self._least)
-        lowest = self._lowest(epsilon)
-        some = lowest >= first
-        lowest = np.where(some, lowest, first)
-        count = lowest - first + 1.0
-        gap = np.minimum(epsilon - rate * (self.shift - 2.0 * lowest), 0.0)
-        nearest = -rate * lowest + log_one_minus_exp(gap)
-        further = -rate * first + log_one_minus_exp(-rate * (count - 1.0))
-        inner = log_one_minus_exp(-rate * count) + np.logaddexp(nearest, further) - total
-        terms = np.logaddexp(np.where(some, inner, -np.inf), self.log_infinite_mass)
+        largest = self._largest_count(epsilon)
+        has_inner_loss = largest >= first
+        largest = np.where(has_inner_loss, largest, first)
+        number = largest - first + 1.0
+        minus_theta = np.minimum(epsilon - rate * (self.shift - 2.0 * largest), 0.0)
+        at_largest = -rate * largest + log_one_minus_exp(minus_theta)
+        at_others = -rate * first + log_one_minus_exp(-rate * (number - 1.0))
+        inner = log_one_minus_exp(-rate * number) + np.logaddexp(at_largest, at_others) - log_total
+        log_sum = np.logaddexp(np.where(has_inner_loss, inner, -np.inf), self.log_infinite_mass)
         if self._least > 0:
-            return np.asarray(terms)
-        log_end_share = 0.0
-        if self.levels is not None:
-            log_end_share = float(log_one_minus_exp(np.asarray(-rate * (self.levels - self.shift + 1.0))))
-        return np.asarray(np.logaddexp(terms, log_end_share - total + log_one_minus_exp(epsilon - rate * self.shift)))
+            return np.asarray(log_sum)
+        at_zero = self._log_end_share - log_total + log_one_minus_exp(epsilon - rate * self.shift)
+        return np.asarray(np.logaddexp(log_sum, at_zero))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ by the formula above. Roundings of the atoms' places are charged as shifts of ε."""
+        """Enclose log δ by a sum of positive terms. The roundings of the losses are charged as shifts of ε."""
 
-        def at(point: FloatArray) -> Enclosure:
+        def bounds_at(point: FloatArray) -> Enclosure:
             return Enclosure.around(self._log_delta(point), self.tail_accuracy)
 
-        return outward(at, np.asarray(epsilon, dtype=np.float64))
+        return outward(bounds_at, np.asarray(epsilon, dtype=np.float64))
 
 
 def geometric_pair(decay_rate: float, shift: int, levels: int | None = None) -> Pair:

@@ -34,11 +34,16 @@ _LOG2 = math.log(2.0)
 
 @dataclass(frozen=True)
 class LaplaceProfile(Profile):
-    """Laplace(s) against Laplace(0), in either direction, for a shift s that is known to two units of roundoff.
+    """The profile of Laplace(s) against Laplace(0), in either direction.
+
+    For ε < s it is δ(ε) = 1 − e^{(ε − s)/2}, with P(L > ε) = 1 − e^{(ε − s)/2}/2 and Q(L > ε) = e^{−(s + ε)/2}/2.
 
     Source: the integral of the positive part, elementary.
 
     Guarantees: `log_delta` encloses, and is exactly −inf from s (1 + 4 units) on.
+
+    Attributes:
+        shift: s in units of the noise's scale, known to two units of roundoff.
     """
 
     root_search: ClassVar[RootSearch] = "sweep"
@@ -61,7 +66,7 @@ class LaplaceProfile(Profile):
         return Enclosure(Enclosure.around(lower, ACCURACY).lower, Enclosure.around(upper, ACCURACY).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails by the formulas above; −inf from s on."""
+        """Return the logs of 1 − e^{(ε − s)/2}/2 and e^{−(s + ε)/2}/2; −inf from s on."""
         at = np.asarray(epsilon, dtype=np.float64)
         inside = at < self.shift
         log_p = np.log1p(-0.5 * np.exp(0.5 * np.minimum(at - self.shift, 0.0)))
@@ -70,7 +75,17 @@ class LaplaceProfile(Profile):
 
 @dataclass(frozen=True)
 class OppositeLaplaceProfile(Profile):
-    """(1 − q) Laplace(0) + q Laplace(s) against (1 − q) Laplace(0) + q Laplace(−s), in either direction."""
+    """The profile of (1 − q) Laplace(0) + q Laplace(s) against (1 − q) Laplace(0) + q Laplace(−s), in either direction.
+
+    While u < 1 it is δ(ε) = q (1 − u) with
+
+        u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
+
+    Attributes:
+        rate: inclusion probability q.
+        shift: s, in units of the noise's scale.
+        absent: 1 − q, if it is known more accurately than from `rate`.
+    """
 
     root_search: ClassVar[RootSearch] = "sweep"
 
@@ -86,32 +101,33 @@ class OppositeLaplaceProfile(Profile):
         return log_complement(self.rate, self.absent)
 
     def _log_u(self, epsilon: FloatArray) -> FloatArray:
-        """Return log u; 0 or more if δ is zero."""
-        log_kept = float(np.logaddexp(self._log_absent, math.log(self.rate) - self.shift))
+        """Return log u; δ is zero if it is 0 or more."""
+        log_least_ratio = float(np.logaddexp(self._log_absent, math.log(self.rate) - self.shift))
         with np.errstate(divide="ignore"):
-            log_odds = np.where(epsilon > 30.0, epsilon + np.log1p(-np.exp(-np.maximum(epsilon, 1.0))), 0.0)
-            log_odds = np.where(epsilon > 30.0, log_odds, np.log(np.expm1(np.minimum(epsilon, 30.0))))
-        return np.asarray(0.5 * np.logaddexp(-2.0 * self.shift, log_odds - self.shift + log_kept - math.log(self.rate)))
+            log_expm1_large = epsilon + np.log1p(-np.exp(-np.maximum(epsilon, 1.0)))
+            log_expm1_small = np.log(np.expm1(np.minimum(epsilon, 30.0)))
+        log_expm1 = np.where(epsilon > 30.0, log_expm1_large, log_expm1_small)
+        log_rise = log_expm1 - self.shift + log_least_ratio - math.log(self.rate)
+        return np.asarray(0.5 * np.logaddexp(-2.0 * self.shift, log_rise))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log q + log(1 − u), for log u known to a few units of 1 + s + ε + |log q|."""
         at = np.asarray(epsilon, dtype=np.float64)
         log_u, log_rate = self._log_u(at), math.log(self.rate)
         slack = 16 * UNIT_ROUNDOFF * (1.0 + self.shift + at + abs(log_rate))
-        bounds = (log_rate + log_one_minus_exp(log_u + side * slack) for side in (1, -1))
-        lower, upper = (Enclosure.around(end, ACCURACY) for end in bounds)
-        return Enclosure(lower.lower, upper.upper)
+        least, most = log_rate + log_one_minus_exp(log_u + slack), log_rate + log_one_minus_exp(log_u - slack)
+        return Enclosure(Enclosure.around(least, ACCURACY).lower, Enclosure.around(most, ACCURACY).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log masses of {L > ε}, the half-line beyond x = s + log u, under both distributions."""
         log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
-        inside = log_u < 0
-        beyond = self.shift + np.minimum(log_u, 0.0)
-        absent = self._log_absent - _LOG2 - beyond
-        drawn = math.log(self.rate)
-        log_p = np.logaddexp(absent, drawn + np.log1p(-0.5 * np.exp(np.minimum(log_u, 0.0))))
-        log_q = np.logaddexp(absent, drawn - _LOG2 - beyond - self.shift)
-        return Tails(np.where(inside, log_p, -np.inf), np.where(inside, log_q, -np.inf))
+        is_inside = log_u < 0
+        boundary = self.shift + np.minimum(log_u, 0.0)
+        log_rate = math.log(self.rate)
+        absent = self._log_absent - _LOG2 - boundary
+        log_p = np.logaddexp(absent, log_rate + np.log1p(-0.5 * np.exp(np.minimum(log_u, 0.0))))
+        log_q = np.logaddexp(absent, log_rate - _LOG2 - boundary - self.shift)
+        return Tails(np.where(is_inside, log_p, -np.inf), np.where(is_inside, log_q, -np.inf))
 
 
 def laplace_pair(shift: float) -> Pair:

@@ -26,7 +26,14 @@ TABLE_ACCURACY = 2.0**12 * UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class PiecewiseTails:
-    """A convex piecewise linear curve in α = e^ε: log values at increasing ε from 0, constant after the last."""
+    """A convex curve D that is piecewise linear in α = e^ε, and constant after its last point.
+
+    As a privacy profile it has the tails Q(L > ε) = −dD/dα and P(L > ε) = D + α Q(L > ε).
+
+    Attributes:
+        epsilon: ε of the points, increasing from 0, in nats.
+        log_value: log D of the points.
+    """
 
     epsilon: FloatArray
     log_value: FloatArray
@@ -74,28 +81,53 @@ def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
         log_value: log D of the points.
     """
     log_value = np.minimum.accumulate(log_value)
-    distinct: list[int] = []
-    last = math.inf
-    for i, value in enumerate(log_value.tolist()):
-        if not (value > last - NEAR_TIE or last == -math.inf):
-            distinct.append(i)
-            last = value
+    distinct = _drop_near_ties(log_value.tolist())
     epsilon, log_value = epsilon[distinct], log_value[distinct]
+    vertices = _lower_hull(epsilon, log_value)
+    return PiecewiseTails(epsilon[vertices], log_value[vertices])
+
+
+def _drop_near_ties(log_values: list[float]) -> list[int]:
+    """Return the indices of the values that are at least `NEAR_TIE` below the previous one kept, up to the first −∞."""
+    indices: list[int] = []
+    last = math.inf
+    for index, value in enumerate(log_values):
+        if last == -math.inf:
+            break
+        if value <= last - NEAR_TIE:
+            indices.append(index)
+            last = value
+    return indices
+
+
+def _lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
+    """Return the indices of the vertices of the greatest convex function below the points, as a function of e^ε.
+
+    A point is added as a vertex from left to right. Previous vertices are removed while the line to the new point
+    decreases at least as steeply as the line before it.
+
+    Args:
+        epsilon: ε of the points, increasing.
+        log_value: log D of the points, decreasing.
+    """
     with np.errstate(invalid="ignore"):
-        runs = log_difference(epsilon[1:], epsilon[:-1])
-        falls = log_difference(log_value[:-1], log_value[1:])
-        next_to = np.where(np.isfinite(runs), falls - runs, np.inf).tolist()
+        log_runs = log_difference(epsilon[1:], epsilon[:-1])
+        log_falls = log_difference(log_value[:-1], log_value[1:])
+        neighbour_slopes = np.where(np.isfinite(log_runs), log_falls - log_runs, np.inf).tolist()
     vertices: list[int] = [0]
-    slopes: list[float] = []  # between the vertices
-    for i in range(1, epsilon.size):
-        slope = next_to[i - 1] if vertices[-1] == i - 1 else _log_slope(epsilon, log_value, vertices[-1], i)
+    slopes: list[float] = []  # log −dD/dα between the vertices
+    for index in range(1, epsilon.size):
+        if vertices[-1] == index - 1:
+            slope = neighbour_slopes[index - 1]
+        else:
+            slope = _log_slope(epsilon, log_value, vertices[-1], index)
         while slopes and slopes[-1] <= slope:
             vertices.pop()
             slopes.pop()
-            slope = _log_slope(epsilon, log_value, vertices[-1], i)
-        vertices.append(i)
+            slope = _log_slope(epsilon, log_value, vertices[-1], index)
+        vertices.append(index)
         slopes.append(slope)
-    return PiecewiseTails(epsilon[vertices], log_value[vertices])
+    return vertices
 
 
 def _log_slope(epsilon: FloatArray, log_value: FloatArray, first: int, second: int) -> float:

@@ -36,13 +36,14 @@ _ACCURACY = 256 * UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class PowerProfile(Profile):
-    """The sum of powers f, and the chord near γ = 1, as above.
+    """The greatest symmetric profile below f(γ) = Σ_a c_a γ^−(a−1), which follows from Rényi divergences of orders a.
 
-    A slot of a ledger may continue while it is `legal`.
+    With y = log γ, f = Σ e^{l_a − (a−1) y}, Q(L > y) = Σ (a − 1) e^{l_a − a y} and P(L > y) = Σ a e^{l_a − (a−1) y}
+    with l_a = log c_a. While P + Q > 1, near γ = 1, a chord with P + Q = 1 replaces f.
 
     Attributes:
         orders: orders a, each above 1.
-        log_coefficients: log c_a.
+        log_coefficients: l_a.
     """
 
     orders: tuple[float, ...]
@@ -54,7 +55,8 @@ class PowerProfile(Profile):
         """Bound on the error of the log tails. Exponents up to (a − 1) ε are rounded a few times."""
         return _ACCURACY
 
-    def _logs(self, epsilon: FloatArray, weights: Sequence[float]) -> FloatArray:
+    def _log_weighted_sum(self, epsilon: FloatArray, weights: Sequence[float]) -> FloatArray:
+        """Return log Σ_a w_a e^{l_a − (a−1) ε} with a weight w_a for each order."""
         at = np.asarray(epsilon, dtype=np.float64)
         terms = [
             math.log(weight) + log_c - (order - 1.0) * at
@@ -64,9 +66,11 @@ class PowerProfile(Profile):
 
     @property
     def legal(self) -> bool:
-        """True if f is above 1 − γ on (0, 1), with a margin for rounding.
+        """True if some mechanism has these Rényi divergences: f(γ) ≥ 1 − γ for all γ in (0, 1), as for every profile.
 
-        This holds if and only if the tangent of f from (0, 1), which touches at P = 1, decreases no faster than 1 − γ.
+        This holds if and only if the tangent of f through the point (0, 1) falls no faster than 1 − γ. It touches f
+        where P = f − γ f′ is 1. The factor 16 is a margin for rounding. A Rényi slot of a ledger, its budget for
+        mechanisms that are not fixed in advance, can pay as long as this holds.
         """
         touching = self._falls_to_one(self._log_p)
         if touching >= 0.0:
@@ -96,25 +100,34 @@ class PowerProfile(Profile):
         return bisect_reals(lambda y: float(log_value(np.asarray(y))) > 0.0, low, high)[1]
 
     def _log_f(self, at: FloatArray) -> FloatArray:
-        return self._logs(at, [1.0] * len(self.orders))
+        return self._log_weighted_sum(at, [1.0] * len(self.orders))
 
     def _log_p(self, at: FloatArray) -> FloatArray:
-        return self._logs(at, self.orders)
+        return self._log_weighted_sum(at, self.orders)
 
     def _log_q(self, at: FloatArray) -> FloatArray:
-        return np.asarray(self._logs(at, [order - 1.0 for order in self.orders]) - at)
+        return np.asarray(self._log_weighted_sum(at, [order - 1.0 for order in self.orders]) - at)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the bound on log δ numerically, for ε ≥ 0."""
+        """Enclose log δ(ε) for ε ≥ 0: log f, or below the end ε₀ of the chord log(δ(ε₀) + (e^ε₀ − e^ε) Q).
+
+        Q is Q(L > ε), which is constant along the chord.
+
+        Args:
+            epsilon: values of ε = log γ, in nats.
+        """
         at = np.asarray(epsilon, dtype=np.float64)
+        # The exponents l_a − (a − 1) ε are rounded relative to their largest size.
         size = (max(self.orders) - 1.0) * (1.0 + at) + max(abs(coefficient) for coefficient in self.log_coefficients)
-        end = self._chord
-        beyond = np.minimum(at, end.epsilon)
-        along = np.logaddexp(end.log_delta, log_difference(np.full_like(beyond, end.epsilon), beyond) + end.log_q)
-        sums = np.where(at < end.epsilon, along, self._log_f(at))
+        chord = self._chord
+        inside = np.minimum(at, chord.epsilon)
+        log_rise = log_difference(np.full_like(inside, chord.epsilon), inside) + chord.log_q
+        value = np.where(at < chord.epsilon, np.logaddexp(chord.log_delta, log_rise), self._log_f(at))
         slack = 16.0 * UNIT_ROUNDOFF * (1.0 + size)
-        lower, upper = (Enclosure.around(sums + side * slack, 32 * UNIT_ROUNDOFF) for side in (-1, 1))
-        return Enclosure(lower.lower, upper.upper)
+        return Enclosure(
+            Enclosure.around(value - slack, 32 * UNIT_ROUNDOFF).lower,
+            Enclosure.around(value + slack, 32 * UNIT_ROUNDOFF).upper,
+        )
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails P and Q, which are constant along the chord."""

@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.mixture_laws import mixtures_around
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.mixed_sums import blocks_of, log_sums, windows
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, log_normal_tail, log_theta
 from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon
-from epsilond.accountants.profiles.gaussian import GaussianMixture, GaussianProfile, mixture_pair
+from epsilond.accountants.profiles.gaussian import GaussianProfile, LineMixture, mixture_pair
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import DrawnMixtureLaw, GaussianMixtureLaw
     from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.amplification import Share
 
 
 class GroupProfiles(Protocol):
@@ -112,10 +114,17 @@ class SeparateGroups:
 
 @dataclass(frozen=True)
 class MultiplicityProfile(Profile):
-    """Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)), for a contribution that is drawn k times with weight w_k.
+    """The profile Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)) of a contribution that is drawn k times with probability w_k.
 
-    η is Σ w_k, and each δ_k is a base profile. `accuracy` bounds the error of each log weight. The weights beyond the
-    list sum to at most e^`log_infinite_mass`. They are charged as an infinite loss.
+    η = Σ w_k is the probability that it is drawn at all, and δ_k the profile of the mechanism for k copies. The weights
+    beyond the list are charged as an infinite loss.
+
+    Attributes:
+        groups: the profiles δ_k.
+        log_weights: log w_k.
+        rate: η.
+        accuracy: bound on the error of each log weight.
+        log_infinite_mass: log of a bound on the sum of the weights beyond the list.
     """
 
     groups: GroupProfiles
@@ -130,9 +139,10 @@ class MultiplicityProfile(Profile):
         return 2 * self.groups.tail_accuracy + 2 * NUDGE + self.accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the weighted sum. The weights beyond the list are charged to the upper bound only.
+        """Enclose the log of Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)) at each ε'.
 
-        Roundings of the change of variable are charged by an outward shift of its argument, because profiles decrease.
+        The probability of numbers k beyond `log_weights` is charged to the upper bound only. Roundings of the change
+        from ε' to the base's ε are charged by moving ε' outward, because profiles decrease.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         flat, slack = points.ravel(), 4 * NUDGE + self.accuracy
@@ -142,9 +152,10 @@ class MultiplicityProfile(Profile):
         return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the logs of P' = Σ w_k (P_k + (1 − η)/η Q_k) and Q' = Σ w_k Q_k/η.
+        """Return the logs of P' = Σ w_k (P_k + (1 − η)/η Q_k) and Q' = Σ w_k Q_k/η, the tails of the loss above ε'.
 
-        P' includes the weights beyond the list.
+        P_k and Q_k are the tails of group k, the mechanism for k copies, at the base's ε. w_k and η are those of the
+        class. P' includes the probability of numbers k beyond `log_weights`.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         weighted_p, weighted_q = (
@@ -155,22 +166,26 @@ class MultiplicityProfile(Profile):
         return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
 
     def _weighted_tails(self, base: FloatArray) -> Tails:
-        """Return log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε), without the groups that are negligible at an ε.
+        """Return log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε) over the groups k, the mechanisms for k copies.
+
+        Values of ε are taken in blocks, and in each block only the window of groups that matter there (`mixed_sums`).
 
         Args:
             base: values of ε for the base profiles.
         """
-        blocks = blocks_of(self._column.size, base)
+        weights = self._column
+        blocks = blocks_of(weights.size, base)
         if blocks is None:
             return Tails(*map(self._weigh, self.groups.log_tails(base)))
-        least, largest = (self.groups.log_tails(at) for at in (blocks.least, blocks.largest))
-        at_ends = ((here + self._column, there + self._column) for here, there in zip(least, largest, strict=True))
-        mixed = Tails(np.empty(base.size), np.empty(base.size))
-        for points, terms in windows(blocks, *at_ends):
-            tails = self.groups.part(terms).log_tails(base[points])
-            for target, logs in zip(mixed, tails, strict=True):
-                target[points] = log_sums(logs + self._column[terms])
-        return mixed
+        at_least, at_largest = self.groups.log_tails(blocks.least), self.groups.log_tails(blocks.largest)
+        terms_of_p = (at_least.log_p + weights, at_largest.log_p + weights)
+        terms_of_q = (at_least.log_q + weights, at_largest.log_q + weights)
+        log_p, log_q = np.empty(base.size), np.empty(base.size)
+        for points, chosen in windows(blocks, terms_of_p, terms_of_q):
+            tails = self.groups.part(chosen).log_tails(base[points])
+            log_p[points] = log_sums(tails.log_p + weights[chosen])
+            log_q[points] = log_sums(tails.log_q + weights[chosen])
+        return Tails(log_p, log_q)
 
     @cached_property
     def _column(self) -> FloatArray:
@@ -185,11 +200,26 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
     """Return the pair of one step with a random sensitivity, in the direction of the law."""
     log_weights = tuple(math.log(weight) for _, weight in law.components)
     means = tuple(sensitivity for sensitivity, _ in law.components)
-    second = GaussianMixture((0.0,), (0.0,))
+    second = LineMixture((0.0,), (0.0,))
     if law.direction == "replace":
-        second = GaussianMixture(log_weights, tuple(-mean for mean in means))
-    pair = mixture_pair(GaussianMixture(log_weights, means), second)
+        second = LineMixture(log_weights, tuple(-mean for mean in means))
+    pair = mixture_pair(LineMixture(log_weights, means), second)
     return Pair(pair.backward, pair.forward, law=law) if law.direction == "add" else replace(pair, law=law)
+
+
+def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, Pair]:
+    """Return the pair of a contribution of random size that is in a batch with a probability, and is zero otherwise.
+
+    Args:
+        law: mixture of the contribution itself, in any direction.
+        share: probability that the batch has the contribution.
+
+    Returns:
+        A pair for upper bounds on δ, and a pair for lower bounds; one object if no number is rounded.
+    """
+    smaller, larger = mixtures_around(law, share.around)
+    upper = gaussian_mixture_pair(larger)
+    return upper, upper if smaller == larger else gaussian_mixture_pair(smaller)
 
 
 def drawn_mixture_pair(law: DrawnMixtureLaw) -> Pair:

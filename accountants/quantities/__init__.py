@@ -7,17 +7,21 @@ library's own checks, the HTTP schema, the command line and the documents (`acco
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
+from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import ReadFrom
+from epsilond.accountants.json_types import Tagged
 from epsilond.accountants.quantities.ranges import count, in_squares, in_squares_or_zero, positive
+from epsilond.accountants.quantities.units import UNIT, ProtectedUnit, Unit, WindowedUnit, base_unit, require_unit
 from epsilond.accountants.quantity import (
     LARGEST_COUNT,
     AtMost,
     Checks,
     Quantity,
-    Tagged,
     assumptions,
     check_quantities,
     check_scales,
@@ -34,15 +38,21 @@ __all__ = [
     "LARGEST_COUNT",
     "RATIOS",
     "SQUARES",
+    "UNIT",
     "AtMost",
     "Checks",
+    "ProtectedUnit",
     "Quantity",
     "Tagged",
+    "Unit",
+    "WindowedUnit",
     "assumptions",
+    "base_unit",
     "check_quantities",
     "check_scales",
     "quantity_of",
     "request",
+    "require_unit",
     "value_of",
     "whole_number",
 ]
@@ -50,6 +60,8 @@ __all__ = [
 
 # Privacy ------------------------------------------------------------------------------------------------------------
 EPSILON = Quantity(symbol="ε", unit="nat", gt=0, le=1e9, description="privacy loss bound ε of (ε, δ), natural logs")
+ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
+"""Quantity of an ε that may be 0. δ(0) is the largest advantage of an attacker."""
 DELTA = Quantity(symbol="δ", gt=0, lt=1, description="failure probability δ of (ε, δ)")
 LOG10_DELTA = Quantity(symbol="log10 δ", lt=0, ge=-1e9, description="base-10 logarithm of δ, for a δ below any double")
 NOISE_STD = in_squares("σ", "standard deviation per coordinate of the Gaussian noise added to a message", "gradient")
@@ -72,6 +84,16 @@ SCALE_MULTIPLIER = Quantity(
     ge=LEAST_MULTIPLIER,
     le=LARGEST_MULTIPLIER,
     description="Laplace scale over the bound on the ℓ1 norm of one contribution (never over the sensitivity)",
+)
+MIXTURE_SENSITIVITY = Quantity(
+    symbol="s_i", ge=0, le=LARGEST_COUNT, description="bound on the ℓ2 norm of a contribution, over C"
+)
+MIXTURE_PROBABILITY = Quantity(symbol="p_i", ge=0, le=1, description="probability of this sensitivity")
+MIXTURE_SENSITIVITIES = Quantity(
+    description="possible bounds on the ℓ2 norm of one record's contribution, in units of the bound C that σ refers to"
+)
+MIXTURE_PROBABILITIES = Quantity(
+    description="probability of each sensitivity; they add up to 1, and the largest is read as 1 minus the others"
 )
 DECAY_RATE = Quantity(
     symbol="α", gt=0, le=700, description="decay of integer noise: its probability at y is proportional to e^(−α|y|)"
@@ -103,9 +125,11 @@ ZCDP_RHO = Quantity(symbol="ρ", gt=0, le=1e9, unit="nat", description="paramete
 RENYI_ORDER = Quantity(symbol="a", gt=1, le=1e6, description="order of a Rényi divergence")
 
 Relation = Literal["replace-one", "add-or-remove-one", "zero-out-one"]
-Unit = Literal["record", "client"]
 Observer = Literal["server", "shuffled-server", "released-models", "final-model", "other-clients"]
 Sampling = Literal["poisson", "without-replacement", "with-replacement", "full"]
+SpecSampling = Literal["poisson", "without-replacement", "with-replacement", "full", "shuffled-epochs"]
+"""Schemes of a spec. A calibration chooses among those of `Sampling`."""
+DrawScheme = SpecSampling | Literal["random-allocation"]
 Level = Literal["records", "clients"]
 
 RELATION = Quantity(
@@ -114,13 +138,6 @@ RELATION = Quantity(
         ("replace-one", "One unit's data is replaced by any other data, and the number of units is the same."),
         ("add-or-remove-one", "One unit is in one of the data sets and absent from the other."),
         ("zero-out-one", "One unit's contribution counts as zero in one of the data sets."),
-    ),
-)
-UNIT = Quantity(
-    description="the protected unit",
-    choices=(
-        ("record", "One record is protected."),
-        ("client", "Everything that one client holds is protected."),
     ),
 )
 OBSERVER = Quantity(
@@ -154,6 +171,7 @@ LEVEL = Quantity(
 )
 
 Epsilon = Annotated[float, EPSILON]
+AnyEpsilon = Annotated[float, ANY_EPSILON]
 Delta = Annotated[float, DELTA]
 NoiseStd = Annotated[float, NOISE_STD]
 NoiseMultiplier = Annotated[float, NOISE_MULTIPLIER]
@@ -197,6 +215,22 @@ class BudgetFields(DeltaFields):
         return Target.of(self.epsilon, self.delta, self.log10_delta)
 
 
+def check_unit(setting: SettingFields) -> None:
+    """Require a unit that the request class admits: a record, a client, or one window of either."""
+    request_class: Any = type(setting)
+    unit, quantity = setting.unit, _unit_of(request_class)
+    base = unit if isinstance(unit, str) else base_unit(require_unit(unit))
+    if base not in dict(quantity.choices):
+        raise InvalidInput.at("/unit", quantity.not_a_choice, allowed=quantity.allowed)
+
+
+@cache
+def _unit_of(request_class: Hashable) -> Quantity:
+    """Return the quantity of the unit in a request class. It may have fewer choices than elsewhere."""
+    own: Any = request_class
+    return quantity_of(get_type_hints(own, include_extras=True)["unit"])[1] or UNIT
+
+
 @request
 class SettingFields:
     """The setting of a guarantee: the neighbouring relation, the protected unit, and the adversary.
@@ -205,8 +239,10 @@ class SettingFields:
     """
 
     relation: Annotated[Relation, RELATION]
-    unit: Annotated[Unit, UNIT]
+    unit: Annotated[ProtectedUnit, UNIT]
     observer: Annotated[Observer, OBSERVER]
+
+    checks: ClassVar[Checks] = (check_unit,)
 
 
 @request
@@ -242,7 +278,16 @@ POPULATION = replace(
     count("n", "records that a batch is drawn from, or clients if clients are drawn"),
     of_unit="{unit}s that a batch is drawn from",
 )
+LARGEST_BATCH = replace(
+    count("B", "most records in a batch, or clients if clients are drawn; of more, a uniform subset is kept"),
+    of_unit="most {unit}s in a batch; of more, a uniform subset is kept",
+)
+RECORDS_OF_ONE_CLIENT = count("k", "most records that one client has, if σ refers to the norm of one record's part")
 TIMES = count("T", "how often the mechanism is run")
+ALLOCATED_STEPS = Quantity(symbol="t", ge=1, le=10**6, description="batches in one epoch")
+TIMES_CHOSEN = Quantity(symbol="k", ge=1, le=10**6, description="batches of one epoch that a given unit is in")
+KEPT = Quantity(description="whether the batches of a unit are the same in all epochs (true) or drawn again (false)")
+EPOCHS = count("E", "passes over the data")
 DIMENSION = count("d", "coordinates of the model")
 REPORT_DIMENSION = count("d", "coordinates of one client's message; absent: any number")
 PROBABILITY = Quantity(symbol="p", ge=0, le=1, description="probability of this count")

@@ -68,7 +68,10 @@ Personalization = Annotated[Annotated[float, FINITE_PERSONALIZATION] | Literal["
 
 
 def personalization_value(value: float | str) -> float:
-    """Return α as a double; "unbounded" gives math.inf.
+    """Return the personalisation α of PPSGD, the weight of the shared part of the models, as a double.
+
+    Args:
+        value: α in JSON, a number or "unbounded", which gives math.inf.
 
     Raises:
         InvalidInput: the value is neither "unbounded" nor a number in [0, 1e100].

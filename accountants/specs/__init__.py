@@ -14,7 +14,25 @@ are repeated in every answer as declared conditions.
 from epsilond.accountants.specs import mechanisms
 from epsilond.accountants.specs.mechanisms import *  # noqa: F403  (its names are listed in its __all__)
 from epsilond.accountants.specs.projected_sgd import ProjectedSgd
-from epsilond.accountants.specs.runs import Composed, Repeated, Shuffled, Spec, Subsampled
+from epsilond.accountants.specs.random_allocation import RandomAllocation
+from epsilond.accountants.specs.runs import Composed, Repeated, SelectBest, Shuffled, Spec, Subsampled
+from epsilond.accountants.specs.selection.repetitions import (
+    GeometricRepetitions,
+    NegativeBinomialRepetitions,
+    PoissonRepetitions,
+)
 
-__all__ = ["Composed", "ProjectedSgd", "Repeated", "Shuffled", "Spec", "Subsampled"]
+__all__ = [
+    "Composed",
+    "GeometricRepetitions",
+    "NegativeBinomialRepetitions",
+    "PoissonRepetitions",
+    "ProjectedSgd",
+    "RandomAllocation",
+    "Repeated",
+    "SelectBest",
+    "Shuffled",
+    "Spec",
+    "Subsampled",
+]
 __all__ += mechanisms.__all__

@@ -5,9 +5,11 @@ The property `primitive` of a spec is one of these. A statement about a primitiv
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple
 
 from epsilond.accountants.quantities import Quantity
+from epsilond.accountants.specs.selection.threshold_crossings import ThresholdNoise
 
 KIND = Quantity(description="which mechanism this is")
 """The quantity of the field that names the kind of a spec."""
@@ -16,14 +18,32 @@ KIND = Quantity(description="which mechanism this is")
 class NoisySum(NamedTuple):
     """Noise on a sum of contributions of bounded norm.
 
-    The relation gives the sensitivity, and zero is a contribution.
+    The sensitivity of the sum follows from the neighbouring relation: twice the bound for replace-one, and the bound
+    otherwise. A contribution may be zero.
 
     Attributes:
-        distribution: of the noise. The norm is ℓ2 for Gaussian noise and ℓ1 for Laplace noise.
+        distribution: distribution of the noise. The norm is ℓ2 for Gaussian noise and ℓ1 for Laplace noise.
         multiplier: standard deviation or Laplace scale, over the bound on the norm of one contribution.
     """
 
     distribution: Literal["gaussian", "laplace"]
+    multiplier: float
+
+
+class RandomSum(NamedTuple):
+    """Gaussian noise on a sum of contributions of random size.
+
+    The size of a contribution is drawn afresh in every release, and independently of the data. A contribution may be
+    zero.
+
+    Attributes:
+        sensitivities: bounds on the ℓ2 norm of a contribution, in units of the norm bound of one contribution.
+        probabilities: probability of each of them; the largest is 1 minus the others.
+        multiplier: standard deviation of the noise, in the same unit.
+    """
+
+    sensitivities: tuple[float, ...]
+    probabilities: tuple[float, ...]
     multiplier: float
 
 
@@ -41,6 +61,17 @@ class IntegerShift(NamedTuple):
     linf: float
     l2: float | None = None
     dimension: int | None = None
+
+    @classmethod
+    def within(cls, l2: float, *, dimension: int, l1: float = math.inf) -> IntegerShift:
+        """Return the bounds for an ℓ2 norm. Integers satisfy |x| ≤ x², so the ℓ1 norm is at most the squared ℓ2 norm.
+
+        Args:
+            l2: bound on the ℓ2 norm.
+            dimension: number of coordinates.
+            l1: bound on the ℓ1 norm, if there is one.
+        """
+        return cls(min(l1, l2 * l2, math.sqrt(dimension) * l2), l2, l2, dimension)
 
     @property
     def fits_one_axis(self) -> bool:
@@ -81,4 +112,81 @@ class BlackBox(NamedTuple):
     delta: float
 
 
-Primitive = NoisySum | NoisyIntegers | CategoryReport | BlackBox
+class DeclaredBounds(NamedTuple):
+    """A mechanism of which only declared bounds are known, in the request's relation.
+
+    Attributes:
+        epsilon: ε of an (ε, δ) mechanism with the largest possible losses that satisfies the bounds, in nats.
+        delta: δ of this mechanism.
+    """
+
+    epsilon: float
+    delta: float
+
+
+class ShiftedIntegers(NamedTuple):
+    """Symmetric log-concave noise on each coordinate of an integer vector.
+
+    Attributes:
+        distribution: distribution of the noise.
+        scale: scale σ of discrete Gaussian noise, or variance of Skellam noise.
+        shift: bounds on the difference of two neighbours' vectors.
+    """
+
+    distribution: Literal["discrete-gaussian", "skellam"]
+    scale: float
+    shift: IntegerShift
+
+
+ScoreNoise = Literal["laplace", "gumbel", "exponential"]
+
+
+class ScoredChoice(NamedTuple):
+    """The candidate with the largest score after independent noise of scale 2/ε on each score.
+
+    A score changes by at most 1 between neighbours in the request's relation.
+
+    Attributes:
+        epsilon: ε, the pure privacy parameter of the choice, in nats.
+        noise: distribution of the noise. Gumbel noise gives the exponential mechanism, exponential noise
+            permute-and-flip.
+    """
+
+    epsilon: float
+    noise: ScoreNoise
+
+
+class ThresholdAnswers(NamedTuple):
+    """Answers whether queries of sensitivity 1 are above a noisy threshold, by the sparse vector technique."""
+
+    noise: ThresholdNoise
+
+
+class SummedTrials(NamedTuple):
+    """Sums over clients of binomial variables with success probabilities that depend on the clients' values.
+
+    Attributes:
+        trials: trials of one client for one coordinate.
+        theta: largest distance of a success probability from 1/2.
+        dimension: number of coordinates.
+        clients: number of clients in a sum.
+    """
+
+    trials: int
+    theta: float
+    dimension: int
+    clients: int
+
+
+Primitive = (
+    NoisySum
+    | RandomSum
+    | NoisyIntegers
+    | CategoryReport
+    | BlackBox
+    | DeclaredBounds
+    | ScoredChoice
+    | ShiftedIntegers
+    | SummedTrials
+    | ThresholdAnswers
+)

@@ -12,11 +12,13 @@ from epsilond.accountants.specs.primitives import KIND, CategoryReport
 class RandomizedResponse:
     """Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one with 1/(e^ε + k − 1).
 
-    `epsilon` is the guarantee for replacing a record's category by another, in every relation.
+    Here ε is `epsilon` and k is `categories`. `epsilon` is the guarantee for replacing a record's category by another,
+    in every relation.
 
-    Admits: reports that are seen with the names of their records. A batch then shows its members, and a draw only
-    thins: δ' = q δ at the same ε. For reports without names or order use `shuffled`. A zeroed record is answered as
-    some category would be, fixed or random. An absent record sends nothing, so add-or-remove-one has no bound.
+    Admits: reports that are seen with the names of their records. They show who is in a batch, so a random draw with
+    inclusion probability q keeps ε, and only gives δ' = q δ. For reports without names or order use `shuffled`. A
+    zeroed record still sends a report, as if of some category, fixed or random. An absent record sends nothing, so
+    add-or-remove-one has no bound.
     """
 
     kind: Annotated[Literal["randomized_response"], KIND] = "randomized_response"

@@ -11,15 +11,18 @@ from typing_extensions import TypeAliasType
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
     DRAWN,
+    EPOCHS,
+    LARGEST_BATCH,
     LEVEL,
     POPULATION,
     RATE,
+    RECORDS_OF_ONE_CLIENT,
     REPORT_DIMENSION,
     SAMPLING,
     Clients,
     Level,
     Quantity,
-    Sampling,
+    SpecSampling,
     Tagged,
     Times,
     request,
@@ -27,9 +30,12 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.primitives import KIND, Primitive
 from epsilond.accountants.specs.projected_sgd import ProjectedSgd
+from epsilond.accountants.specs.random_allocation import RandomAllocation
+from epsilond.accountants.specs.selection.repetitions import Repetitions
 
 MECHANISMS = Quantity(description="the mechanisms in their order; each may depend on the outputs of earlier ones")
 MECHANISM = Quantity(description="the inner mechanism")
+REPETITIONS = Quantity(description="distribution of the number of runs of which the best is released")
 MOST_COMPOSED = 10_000
 """Largest number of mechanisms in a list; a longer run of equal mechanisms is `Repeated`."""
 
@@ -40,7 +46,17 @@ class Subsampled:
 
     `poisson`: every record independently with probability `rate`. `without-replacement`: a uniform subset of
     `batch_size` records. `with-replacement`: `batch_size` independent uniform draws; a record counts as often as it is
-    drawn. `full`: every record, no amplification.
+    drawn. `full`: every record, no amplification. `shuffled-epochs`: each of `epochs` epochs permutes the records and
+    cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last batch,
+    or is left out.
+
+    `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
+    `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+
+    `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
+    protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound of
+    one record. Without this field it refers to the whole contribution of a client, and the draw of records does not
+    protect the client.
 
     Admits: fresh draws that do not depend on the data. The amplified ε has two conditions. The members of a batch stay
     secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
@@ -56,18 +72,36 @@ class Subsampled:
 
     primitive: ClassVar[Primitive | None] = None
     kind: Annotated[Literal["subsampled"], KIND] = "subsampled"
-    sampling: Annotated[Sampling, SAMPLING]
+    sampling: Annotated[SpecSampling, SAMPLING]
     rate: Annotated[float | None, RATE] = None
     batch_size: Annotated[int | None, DRAWN] = None
     population: Annotated[int | None, POPULATION] = None
+    largest_batch: Annotated[int | None, LARGEST_BATCH] = None
+    records_of_one_client: Annotated[int | None, RECORDS_OF_ONE_CLIENT] = None
+    epochs: Annotated[int | None, EPOCHS] = None
     level: Annotated[Level | None, LEVEL] = None
     mechanism: Annotated[Spec, MECHANISM]
 
     def check(self) -> None:
         """Require `rate`, or `batch_size` and `population`; sampling with replacement requires the two counts."""
+        self._check_inner_allocations()
         self._check_levels()
         self._check_shuffled()
+        reject_selection(self.mechanism)
+        self._check_draws_inside()
+        self._check_records_of_one_client()
+        if self.sampling != "poisson" and self.largest_batch is not None:
+            raise InvalidInput.at("/largest_batch", "only Poisson batches have a largest size", allowed="poisson")
+        if self.sampling == "shuffled-epochs":
+            self._check_epochs()
+            return
+        if self.epochs is not None:
+            raise InvalidInput.at("/epochs", "is a field of shuffled epochs", allowed="sampling shuffled-epochs")
         present = (self.rate is not None, self.batch_size is not None, self.population is not None)
+        if self.largest_batch is not None:
+            if present != (True, False, True):
+                raise InvalidInput.at("/population", "a largest batch needs rate and population, and no batch_size")
+            return
         if self.sampling == "full":
             return
         if present not in {(True, False, False), (False, True, True)}:
@@ -77,6 +111,23 @@ class Subsampled:
                 raise InvalidInput.at("/rate", "sampling with replacement needs batch_size and population")
         elif (self.batch_size or 0) > (self.population or 0):
             raise InvalidInput.at("/batch_size", "a batch cannot exceed its population", allowed=f"≤ {self.population}")
+
+    def _check_inner_allocations(self) -> None:
+        """Reject mechanisms on a batch that divide all units among batches themselves."""
+        for part in _parts(self.mechanism):
+            divides = isinstance(part, Subsampled) and part.sampling == "shuffled-epochs"
+            if divides or isinstance(part, RandomAllocation):
+                raise InvalidInput.at("/mechanism/kind", "divides all units among batches, and is not run on a batch")
+
+    def _check_epochs(self) -> None:
+        """Require the counts of shuffled epochs, and a mechanism that takes a batch as it is."""
+        if None in (self.batch_size, self.population, self.epochs) or self.rate is not None:
+            raise InvalidInput.at("/sampling", "shuffled epochs need batch_size, population and epochs, and no rate")
+        if (self.batch_size or 0) > (self.population or 0):
+            raise InvalidInput.at("/batch_size", "a batch cannot exceed its population", allowed=f"≤ {self.population}")
+        if any(isinstance(part, Subsampled | Shuffled | ProjectedSgd) for part in _parts(self.mechanism)):
+            message = "a batch of a shuffled epoch is not drawn from again"
+            raise InvalidInput.at("/mechanism/kind", message, allowed="a mechanism without random draws")
 
     def _check_levels(self) -> None:
         """Reject a draw of clients from a batch of records, and an inner draw with a wrong population."""
@@ -89,7 +140,11 @@ class Subsampled:
         return self._fault_of_records() is None
 
     def _fault_of_records(self) -> Fault | None:
-        """Return the first inner field that contradicts a batch of records. A full batch of a batch is that batch."""
+        """Return the fault of the first inner draw that cannot be made from a batch of records, or None.
+
+        An inner draw must be of records, and from as many as the batch has. An inner draw of all records gives the same
+        batch, so that the draw inside it is checked, too.
+        """
         inner, pointer = self.mechanism, "/mechanism"
         while isinstance(inner, Subsampled):
             if inner.level == "clients":
@@ -101,6 +156,24 @@ class Subsampled:
                 return None
             inner, pointer = inner.mechanism, f"{pointer}/mechanism"
         return None
+
+    def _check_draws_inside(self) -> None:
+        """Require that a draw of a stated number of records is made from the whole data set."""
+        if self.sampling != "full":
+            reject_enclosed_draws(self.mechanism)
+
+    def _check_records_of_one_client(self) -> None:
+        """Require a draw of records for which the number of records of one client has a meaning."""
+        if self.records_of_one_client is None:
+            return
+        pointer = "/records_of_one_client"
+        if self.level != "records":
+            raise InvalidInput.at("/level", "is needed where the records of one client are counted", allowed="records")
+        if self.sampling in ("with-replacement", "shuffled-epochs") or self.largest_batch is not None:
+            message = "is for records that are drawn at most once, in batches that are not truncated"
+            raise InvalidInput.at(pointer, message, allowed="poisson, without-replacement, full")
+        if self.records_of_one_client > (self.population or self.records_of_one_client):
+            raise InvalidInput.at(pointer, "exceeds the number of all records", allowed=f"≤ {self.population}")
 
     def _check_shuffled(self) -> None:
         """Require that the draw before shuffling is of clients, as many as report."""
@@ -119,7 +192,7 @@ class Subsampled:
     @property
     def inclusion_probability(self) -> float:
         """Probability that a given record is in the batch at least once."""
-        if self.sampling == "full":
+        if self.sampling in ("full", "shuffled-epochs"):
             return 1.0
         if self.rate is not None:
             return self.rate
@@ -149,10 +222,40 @@ class Shuffled:
 
     def check(self) -> None:
         """Reject a mechanism that is shuffled itself or is an algorithm of many clients."""
-        if any(isinstance(part, Shuffled | ProjectedSgd) for part in _parts(self.mechanism)):
+        if any(isinstance(part, Shuffled | ProjectedSgd | RandomAllocation) for part in _parts(self.mechanism)):
             raise InvalidInput.at("/mechanism/kind", "is not something that one client runs")
+        if any(isinstance(part, Subsampled) and part.sampling == "shuffled-epochs" for part in _parts(self.mechanism)):
+            raise InvalidInput.at("/mechanism/sampling", "is not something that one client runs")
         if any(isinstance(part, Subsampled) and part.level == "clients" for part in _parts(self.mechanism)):
             raise InvalidInput.at("/mechanism/level", "one client draws among its own records", allowed="records")
+        reject_enclosed_draws(self.mechanism)
+        reject_selection(self.mechanism)
+
+
+def reject_enclosed_draws(mechanism: Spec) -> None:
+    """Reject a draw from all records, by `largest_batch` or `records_of_one_client`, inside a batch or a report.
+
+    Args:
+        mechanism: mechanism of the batch or of the report.
+    """
+    for part in _parts(mechanism):
+        for name in ("largest_batch", "records_of_one_client"):
+            if getattr(part, name, None) is not None:
+                message = (
+                    "a draw with this field is made from all records, and cannot be inside another draw or a report"
+                )
+                raise InvalidInput.at(f"/mechanism/{name}", message)
+
+
+def reject_selection(spec: Spec) -> None:
+    """Reject a selection of the best run inside a batch or a shuffled report.
+
+    Raises:
+        InvalidInput: the spec contains `select_best`.
+    """
+    if any(isinstance(part, SelectBest) for part in _parts(spec)):
+        message = "no theorem covers a selection that is run on a batch or in a report: put the batches inside it"
+        raise InvalidInput.at("/mechanism/kind", message)
 
 
 def _parts(spec: Spec) -> Iterator[Spec]:
@@ -198,7 +301,26 @@ class Composed:
             raise InvalidInput.at("/mechanisms", "has too few or too many entries", allowed=f"1 to {MOST_COMPOSED}")
 
 
+@request
+class SelectBest:
+    """Runs `mechanism` a random number of times, and releases only the best output, as in hyper-parameter tuning.
+
+    Admits: any total order of outputs that is fixed in advance, with ties broken by independent random numbers. The
+    number of runs is drawn independently of the data and of the outputs. Runs may have different settings, such as
+    learning rates, that are drawn anew for each run in the same way. Neither the other outputs nor the number of runs
+    are seen.
+    """
+
+    primitive: ClassVar[Primitive | None] = None
+    kind: Annotated[Literal["select_best"], KIND] = "select_best"
+    mechanism: Annotated[Spec, MECHANISM]
+    repetitions: Annotated[Repetitions, REPETITIONS]
+
+
 Spec = TypeAliasType(
     "Spec",
-    Annotated[Mechanism | Subsampled | Shuffled | Repeated | Composed | ProjectedSgd, Tagged("kind")],
+    Annotated[
+        Mechanism | Subsampled | Shuffled | Repeated | Composed | ProjectedSgd | RandomAllocation | SelectBest,
+        Tagged("kind"),
+    ],
 )

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
+from epsilond.accountants.quantities import DrawScheme, Observer, ProtectedUnit, Relation, Unit, WindowedUnit, base_unit
+from epsilond.accountants.statements.statement import Statement
+from epsilond.accountants.statements.windows import restate_for_window
 from epsilond.accountants.structure import (
     FRESH_DRAW,
     POSSIBLE,
@@ -23,8 +23,6 @@ from epsilond.accountants.structure import (
     sees_clients_drawn,
 )
 from epsilond.accountants.theorem import Condition
-
-About = Literal["protects", "neighbours", "against", "trusted", "condition", "sampling"]
 
 UNITS: Mapping[Unit, str] = {"record": "one record", "client": "all data of one client"}
 RELATIONS: Mapping[Relation, str] = {
@@ -53,41 +51,62 @@ NOISE_ADDED_BEFORE: Mapping[Observer, str] = {
     "other-clients": "this noise is added before a model is sent to the clients",
 }
 """Assumption of an account of a bare spec about its noise, for each adversary."""
-SAMPLINGS: Mapping[Sampling, str] = {
+RUN_BEFORE: Mapping[Observer, str] = {
+    "server": "each client runs the mechanism before it sends",
+    "shuffled-server": "each client runs the mechanism before it sends",
+    "released-models": "the mechanism is run before a result is released",
+    "final-model": "the mechanism is run before the last result is released",
+    "other-clients": "the mechanism is run before a result is sent to the clients",
+}
+"""The same for a mechanism of which no noise is known."""
+SAMPLINGS: Mapping[DrawScheme, str] = {
     "poisson": "each {unit} is drawn independently",
     "without-replacement": "a fixed number of {unit}s is drawn without replacement",
     "with-replacement": "a fixed number of {unit}s is drawn with replacement",
     "full": "",
+    "shuffled-epochs": "every epoch cuts a random order of all {unit}s into batches",
+    "random-allocation": "each {unit} is in a random set of the batches of an epoch",
 }
 SHUFFLER_ID = "trusted-shuffler"
 """Id of the condition of every theorem that relies on a shuffler."""
 NO_DRAW = "Batches: the bound uses no random draw."
-HIDDEN_MEMBERS = "Their members must stay secret, because the bound uses amplification."
+HIDDEN_MEMBERS = "Their members must stay secret: the bound uses amplification."
 SEEN_MEMBERS = "The adversary sees their members, so the bound uses no amplification."
+ORDER_GAP = (
+    "The order may be public: no amplification by it is proved for batches that may depend on earlier outputs. The "
+    "lower bound is that of an attack, and the truth may be anywhere between the two bounds. A Poisson or "
+    "random-allocation sampler has a proved amplification."
+)
+SECRETS: Mapping[str, str] = {
+    "random-contributions": (
+        "Contributions: the size of each is drawn at random in every release. The draws must stay secret: the bound "
+        "uses amplification."
+    ),
+    "only-the-best-is-seen": (
+        "Runs: their number is random, and only the best output is released. The number and all other outputs must "
+        "stay secret."
+    ),
+}
+"""Statement on draws other than those of batches, by the id of the condition on their secrecy."""
 PUBLIC_MEMBERS = "Their members may be public, because the bound uses no amplification."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Statement:
-    """One plain statement of a guarantee, and its subject."""
+def noise_condition(observer: Observer, *, adds_noise: bool = True) -> Condition:
+    """Return the condition on the noise of a bare spec, which the caller declares.
 
-    about: About
-    text: str
-
-
-def noise_condition(observer: Observer) -> Condition:
-    """Return the condition on the noise of a bare spec, which the caller declares."""
-    return Condition(
-        "noise-before-sight",
-        f"{NOISE_ADDED_BEFORE[observer]}, so that the adversary sees nothing without it",
-    )
+    Args:
+        observer: the adversary.
+        adds_noise: whether the spec says which noise is added. Otherwise the condition is about the whole mechanism.
+    """
+    assumption = NOISE_ADDED_BEFORE[observer] if adds_noise else RUN_BEFORE[observer]
+    return Condition("noise-before-sight", f"{assumption}, so that the adversary sees nothing without it")
 
 
 def state_guarantee(
     *,
     definition: Definition | None,
     observer: Observer,
-    unit: Unit,
+    unit: ProtectedUnit,
     relation: Relation,
     draws: Sequence[Draw] = (),
     declared: Collection[Condition] = (),
@@ -97,7 +116,7 @@ def state_guarantee(
     Args:
         definition: the trust model, if it is known who adds the noise; None for an account of a bare spec.
         observer: the adversary.
-        unit: the protected unit, a record or a client.
+        unit: the protected unit: a record or a client, or one window of either.
         relation: the neighbouring relation.
         draws: the random draws of the spec, outermost first.
         declared: conditions of the guarantee; they say whether a draw may be public.
@@ -110,7 +129,10 @@ def state_guarantee(
         raise InvalidInput.at("/observer", f"a {definition} guarantee cannot be against this observer", allowed=allowed)
     ids = {condition.id for condition in declared}
     public = FRESH_DRAW.id in ids and SECRET_DRAW.id not in ids
-    return _statements(definition, observer, unit, relation, tuple(draws), public, SHUFFLER_ID in ids)
+    base = base_unit(unit)
+    secrets = tuple(text for name, text in SECRETS.items() if name in ids)
+    statements = _statements(definition, observer, base, relation, tuple(draws), secrets, public, SHUFFLER_ID in ids)
+    return restate_for_window(statements, relation, unit) if isinstance(unit, WindowedUnit) else statements
 
 
 def join_statements(statements: Sequence[Statement]) -> str:
@@ -125,17 +147,29 @@ def _statements(
     unit: Unit,
     relation: Relation,
     draws: tuple[Draw, ...],
+    secrets: tuple[str, ...],
     public: bool,
     shuffled: bool,
 ) -> tuple[Statement, ...]:
-    """Return the statements; there are a few hundred combinations."""
+    """Return the statements of `state_guarantee`. All results are stored, because there are a few hundred combinations.
+
+    Args:
+        definition: the trust model; None for an account of a bare spec.
+        observer: the adversary.
+        unit: the protected unit, a record or a client.
+        relation: the neighbouring relation.
+        draws: the random draws of the spec, outermost first.
+        secrets: statements on other draws that must stay secret.
+        public: whether the members of batches may be public.
+        shuffled: whether the guarantee relies on a trusted shuffler.
+    """
     neighbours = RELATIONS[relation].format(unit=unit)
     return (
         Statement(about="protects", text=f"Protects: {UNITS[unit]}."),
         Statement(about="neighbours", text=f"Neighbours: {neighbours}."),
         Statement(about="against", text=f"Against: {OBSERVERS[observer]}."),
         *_trust(definition, observer, shuffled),
-        *_sampling(observer, unit, draws, public),
+        *_sampling(observer, unit, draws, secrets, public),
     )
 
 
@@ -149,23 +183,36 @@ def _trust(definition: Definition | None, observer: Observer, shuffled: bool) ->
     yield Statement(about="condition", text=f"Condition: {NOISE_ADDED_BEFORE[observer]}.")
 
 
-def _sampling(observer: Observer, unit: Unit, draws: tuple[Draw, ...], public: bool) -> Iterator[Statement]:
+def _sampling(
+    observer: Observer, unit: Unit, draws: tuple[Draw, ...], secrets: tuple[str, ...], public: bool
+) -> Iterator[Statement]:
     """State each random draw, and whether its outcome must stay secret."""
     random_draws = [draw for draw in draws if draw.sampling != "full"]
     for draw in random_draws:
         drawn = SAMPLINGS[draw.sampling].format(unit=draw.level.removesuffix("s"))
         yield Statement(about="sampling", text=f"Batches: {drawn}. {_secrecy(draw, observer, unit, public)}")
-    if not random_draws:
+    for secret in secrets:
+        yield Statement(about="sampling", text=secret)
+    if not (random_draws or secrets):
         yield Statement(about="sampling", text=NO_DRAW)
 
 
 def _secrecy(draw: Draw, observer: Observer, unit: Unit, public: bool) -> str:
-    """Return whether the members of a batch must stay secret.
+    """Return the statement on whether the members of a batch must stay secret.
 
-    A draw of records does not protect a whole client. A draw of clients makes a loss to a record rarer, but no smaller.
-    Neither amplifies.
+    They must if the bound uses amplification by sampling. Draws of a level other than the protected unit do not
+    amplify without a shuffler. A draw of records does not protect a whole client, unless the number of its records is
+    bounded. A draw of clients does not lower a record's ε.
+
+    Args:
+        draw: the random draw of the batch.
+        observer: the adversary, who may see which clients are drawn.
+        unit: the protected unit, a record or a client.
+        public: whether the bound holds for public members.
     """
-    if draw.level != own_level(unit) and not draw.shuffled:
+    if draw.sampling == "shuffled-epochs":
+        return ORDER_GAP
+    if draw.level != own_level(unit) and not draw.shuffled and not draw.protects_client:
         return PUBLIC_MEMBERS
     if draw.level == "clients" and sees_clients_drawn(observer, draw.sampling):
         return SEEN_MEMBERS

@@ -11,7 +11,7 @@ from importlib import import_module
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from epsilond.accountants.kinds import NAMES
+from epsilond.accountants.kinds import PLACES
 
 if TYPE_CHECKING:
     from epsilond.accountants.rule import Rule
@@ -40,7 +40,7 @@ class TheoremFamily(NamedTuple):
         return import_module(f"{self.package}.{self.name}")
 
 
-_KINDS = tuple(TheoremFamily(name, rules=True, package="epsilond.accountants.kinds") for name in NAMES)
+_KINDS = tuple(TheoremFamily(place, rules=True, package="epsilond.accountants.kinds") for place in PLACES.values())
 """Families of single mechanisms, one for each kind."""
 _BEFORE_ESCAPE = 3
 """Number of kinds that are listed before the theorems on outputs that escape. The next kind has such outputs."""
@@ -54,13 +54,20 @@ FAMILIES = (
     *_KINDS[_BEFORE_ESCAPE:],
     TheoremFamily("sampling.subsampling", rules=True),
     TheoremFamily("sampling.with_replacement", rules=True),
+    TheoremFamily("sampling.unseen_multiplicities"),
+    TheoremFamily("sampling.zeroed_batches"),
     TheoremFamily("sampling.poisson_comonotone", rules=True),
     TheoremFamily("sampling.poisson_replacement", rules=True),
     TheoremFamily("shuffling.batches", rules=True),
     TheoremFamily("sampling.two_level", rules=True),
     TheoremFamily("sampling.thinning", rules=True),
+    TheoremFamily("sampling.mixtures.client_records", rules=True),
+    TheoremFamily("sampling.truncated.batches", rules=True),
+    TheoremFamily("sampling.random_allocation", rules=True),
+    TheoremFamily("sampling.shuffled_epochs", rules=True),
     TheoremFamily("shuffling.reports", rules=True),
     TheoremFamily("composition.rounds", rules=True),
+    TheoremFamily("selection.select_best", rules=True),
     TheoremFamily("composition.one_large_step"),
     TheoremFamily("composition.optimal"),
     TheoremFamily("conversions.renyi"),
@@ -68,6 +75,7 @@ FAMILIES = (
     TheoremFamily("mechanisms.adaptive_clipping"),
     TheoremFamily("composition.classical"),
     TheoremFamily("conversions.groups"),
+    TheoremFamily("conversions.attackers"),
     TheoremFamily("risk.lowy_razaviyayn.smooth_losses"),
     TheoremFamily("risk.lowy_razaviyayn.nonsmooth_losses"),
     TheoremFamily("risk.lowy_razaviyayn.one_pass"),
@@ -84,9 +92,11 @@ FAMILIES = (
     TheoremFamily("risk.lowy_razaviyayn.lemmas.gradient_variance"),
     TheoremFamily("risk.lowy_razaviyayn.lemmas.descent_lemmas"),
     TheoremFamily("risk.lowy_razaviyayn.lemmas.noisy_descent"),
+    TheoremFamily("risk.lowy_razaviyayn.lemmas.stationary_minimum"),
     TheoremFamily("risk.lowy_razaviyayn.envelope"),
     TheoremFamily("papers.lowy_razaviyayn.shuffled_rounds"),
     TheoremFamily("papers.lowy_razaviyayn.shuffled_lemmas"),
+    TheoremFamily("papers.lowy_razaviyayn.binary_response"),
     TheoremFamily("papers.lowy_razaviyayn.shuffled_mb_sgd"),
     TheoremFamily("papers.lowy_razaviyayn.shuffled_noise"),
     TheoremFamily("risk.lowy_razaviyayn.lower_bounds.statements"),
@@ -97,11 +107,14 @@ FAMILIES = (
     TheoremFamily("hidden_states.contraction"),
     TheoremFamily("hidden_states.projected_contraction"),
     TheoremFamily("papers.asoodeh.divergence"),
+    TheoremFamily("papers.asoodeh.kernels"),
     TheoremFamily("papers.asoodeh.one_pass"),
     TheoremFamily("papers.asoodeh.inverse_time_steps"),
+    TheoremFamily("papers.asoodeh.one_step"),
     TheoremFamily("risk.asoodeh.one_pass"),
     TheoremFamily("risk.asoodeh.convex_losses"),
     TheoremFamily("risk.asoodeh.convex_bound"),
+    TheoremFamily("risk.asoodeh.scheduled_bound"),
     TheoremFamily("hidden_states.shifted_interpolation"),
     TheoremFamily("hidden_states.shifted_interpolation_printed"),
     TheoremFamily("hidden_states.shifted_interpolation_sampled"),
@@ -116,6 +129,7 @@ FAMILIES = (
     TheoremFamily("risk.bietti.sampled_participation"),
     TheoremFamily("risk.bietti.sampled_privacy_cost"),
     TheoremFamily("risk.bietti.parts_of_the_bound"),
+    TheoremFamily("risk.bietti.gradient_distances"),
     TheoremFamily("risk.bietti.experiments"),
     TheoremFamily("papers.reshef_levy.conversions"),
     TheoremFamily("papers.reshef_levy.divergences"),
@@ -127,6 +141,7 @@ FAMILIES = (
     TheoremFamily("risk.reshef_levy.certified_bound"),
     TheoremFamily("risk.reshef_levy.trusted_server"),
     TheoremFamily("risk.reshef_levy.anytime_steps"),
+    TheoremFamily("risk.reshef_levy.martingale_differences"),
     TheoremFamily("risk.reshef_levy.softmax"),
     TheoremFamily("papers.das.truncated_noise"),
     TheoremFamily("papers.das.composed_rounds"),
@@ -139,6 +154,7 @@ FAMILIES = (
     TheoremFamily("papers.das.update_movement"),
     TheoremFamily("risk.das.convergence"),
     TheoremFamily("risk.das.local_steps"),
+    TheoremFamily("risk.das.rates"),
     TheoremFamily("risk.das.compression"),
     TheoremFamily("mechanisms.binomial"),
     TheoremFamily("mechanisms.truncated_laplace"),
@@ -151,6 +167,7 @@ FAMILIES = (
     TheoremFamily("adaptive_stop", package=_OF_LEDGERS),
     TheoremFamily("risk.start"),
     TheoremFamily("risk.averaged_steps"),
+    TheoremFamily("risk.mean_error"),
 )
 """All families, in the order in which theorems are listed and rules for one kind of spec are tried."""
 

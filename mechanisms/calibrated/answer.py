@@ -145,8 +145,8 @@ def _member(value: Any, name: str) -> Any:
 
 def round_down(value: Fraction) -> float:
     """Return the largest double at or below a fraction."""
-    near = float(value)
-    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
 
 
 def round_up(value: Fraction) -> float:

@@ -182,12 +182,7 @@ def cancelled_release(answer: Answer) -> CancelledRelease:
     norm_in_sum = base_std / multiplier
     answer.demand(f"{schedule}/base_std", base_std)
     clipping_norm = answer.number(f"{parameters}/clipping_norm")
-    rule = answer.text(f"{schedule}/rule")
-    added_by = answer.text(f"{schedule}/added_by")
-    if rule not in RULES:
-        raise InvalidInput.at(f"{schedule}/rule", "is not known", allowed=", ".join(RULES))
-    if added_by not in {"client", "server"}:
-        raise InvalidInput.at(f"{schedule}/added_by", "is not known", allowed="client, server")
+    rule, added_by = _noise_rule(answer, schedule)
     answer.demand(f"{guarantee}/sensitivity", answer.sensitivity_factor * norm_in_sum)
     if added_by == "client":
         answer.demand(f"{parameters}/clipping_norm", norm_in_sum)
@@ -197,10 +192,29 @@ def cancelled_release(answer: Answer) -> CancelledRelease:
     return CancelledRelease(
         **answer.release_fields(),
         left_open=(REAL_NUMBERS, SUMS, CANCELLATION),
-        added_by=cast("AddedBy", added_by),
+        added_by=added_by,
         contribution_bound=min(clipping_norm, round_down(norm_in_sum / Fraction(weight))),
         weight=weight,
         base_std=float(base_std),
         grows=RULES[rule],
         most_releases=answer.integer(f"{schedule}/most_participations"),
     )
+
+
+def _noise_rule(answer: Answer, schedule: str) -> tuple[str, AddedBy]:
+    """Return the noise rule of a schedule, a key of `RULES`, and the party that adds the noise.
+
+    Args:
+        answer: the answer of the calibrator.
+        schedule: JSON pointer to the schedule.
+
+    Raises:
+        InvalidInput: the rule or the party is unknown.
+    """
+    rule = answer.text(f"{schedule}/rule")
+    added_by = answer.text(f"{schedule}/added_by")
+    if rule not in RULES:
+        raise InvalidInput.at(f"{schedule}/rule", "is not known", allowed=", ".join(RULES))
+    if added_by not in {"client", "server"}:
+        raise InvalidInput.at(f"{schedule}/added_by", "is not known", allowed="client, server")
+    return rule, cast("AddedBy", added_by)

@@ -131,7 +131,12 @@ class GaussianRelease(Release):
 def client_mean(answer: Answer) -> GaussianRelease:
     """Build the release of a client's mean of `batch_size` gradients, with noise that the client adds.
 
-    A gradient is one contribution. If the guarantee protects clients, the client's whole mean is one contribution.
+    A release clips contributions, sums them with a weight, and adds noise. Each gradient is a contribution of weight
+    1/`batch_size`. If the guarantee protects clients, the client's whole mean is one contribution of weight 1. The
+    clipping norm is the largest norm in the weighted sum, divided by the weight.
+
+    Args:
+        answer: the answer of a calibrator.
     """
     parameters, guarantee = answer.parameters, answer.guarantee
     norm_in_sum = _norm_in_sum(answer)
@@ -157,10 +162,14 @@ def server_sum(answer: Answer) -> GaussianRelease:
 def fixed_mean(answer: Answer) -> GaussianRelease:
     """Build the release of the server's sum of clipped updates, divided by the fixed number `participants`.
 
-    The division is a weight of 1/`participants`, rounded down.
+    The release is a function that clips, sums and adds noise. The division is a weight of 1/`participants`, rounded
+    down.
+
+    Args:
+        answer: the answer of a calibrator.
 
     Raises:
-        InvalidInput: the answer has an adaptive clipping norm, or contradicts itself.
+        InvalidInput: the answer has an adaptive clipping norm, or its sensitivity and noise do not fit together.
     """
     parameters, guarantee = answer.parameters, answer.guarantee
     if answer.get(f"{parameters}/adaptive_clipping") is not None:
@@ -186,9 +195,12 @@ def fixed_mean(answer: Answer) -> GaussianRelease:
 
 
 def client_step(answer: Answer) -> GaussianRelease:
-    """Build the release of a client's own gradient with the noise of its step, for projected SGD.
+    """Build the release of a client's own gradient, with noise that may differ from step to step, for projected SGD.
 
     The server takes the mean of the releases and projects.
+
+    Args:
+        answer: the answer of a calibrator. Its `noise_std` is the smallest over all steps.
     """
     contribution_bound = round_down(_norm_in_sum(answer))
     step_noise_stds = _step_noise_stds(answer)
@@ -206,6 +218,11 @@ def client_step(answer: Answer) -> GaussianRelease:
 
 def plain_sum(answer: Answer) -> GaussianRelease:
     """Build the release of the server's sum of contributions, each clipped to the caller's `clipping_norm`.
+
+    The release is a function that clips, sums and adds noise of `noise_multiplier` times `clipping_norm`.
+
+    Args:
+        answer: the answer of a calibrator, with the caller's `clipping_norm`.
 
     Raises:
         InvalidInput: the caller gave no clipping norm, or one that is not positive and finite.

@@ -103,6 +103,7 @@ class GridRelease(Release):
         return self._encode_rows(rows, source)
 
     def _encode_rows(self, rows: Floats, source: RandomSource | None) -> Integers:
+        """Clip the contributions, one in each row, and round them to the grid."""
         if rows.shape[1] != self.dimension:
             raise InvalidInput.at("/contributions", "has another dimension", allowed=f"(n, …) of {self.dimension} each")
         clipped = clip(rows, self.contribution_bound, records=True).values

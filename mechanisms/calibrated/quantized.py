@@ -108,7 +108,7 @@ class QuantizedRelease(Release):
             count: number of coordinates. Required if `dimension` is None.
 
         Returns:
-            A vector of integers from −(s + m) to s + m.
+            A vector of integers from −(s + m) to s + m, with s = `quantization_levels` and m = `noise_levels`.
 
         Raises:
             InvalidInput: the count is missing or differs from `dimension`, or `encode` cannot have written the message.
@@ -181,6 +181,7 @@ def quantized_release(answer: Answer) -> QuantizedRelease:
 
 
 def _demand_at_most(pointer: str, value: int, most: int) -> None:
+    """Reject a number of levels that the sampler does not support."""
     if value > most:
         raise InvalidInput.at(pointer, "is more than can be drawn", allowed=f"≤ {most}")
 

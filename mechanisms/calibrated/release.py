@@ -32,7 +32,7 @@ NO_CURVE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """A mechanism with the parameters of an answer."""
+    """A mechanism with the parameters of a calibrator's answer, and the guarantee that it carries."""
 
     algorithm: str
     guarantee: object

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 
 class ChernoffBounds(NamedTuple):
-    """Chernoff bounds log D(ε) ≤ b(μ) − μ ε at several tilts μ (A1).
+    """Upper bounds log D(ε) ≤ b(μ) − μ ε at several tilts μ (certificate, A1).
+
+    D(ε) = E_P[(1 − e^{ε−S})₊] for the total loss S with K(μ) = log E_P[e^{μS}]. Since (1 − e^{−x})₊ ≤ C(μ) e^{μx},
+
+        b(μ) = log C(μ) + K(μ),   C(μ) = μ^μ/(1 + μ)^{1+μ}.
 
     Attributes:
         tilts: μ ≥ 0, increasing from 0.
-        log_bounds: b(μ), upper bounds on log C(μ) + K(μ).
+        log_bounds: upper bounds on b(μ).
     """
 
     tilts: FloatArray
@@ -28,50 +32,65 @@ class ChernoffBounds(NamedTuple):
 
     @classmethod
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
-        """Evaluate upper bounds of log C(μ) + K(μ) at increasing tilts."""
-        bounds = np.asarray([[transform.upper_cumulant(tilt) for tilt in tilts.tolist()] for transform in transforms])
-        total, size = bounds.sum(axis=0) + log_chernoff_factor(tilts), len(bounds) * np.abs(bounds).sum(axis=0)
+        """Evaluate the bounds of a composition.
+
+        Args:
+            transforms: transforms of the parts of the composition; K is the sum of theirs.
+            tilts: μ ≥ 0, increasing.
+        """
+        cumulants = np.asarray(
+            [[transform.upper_cumulant(tilt) for tilt in tilts.tolist()] for transform in transforms]
+        )
+        total = cumulants.sum(axis=0) + log_chernoff_factor(tilts)
+        size = len(cumulants) * np.abs(cumulants).sum(axis=0)
         return cls(tilts, total + UNIT_ROUNDOFF * (4.0 * size + 16.0 * (1.0 + np.abs(total))))
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the least of the bounds of log D(ε), with their rounding, and 0."""
+        """Return the least of the bounds b(μ) − μ ε on log D(ε), and at most 0. Roundings are included."""
         rounding = 16 * UNIT_ROUNDOFF * (1.0 + np.abs(self.log_bounds) + self.tilts * abs(epsilon))
         return min(float((self.log_bounds - self.tilts * epsilon + rounding).min()), 0.0)
 
     def log_excess(self, tilt: float, period: float, epsilon: float) -> float:
         """Return the log of a bound on the alias Σ_{m≠0} e^{lmA} D(ε + mA) of the trapezoidal rule.
 
-        The Chernoff bounds give a geometric series on either side of l.
+        With D(ε + mA) ≤ e^{b(μ) − μ(ε + mA)}, the terms with m > 0 are a geometric series for any μ > l, and those with
+        m < 0 for any μ < l. Either side is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ.
 
         Args:
-            tilt: l of the line.
+            tilt: real part l of the line of integration.
             period: A = 2π/Δt, in nats of ε.
             epsilon: ε at which D is evaluated.
         """
-        apart = np.abs(self.tilts - tilt) * period
-        size = np.abs(self.log_bounds) + self.tilts * abs(epsilon) + apart
+        decay = np.abs(self.tilts - tilt) * period
+        size = np.abs(self.log_bounds) + self.tilts * abs(epsilon) + decay
         with np.errstate(divide="ignore"):
-            logs = self.log_bounds - self.tilts * epsilon - apart - np.log(-np.expm1(-apart))
-        logs = logs + 16 * UNIT_ROUNDOFF * (1.0 + size)
-        above, below = (float(logs[side].min()) for side in (self.tilts > tilt, self.tilts < tilt))
+            series = self.log_bounds - self.tilts * epsilon - decay - np.log(-np.expm1(-decay))
+        series = series + 16 * UNIT_ROUNDOFF * (1.0 + size)
+        above = float(series[self.tilts > tilt].min())
+        below = float(series[self.tilts < tilt].min())
         return float(np.logaddexp(above, below)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(above) + abs(below))
 
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:
-        """Return the shortest period A of the trapezoidal rule with an alias of at most about e^`log_excess`.
+        """Return about the shortest period A = 2π/Δt at which the alias is at most e^`log_excess`.
+
+        Either side of the alias is about e^{b(μ) − με − |μ−l|A} for the best of the tilts μ on that side.
 
         Args:
-            tilt: l of the line.
+            tilt: real part l of the line of integration.
             epsilon: ε at which D is evaluated.
-            log_excess: log of the alias that is allowed.
+            log_excess: log of the allowed alias.
         """
         with np.errstate(divide="ignore"):
             periods = (self.log_bounds - self.tilts * epsilon - log_excess) / np.abs(self.tilts - tilt)
-        return max(float(periods[self.tilts > tilt].min()), float(periods[self.tilts < tilt].min()))
+        shortest_above = float(periods[self.tilts > tilt].min())
+        shortest_below = float(periods[self.tilts < tilt].min())
+        return max(shortest_above, shortest_below)
 
 
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
-    """Return log C(μ) = μ log μ − (1 + μ) log(1 + μ), the largest value of (1 − v) v^μ on [0, 1]; 0 at 0 (A1).
+    """Return log C(μ) = μ log μ − (1 + μ) log(1 + μ); 0 at μ = 0 (A1).
 
-    As −log(1 + μ) − μ log(1 + 1/μ) it does not cancel for large μ.
+    C(μ) is the largest value of (1 − v) v^μ on [0, 1]. As −log(1 + μ) − μ log(1 + 1/μ) the logarithm does not cancel
+    for large μ.
     """
     return np.asarray(-np.log1p(tilt) - tilt * np.log1p(1.0 / np.where(tilt > 0.0, tilt, np.inf)))

@@ -14,7 +14,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from typing import Self
 
-    from epsilond.accountants.engine.contour.part import Line
+    from epsilond.accountants.engine.contour.part import ComplexArray, Line
     from epsilond.accountants.numerics.special import FloatArray
 
 _ACCURACY = 32 * UNIT_ROUNDOFF
@@ -22,13 +22,16 @@ _ACCURACY = 32 * UNIT_ROUNDOFF
 
 
 class ClosedForm:
-    """A part that is its own transform at every tilt: nothing is left out, and no nodes are needed."""
+    """Losses whose transform is known in closed form at every tilt.
+
+    It is both a `Part` and its own `Transform`: no loss is left out, and no quadrature nodes are needed.
+    """
 
     log_leak: ClassVar[float] = -math.inf
 
     @property
     def supremum(self) -> float:
-        """T sup L, rounded up; math.inf of an unbounded loss."""
+        """Largest total loss T sup L, rounded up; math.inf if the loss is unbounded."""
         return math.inf
 
     @property
@@ -37,45 +40,70 @@ class ClosedForm:
         return self.supremum
 
     def trim(self, log_leak: float, tilt: float) -> Self:  # noqa: ARG002
-        """Return the part itself."""
+        """Return the part itself, because no losses are left out."""
         return self
 
     def resolve(self, tilt: float, frequency: float) -> Self:  # noqa: ARG002
-        """Return the part itself."""
+        """Return the part itself, because it is exact at every tilt and frequency."""
         return self
 
 
 @dataclass(frozen=True)
 class GaussianSteps(ClosedForm):
-    """All Gaussian losses of a composition: K(z) = μ² z(z + 1)/2 with μ² = Σ T_j μ_j² = `square` > 0."""
+    """The sum of all Gaussian losses of a composition.
+
+    The losses N(μ_j²/2, μ_j²), each T_j times, sum to a Gaussian loss with K(z) = μ² z(z + 1)/2 and μ² = Σ T_j μ_j².
+
+    Attributes:
+        square: μ² > 0.
+    """
 
     square: float
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return μ² l(l + 1)/2, μ² (l + ½), μ²."""
+        """Return K(l) = μ² l(l + 1)/2, K′(l) = μ² (l + ½) and K″(l) = μ² at the tilt l."""
         return self.square * 0.5 * tilt * (tilt + 1.0), self.square * (tilt + 0.5), self.square
 
     def upper_cumulant(self, tilt: float) -> float:
-        """Return K, raised by its rounding."""
+        """Return an upper bound on K(l): its value, raised by the rounding."""
         return self.moments(tilt)[0] * (1.0 + _ACCURACY)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Return |φ(t)|^T = e^{−μ² t²/2} exactly, which falls with t."""
+        """Return upper bounds on log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the tilt."""
         return np.asarray(-0.5 * self.square * frequencies * frequencies * (1.0 - _ACCURACY))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ^T, real if centred at μ² (l + ½); an error of μ² moves its modulus and, against c, its phase."""
-        frequencies, (cumulant, centre, _) = line.frequencies, self.moments(line.tilt)
-        log_modulus, zeros = -0.5 * self.square * frequencies * frequencies, np.zeros_like(frequencies)
-        rounding = _ACCURACY * (np.abs(log_modulus) + centre * frequencies)
-        return LineValues(log_modulus, zeros, zeros, rounding, centre, cumulant, _ACCURACY * cumulant)
+        """Return φ(t)^T e^{−itc} = e^{−μ²t²/2} on a line, centred at the mean c = μ² (l + ½), where it is real.
+
+        An error of μ² changes the modulus, and the phase as it changes c.
+        """
+        frequencies = line.frequencies
+        cumulant, centre, _ = self.moments(line.tilt)
+        zeros = np.zeros_like(frequencies)
+        log_modulus = -0.5 * self.square * frequencies * frequencies
+        return LineValues(
+            log_modulus=log_modulus,
+            phase=zeros,
+            log_growth=zeros,
+            rounding=_ACCURACY * (np.abs(log_modulus) + centre * frequencies),
+            centre=centre,
+            cumulant=cumulant,
+            cumulant_error=_ACCURACY * cumulant,
+        )
 
 
 @dataclass(frozen=True)
 class LaplaceSteps(ClosedForm):
-    """T steps with M(z) = e^{−s/2} (cosh ws + sinh(ws)/2w), w = z + ½ = x + it, s = `shift` > 0 (A7).
+    """T independent Laplace losses with the transform M(z) = E_P[e^{zL}] (certificate, A7).
 
-    The loss is ±s with probability ½ and ½e^{−s}, and has the density ¼e^{−(s − v)/2} between.
+    The loss is s with probability ½ and −s with probability ½e^{−s}. Between them it has the density ¼e^{−(s − v)/2} at
+    v. With w = z + ½ = x + it,
+
+        M(z) = e^{−s/2} (cosh ws + sinh(ws)/2w).
+
+    Attributes:
+        shift: distance s > 0 of the locations, in units of the noise scale.
+        count: T.
     """
 
     shift: float
@@ -83,58 +111,115 @@ class LaplaceSteps(ClosedForm):
 
     @property
     def supremum(self) -> float:
-        """T s, rounded up."""
+        """T s, rounded up, in nats."""
         return self.count * self.shift * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return K = T (−s/2 + log cosh xs + log(1 + f)) with f = tanh(xs)/2x, and its derivatives."""
+        """Return the cumulant K(l) = T log M(l) of T Laplace steps, and its derivatives K′(l) and K″(l).
+
+        With the shift s, x = l + ½ and f(x) = tanh(xs)/(2x),
+
+            K  = T (−s/2 + log cosh xs + log(1 + f)),
+            K′ = T (s tanh xs + f′/(1 + f)),
+            K″ = T (s²(1 − tanh² xs) + f″/(1 + f) − (f′/(1 + f))²).
+
+        Args:
+            tilt: exponent l ≥ 0 of the moment M(l) = E_P[e^{lL}] of one loss L.
+        """
         s, x = self.shift, tilt + 0.5
-        turn, tanh = x * s, math.tanh(x * s)
-        inner, rest = tanh / (2.0 * x), (1.0 - tanh) * (1.0 + tanh)
-        near = 0.5 * math.log1p(math.sinh(min(turn, 1.0)) ** 2)
-        log_cosh = near if turn < 1.0 else turn + math.log1p(math.exp(-2.0 * turn)) - math.log(2.0)
-        slope = (s * rest / (2.0 * x) - tanh / (2.0 * x * x)) / (1.0 + inner)
-        second = -s * s * tanh * rest / x - s * rest / (x * x) + tanh / x**3
-        variance = max(s * s * rest + second / (1.0 + inner) - slope * slope, 0.0)
-        cumulant = log_cosh + (math.log1p(inner) - 0.5 * s)
-        return self.count * cumulant, self.count * (s * tanh + slope), self.count * variance
+        tanh = math.tanh(x * s)
+        sech_squared = (1.0 - tanh) * (1.0 + tanh)
+        f = tanh / (2.0 * x)
+        first = s * sech_squared / (2.0 * x) - tanh / (2.0 * x * x)
+        second = -s * s * tanh * sech_squared / x - s * sech_squared / (x * x) + tanh / x**3
+        log_derivative = first / (1.0 + f)
+        variance = max(s * s * sech_squared + second / (1.0 + f) - log_derivative * log_derivative, 0.0)
+        cumulant = _log_cosh(x * s) + (math.log1p(f) - 0.5 * s)
+        return self.count * cumulant, self.count * (s * tanh + log_derivative), self.count * variance
 
     def _cumulant_error(self, tilt: float, cumulant: float) -> float:
-        """Bound the error of K, the rounding of x included, as K₁′ ≤ s."""
+        """Return a bound on the error of K, given the tilt l and the computed K.
+
+        It includes the rounding of x = l + ½, since the derivative of K is at most T s.
+        """
         return UNIT_ROUNDOFF * (32.0 * self.count * self.shift * (1.5 + tilt) + 4.0 * abs(cumulant))
 
     def upper_cumulant(self, tilt: float) -> float:
-        """Return K, raised by its error."""
+        """Return an upper bound on K(l): its value, raised by its error."""
         cumulant = self.moments(tilt)[0]
         return cumulant + self._cumulant_error(tilt, cumulant)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return T log of a bound of |φ(t′)| for all t′ ≥ t (A7, Decay): near t = 0, up to π/2s, and from any t on."""
+        """Return upper bounds on T log |φ(t′)| for all t′ ≥ t, at each frequency t (A7, Decay).
+
+        With f = tanh(xs)/2x and x = l + ½, |φ(t)| ≤ (1 + 1/2t)/(1 + f) for every t. For t ≤ π/2s, |φ(t)| is also at
+        most 1 − (1 − ρ)/(1 + f) with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the second
+        bound holds up to π/2s, and the first one beyond.
+
+        Args:
+            tilt: real part l of the line.
+            frequencies: t > 0.
+        """
         s, x = self.shift, tilt + 0.5
-        turn, inner, quarter = s * x, math.tanh(s * x) / (2.0 * x), 0.5 * math.pi / s
-        far = (1.0 + 0.5 / np.maximum(frequencies, quarter)) / (1.0 + inner)
-        sine = np.sin(np.minimum(s * frequencies, 0.5 * math.pi)) / math.cosh(min(turn, 350.0))
-        fallen = sine * sine / (1.0 + np.sqrt((1.0 - sine) * (1.0 + sine)))
-        near = np.where(frequencies < quarter, 1.0 - fallen / (1.0 + inner), 0.0)
-        bound = np.maximum(near, far) * (1.0 + 32 * UNIT_ROUNDOFF * (1.0 + turn))
+        quarter_turn = 0.5 * math.pi / s
+        f = math.tanh(s * x) / (2.0 * x)
+        far_bound = (1.0 + 0.5 / np.maximum(frequencies, quarter_turn)) / (1.0 + f)
+        sine = np.sin(np.minimum(s * frequencies, 0.5 * math.pi)) / math.cosh(min(s * x, 350.0))
+        # 1 − ρ = (1 − ρ²)/(1 + ρ) does not cancel.
+        decrease = sine * sine / (1.0 + np.sqrt((1.0 - sine) * (1.0 + sine)))
+        near_bound = np.where(frequencies < quarter_turn, 1.0 - decrease / (1.0 + f), 0.0)
+        bound = np.maximum(near_bound, far_bound) * (1.0 + 32 * UNIT_ROUNDOFF * (1.0 + s * x))
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ^T from φ − 1 in terms that are small where t is, within (160 + 4xs) u ts (A7, The change)."""
+        """Return φ(t)^T e^{−itc} on a line, with bounds on its errors (A7, The change).
+
+        φ(t) − 1 is computed from terms that are small for small t, with an error of at most (160 + 4xs) u ts, where u
+        is the unit of roundoff and x = l + ½.
+        """
         s, x, frequencies = self.shift, line.tilt + 0.5, line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
-        tanh, half = math.tanh(s * x), (0.5 * s) * frequencies
-        fallen, turned = 2.0 * np.sin(half) ** 2, 2.0 * np.sin(half) * np.cos(half)
-        real, imaginary = (-x) * tanh * fallen, x * turned - tanh * frequencies
-        poles = 1.0 / (2.0 * x * (x * x + frequencies * frequencies))
-        change = np.zeros(line.nodes, dtype=np.complex128)
-        change.real = (real * x + imaginary * frequencies) * poles - fallen
-        change.imag = (imaginary * x - real * frequencies) * poles + tanh * turned
+        tanh = math.tanh(s * x)
+        change = self._transform_change(x, tanh, frequencies) / (1.0 + tanh / (2.0 * x))
         error = (UNIT_ROUNDOFF * (160.0 + 4.0 * x * s) * s) * frequencies
-        scale = 1.0 + tanh / (2.0 * x)
-        modulus, phase, growth, rounding = raise_to_power(
-            change / scale, error, centre / self.count, frequencies, self.count
+        modulus, phase, growth, rounding = raise_to_power(change, error, centre / self.count, frequencies, self.count)
+        return LineValues(
+            log_modulus=modulus,
+            phase=phase - centre * frequencies,
+            log_growth=growth,
+            rounding=rounding + 4 * UNIT_ROUNDOFF * abs(centre) * frequencies,
+            centre=centre,
+            cumulant=cumulant,
+            cumulant_error=self._cumulant_error(line.tilt, cumulant),
         )
-        phase, rounding = phase - centre * frequencies, rounding + 4 * UNIT_ROUNDOFF * abs(centre) * frequencies
-        cumulant_error = self._cumulant_error(line.tilt, cumulant)
-        return LineValues(modulus, phase, growth, rounding, centre, cumulant, cumulant_error)
+
+    def _transform_change(self, x: float, tanh: float, frequencies: FloatArray) -> ComplexArray:
+        """Return (1 + f)(φ(t) − 1) with f = tanh(xs)/2x at each frequency t.
+
+        With τ = tanh xs and w = x + it it is
+
+            −(1 − cos ts) + iτ sin ts + N/(2wx),   N = −xτ(1 − cos ts) + i(x sin ts − τt).
+
+        Args:
+            x: l + ½.
+            tanh: τ.
+            frequencies: t.
+        """
+        half_angle = (0.5 * self.shift) * frequencies
+        one_minus_cosine = 2.0 * np.sin(half_angle) ** 2
+        sine = 2.0 * np.sin(half_angle) * np.cos(half_angle)
+        real = (-x) * tanh * one_minus_cosine
+        imaginary = x * sine - tanh * frequencies
+        # N/(2wx) = N (x − it)/(2x (x² + t²)).
+        scale = 1.0 / (2.0 * x * (x * x + frequencies * frequencies))
+        change = np.zeros(frequencies.size, dtype=np.complex128)
+        change.real = (real * x + imaginary * frequencies) * scale - one_minus_cosine
+        change.imag = (imaginary * x - real * frequencies) * scale + tanh * sine
+        return change
+
+
+def _log_cosh(y: float) -> float:
+    """Return log cosh y for y ≥ 0, with relative accuracy also for small y, and without overflow for large y."""
+    if y < 1.0:
+        return 0.5 * math.log1p(math.sinh(y) ** 2)
+    return y + math.log1p(math.exp(-2.0 * y)) - math.log(2.0)

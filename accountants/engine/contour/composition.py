@@ -2,9 +2,9 @@
 
     δ(ε) = E_P[(1 − e^{ε−S})₊] = (1/2πi) ∫_{Re z = l} e^{K(z) − zε}/(z(1 + z)) dz,   K(z) = Σ_j T_j log E_P[e^{zL_j}],
 
-by the trapezoidal rule on a line near the saddle. Work and relative accuracy do not depend on how small δ is, and
-hardly on the number of steps. All errors are charged (docs/engine-certificate.md, A0 to A8); where they cannot be made
-small the engine refuses (`ContourRefused`) and the caller composes on the lattice.
+by the trapezoidal rule on a line near the saddle point. Work and relative accuracy do not depend on how small δ is, and
+hardly on the number of steps. All errors are charged (docs/engine-certificate.md, A0 to A8). If they cannot be made
+small, `ContourRefused` is raised, and the caller composes on the lattice.
 
 Losses are finite here: the caller adds atoms at infinity, δ = 1 − Π(1 − a_j)^{T_j} + D(ε).
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,15 +25,17 @@ from epsilond.accountants.curve.facts import (
     GaussianMixtureLaw,
     LaplaceLaw,
     MixedLaw,
+    SampledGaussianLaw,
 )
 from epsilond.accountants.engine.contour.accuracy import ITERATIONS, NATS, TINY
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
-from epsilond.accountants.engine.contour.line import WIDEST_LINE, find_saddle_below, lay_integrand, trim_parts
-from epsilond.accountants.engine.contour.noise_steps import NEGLIGIBLE_NATS, NoiseSteps
+from epsilond.accountants.engine.contour.line import WIDEST_LINE, build_integrand, find_saddle_below, trim_parts
+from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
+from epsilond.accountants.engine.contour.noise_sums import NEGLIGIBLE_NATS
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
-from epsilond.accountants.engine.contour.saddle import by_epsilon, by_log_delta, by_log_size, find_saddle
+from epsilond.accountants.engine.contour.saddle import epsilon_target, find_saddle, log_delta_target, log_size_target
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp_at
 
 if TYPE_CHECKING:
@@ -42,25 +44,39 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.engine.contour.line import Integrand
     from epsilond.accountants.engine.contour.part import Part
-    from epsilond.accountants.engine.contour.saddle import Target
+    from epsilond.accountants.engine.contour.saddle import Saddle, Target
 
     Laws = Sequence[tuple[Law, int]]
 
 WIDEST = 1e-4
-"""Relative width of δ beyond which an enclosure is refused."""
-_SETTLED = 0.05
-"""Largest distance of a root from the ε of its line, in units of √F″: the alias is then e^−27 of δ still."""
-_NEAR = 2.0
-"""Nats by which the estimate of log δ, for which noise is left out and a line is laid, may be off."""
-_TRIALS = 12
-"""Largest number of lines for one question."""
+"""Relative width of δ beyond which an enclosure is rejected."""
+_LARGEST_OFFSET = 0.05
+"""Largest distance of a root from the ε of its line, in units of √F″: the alias is then at most e^−27 of δ."""
+_LARGEST_CHANGE = 2.0
+"""Nats by which the estimate of log δ may be off, for which noise is left out and a line is chosen."""
+_MOST_LINES = 12
+"""Largest number of lines for one request."""
+
+
+class _Level(NamedTuple):
+    """A value that a decreasing function of ε is to take, such as a given log δ. A search finds this ε, the root.
+
+    Attributes:
+        target: the value minus a saddle-point estimate of the function, whose zero is the first ε of the search.
+        evaluate: computes the function from an integrand and an ε near the one that the integrand was made for.
+        value: the value of the function at the root.
+    """
+
+    target: Target
+    evaluate: Callable[[Integrand, float], float]
+    value: float
 
 
 def build_parts(laws: Laws) -> list[Part]:
-    """Group the steps of a composition by the form of their transform; no parts if every loss is zero.
+    """Group the steps of a composition into parts, each with its own form of the transform.
 
-    Equal distributions become one part with the sum of their counts. All Gaussian steps without sampling become one
-    part.
+    Equal distributions become one part with the sum of their counts. All Gaussian steps without subsampling become one
+    part. The list is empty if every loss is zero.
 
     Args:
         laws: distributions of the losses with their counts.
@@ -72,39 +88,53 @@ def build_parts(laws: Laws) -> list[Part]:
     for law, count in laws:
         counts[law] += count
     parts: list[Part] = []
-    squares: list[float] = []
+    gaussian_squares: list[float] = []
     for law, count in counts.items():
         if law.is_silent or count == 0:
             continue
         if isinstance(law, MixedLaw):
-            raise ContourRefused(RefusalReason.BEYOND_BUDGET, "panels are not laid for mixtures")
+            raise ContourRefused(RefusalReason.BEYOND_BUDGET, "mixtures are not integrated")
         if isinstance(law, LaplaceLaw):
             parts.append(LaplaceSteps(law.shift, count))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
-            squares.append(count * law.distance * law.distance)
+            gaussian_squares.append(count * law.distance * law.distance)
         else:
-            kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
-            parts.append(NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count))
-    square = math.fsum(squares)
+            parts.append(_build_subsampled_part(law, count))
+    square = math.fsum(gaussian_squares)
     return [*parts, GaussianSteps(square)] if square > 0.0 else parts
 
 
-def falls_enough(laws: Laws) -> bool:
-    """Return whether the transform is likely to fall along the line (A8, What is rejected).
+def _build_subsampled_part(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> NoiseSteps:
+    kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
+    return NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count)
 
-    It does not if all steps are batches without replacement with atoms at the loss 0 of more than e^−40 in total.
+
+def transform_decays(laws: Laws) -> bool:
+    """Return whether the transform of a composition is likely to decay along the line (A8, What is rejected).
+
+    A batch without replacement has an atom at the loss 0, whose transform does not decay. The transform of T steps then
+    falls only to the T-th power of the atom. It is too large if all steps are such batches and the product of their
+    atoms exceeds e^−40.
+
+    Args:
+        laws: distributions of the losses with their counts.
     """
     if any(isinstance(law, GaussianMixtureLaw) and not law.is_silent for law, _ in laws):
         return True
     parts = build_parts([(law, count) for law, count in laws if not isinstance(law, DrawnMixtureLaw)])
-    atoms = [part.count * math.log(max(part.atom, TINY)) for part in parts if isinstance(part, NoiseSteps)]
-    atoms += [count * math.log(max(law.atom, TINY)) for law, count in laws if isinstance(law, DrawnMixtureLaw)]
-    closed_forms = any(not isinstance(part, NoiseSteps) for part in parts)
-    return not atoms or closed_forms or math.fsum(atoms) <= -NEGLIGIBLE_NATS
+    if any(not isinstance(part, NoiseSteps) for part in parts):
+        return True
+    log_atoms = [part.count * math.log(max(part.atom, TINY)) for part in parts if isinstance(part, NoiseSteps)]
+    log_atoms += [count * math.log(max(law.atom, TINY)) for law, count in laws if isinstance(law, DrawnMixtureLaw)]
+    return not log_atoms or math.fsum(log_atoms) <= -NEGLIGIBLE_NATS
 
 
 def supremum(laws: Laws) -> float:
-    """Return an ε from which on δ is zero, rounded up; inf if none is known."""
+    """Return the largest total loss, rounded up, from which on δ(ε) is zero; inf if the loss is unbounded.
+
+    Args:
+        laws: distributions of the losses with their counts.
+    """
     mixtures = [(law, count) for law, count in laws if isinstance(law, MixedLaw)]
     suprema = [count * law.supremum for law, count in mixtures if count and not law.is_silent]
     parts = build_parts([(law, count) for law, count in laws if not isinstance(law, MixedLaw)])
@@ -114,6 +144,8 @@ def supremum(laws: Laws) -> float:
 
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
     """Return an enclosure of log δ(ε) of a composition of laws with counts.
+
+    Each integrand improves the estimate of log δ, for which the next one is made, until the estimate is stable.
 
     Args:
         laws: distributions of the losses with their counts.
@@ -129,21 +161,27 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
     _demand_number(epsilon)
     if epsilon >= supremum(laws):
         return Interval(-math.inf, -math.inf)
-    if not (parts := build_parts(laws)):
-        value = log1m_exp_at(epsilon)  # δ = 1 − e^ε of two equal distributions
-        least, most = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)
-        return Interval(math.nextafter(least, -math.inf), min(math.nextafter(most, math.inf), 0.0))
+    parts = build_parts(laws)
+    if not parts:
+        return _log_delta_of_zero_loss(epsilon)
     estimate = _estimate_log_delta(parts, epsilon)
-    for _ in range(_TRIALS):
-        integrand, _ = lay_integrand(parts, epsilon, estimate, widest)
-        before, estimate = estimate, integrand.estimate(epsilon)[0]
-        if abs(estimate - before) <= _NEAR:
+    for _ in range(_MOST_LINES):
+        integrand, _ = build_integrand(parts, epsilon, estimate, widest)
+        previous_estimate, estimate = estimate, integrand.estimate(epsilon)[0]
+        if abs(estimate - previous_estimate) <= _LARGEST_CHANGE:
             break
     return _demand_narrow(integrand.enclosure(epsilon), widest)
 
 
+def _log_delta_of_zero_loss(epsilon: float) -> Interval:
+    """Return an enclosure of log δ(ε) = log(1 − e^ε) of two equal distributions, for ε < 0."""
+    value = log1m_exp_at(epsilon)
+    lower, upper = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)
+    return Interval(math.nextafter(lower, -math.inf), min(math.nextafter(upper, math.inf), 0.0))
+
+
 def upper_log_delta(laws: Laws, epsilon: float) -> float:
-    """Return the Chernoff bound on log δ(ε) at the saddle point λ (docs/engine-certificate.md, A1).
+    """Return the Chernoff bound on log δ(ε) at the saddle point (docs/engine-certificate.md, A1).
 
     Args:
         laws: distributions of the losses with their counts.
@@ -155,9 +193,10 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
     parts = build_parts(laws)
     if not parts or epsilon >= supremum(laws):
         return log_delta(laws, epsilon).upper
-    tilt = find_saddle(parts, by_epsilon(epsilon)).tilt
+    tilt = find_saddle(parts, epsilon_target(epsilon)).tilt
     chernoff = ChernoffBounds.at([part.resolve(tilt, 0.0) for part in parts], np.asarray([tilt]))
-    total = float(np.logaddexp.reduce([chernoff.upper_log_delta(epsilon), *(part.log_leak for part in parts)]))
+    log_leaks = [part.log_leak for part in parts]
+    total = float(np.logaddexp.reduce([chernoff.upper_log_delta(epsilon), *log_leaks]))
     return min(total + 8 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
 
 
@@ -170,8 +209,8 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
         slack: distance ≥ 0 from the target that log δ keeps at both bounds.
         widest: largest relative width of δ at the root.
 
-    Guarantees: the upper bound has itself been evaluated. Its upper log δ meets the target less `slack`; the lower
-    bound has a lower log δ above the target plus `slack`, or is 0.
+    Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
+    At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
 
     Raises:
         ContourRefused: no such certificate.
@@ -180,19 +219,20 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
     parts = build_parts(laws)
     if not parts or log_delta >= 0.0:
         return Interval(0.0, 0.0)
-    if find_saddle(parts, by_log_delta(log_delta)).epsilon <= 0.0 and upper_log_delta(laws, 0.0) <= log_delta - slack:
+    target = log_delta_target(log_delta)
+    if find_saddle(parts, target).epsilon <= 0.0 and upper_log_delta(laws, 0.0) <= log_delta - slack:
         return Interval(0.0, 0.0)
-    root, integrand = _find_root(parts, by_log_delta(log_delta), _read_log_delta, log_delta, 0.0, widest)
-    here = _demand_narrow(integrand.enclosure(root), widest)
-    return _certify_root(integrand, root, here.upper - here.lower, log_delta, slack)
+    root, integrand = _find_root(parts, _Level(target, _log_delta_at, log_delta), 0.0, widest)
+    at_root = _demand_narrow(integrand.enclosure(root), widest)
+    return _certify_root(integrand, root, at_root.upper - at_root.lower, log_delta, slack)
 
 
 def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
-    """Estimate the ε, of any sign, at which the total loss S has Q(S > ε) = e^`log_size`.
+    """Estimate the ε, of any sign, at which the test S > ε of the total loss S has a false positive rate.
 
     Args:
-        laws: distributions of the losses with their counts.
-        log_size: log of the false positive rate of the test S > ε.
+        laws: distributions of the losses (P, Q) with their counts.
+        log_size: log of the false positive rate Q(S > ε).
 
     Returns:
         The ε, and an integrand that is accurate near it.
@@ -200,9 +240,11 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
     Raises:
         ContourRefused: no such integrand was found, or every loss is zero.
     """
-    if not (parts := build_parts(laws)):
+    parts = build_parts(laws)
+    if not parts:
         raise ContourRefused(RefusalReason.NO_TILT, "no loss")
-    return _find_root(parts, by_log_size(log_size), _read_log_size, log_size, -math.inf)
+    level = _Level(log_size_target(log_size), _log_size_at, log_size)
+    return _find_root(parts, level, -math.inf, WIDEST_LINE)
 
 
 def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
@@ -228,66 +270,77 @@ def _demand_number(value: float) -> None:
 
 
 def _demand_narrow(bounds: Interval, widest: float) -> Interval:
+    """Return the bounds on log δ; raise `ContourRefused` if they differ by more than `widest`."""
     if bounds.upper - bounds.lower > widest:
         reason = RefusalReason.TOO_WIDE if math.isfinite(bounds.lower) else RefusalReason.NOT_POSITIVE
         raise ContourRefused(reason, f"relative width {bounds.upper - bounds.lower:.3g}")
     return bounds
 
 
-def _read_log_delta(integrand: Integrand, epsilon: float) -> float:
+def _log_delta_at(integrand: Integrand, epsilon: float) -> float:
     """Return an estimate of log D(ε)."""
     return integrand.estimate(epsilon)[0]
 
 
-def _read_log_size(integrand: Integrand, epsilon: float) -> float:
-    """Return an estimate of log Q(S > ε) = log(−dD/dε) − ε; inf where the slope is lost in roundings next to δ = 1."""
+def _log_size_at(integrand: Integrand, epsilon: float) -> float:
+    """Return an estimate of log Q(S > ε) = log(−dD/dε) − ε; inf if roundings hide the slope, for δ near 1."""
     value, slope = integrand.estimate(epsilon)
     return value + math.log(-slope) - epsilon if slope < 0.0 else math.inf
 
 
-def _find_root(
-    parts: list[Part],
-    target: Target,
-    read: Callable[[Integrand, float], float],
-    value: float,
-    least: float,
-    widest: float = WIDEST_LINE,
-) -> tuple[float, Integrand]:
+def _find_root(parts: list[Part], level: _Level, least: float, widest: float) -> tuple[float, Integrand]:
     """Find the ε at which a decreasing function of ε has a value, and an integrand that is accurate there.
 
-    Each integrand is made for one ε and gives the next one, until both agree.
+    Each integrand is accurate near one ε and gives the next ε, until both are close.
 
     Args:
         parts: parts of the composition.
-        target: approximation of the function by the saddle point, for the first ε.
-        read: function from an integrand and an ε to the value.
-        value: the value at the root.
+        level: the function and the value.
         least: smallest ε that is returned.
         widest: largest useful relative width of the enclosure of δ.
 
     Raises:
         ContourRefused: the ε do not converge.
     """
-    log_delta = find_saddle(parts, target).log_delta
-    root = max(find_saddle(trim_parts(parts, log_delta), target).epsilon, least)
-    for _ in range(_TRIALS):
+    log_delta = find_saddle(parts, level.target).log_delta
+    root = max(find_saddle(trim_parts(parts, log_delta), level.target).epsilon, least)
+    for _ in range(_MOST_LINES):
         centre = root
-        integrand, saddle = lay_integrand(parts, centre, log_delta, widest)
-        low, high = max(centre - saddle.width, least), centre + saddle.width
-        if low == least and read(integrand, least) <= value:
-            high = least
-        for _ in range(ITERATIONS if low < high else 0):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if read(integrand, middle) > value else (low, middle)
-        root = 0.5 * (low + high)
-        before, log_delta = log_delta, integrand.estimate(root)[0]
-        if abs(root - centre) <= _SETTLED * saddle.width and abs(log_delta - before) <= _NEAR:
+        integrand, saddle = build_integrand(parts, centre, log_delta, widest)
+        root = _find_root_near(integrand, saddle, level, centre, least)
+        previous_log_delta, log_delta = log_delta, integrand.estimate(root)[0]
+        is_near_centre = abs(root - centre) <= _LARGEST_OFFSET * saddle.width
+        if is_near_centre and abs(log_delta - previous_log_delta) <= _LARGEST_CHANGE:
             return root, integrand
     raise ContourRefused(RefusalReason.NO_TILT, "the root is not met")
 
 
+def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre: float, least: float) -> float:
+    """Bisect for the root of a level within one width of the integrand around the ε it was made for.
+
+    Args:
+        integrand: integrand that is accurate near `centre`.
+        saddle: its saddle point.
+        level: the function and the value.
+        centre: ε that the integrand was made for.
+        least: smallest ε that is returned.
+    """
+    low, high = max(centre - saddle.width, least), centre + saddle.width
+    if low == least and level.evaluate(integrand, least) <= level.value:
+        return least
+    for _ in range(ITERATIONS if low < high else 0):
+        middle = 0.5 * (low + high)
+        if level.evaluate(integrand, middle) > level.value:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
 def _certify_root(integrand: Integrand, root: float, width: float, log_delta: float, slack: float) -> Interval:
     """Move away from an approximate root of log δ(ε) = `log_delta` on both sides until the bounds are certified.
+
+    The k-th distance from the root is 2^k − 1 times the one at which the certificate is expected.
 
     Args:
         integrand: encloses log δ near the root.
@@ -303,13 +356,21 @@ def _certify_root(integrand: Integrand, root: float, width: float, log_delta: fl
         ContourRefused: no certified bound is near the root.
     """
     slope = abs(integrand.estimate(root)[1])
-    pad = (0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root
-    distances = [pad * (2.0**k - 1.0) for k in range(0 if root == 0.0 else 1, ITERATIONS)]
-    above = min(log_delta + slack, -TINY)
-    uppers = (root + distance for distance in distances)
-    lowers = (max(root - distance, 0.0) for distance in distances)
-    upper = next((end for end in uppers if integrand.enclosure(end).upper <= log_delta - slack), math.inf)
-    lower = next((end for end in lowers if end == 0.0 or integrand.enclosure(end).lower > above), -math.inf)
+    margin = 0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))
+    pad = margin / slope + 4 * UNIT_ROUNDOFF * root
+    first_step = 0 if root == 0.0 else 1
+    distances = [pad * (2.0**k - 1.0) for k in range(first_step, ITERATIONS)]
+    least_above = min(log_delta + slack, -TINY)
+    upper, lower = math.inf, -math.inf
+    for distance in distances:
+        if integrand.enclosure(root + distance).upper <= log_delta - slack:
+            upper = root + distance
+            break
+    for distance in distances:
+        candidate = max(root - distance, 0.0)
+        if candidate == 0.0 or integrand.enclosure(candidate).lower > least_above:
+            lower = candidate
+            break
     if not 0.0 <= lower <= upper < math.inf:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, "no certified bound near the root")
     return Interval(lower, upper)

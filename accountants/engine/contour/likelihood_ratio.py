@@ -25,41 +25,64 @@ _LARGE_EXPONENT = 300.0
 
 @dataclass(frozen=True)
 class LikelihoodRatio:
-    """The function r of a rate q in (0, 1) and a shift s > 0."""
+    """The likelihood ratio of a subsampled Gaussian step as a function of the noise.
+
+    With the noise x in standard deviations, the rate q and the shift s,
+
+        r(x) = 1 − q + q e^y,   y = s x − s²/2,   p(x) = q e^y / r(x) = (log r)′(x)/s.
+
+    Attributes:
+        rate: inclusion probability q in (0, 1].
+        shift: sensitivity s > 0, in standard deviations of the noise.
+    """
 
     rate: float
     shift: float
 
     def exponent(self, x: FloatArray) -> FloatArray:
-        """Return y = s (x − s/2) within two units of roundoff."""
+        """Return y = s (x − s/2) of the noise x, within two units of roundoff."""
         return self.shift * (x - 0.5 * self.shift)
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
-        """Return log r(x) within `ratio_error`; for q > ½ it is y + log(q + (1 − q) e^−y), as 1 − q is exact."""
+        """Return log r(x) within `ratio_error`.
+
+        For q > ½ it is y + log(q + (1 − q) e^{−y}), because 1 − q is then an exact double.
+        """
         y = self.exponent(x)
-        return y + log_mixture(1.0 - self.rate, -y) if self.rate > 0.5 else log_mixture(self.rate, y)
+        if self.rate > 0.5:
+            return y + log_mixture(1.0 - self.rate, -y)
+        return log_mixture(self.rate, y)
 
     def ratio_error(self, x: FloatArray, log_ratio: FloatArray) -> FloatArray:
-        """Bound the error of log r(x), where x errs by two units of roundoff of |x| + 2 (A4, Errors of L)."""
+        """Return bounds on the errors of log r(x), if x errs by two units of roundoff of |x| + 2 (A4, Errors of L).
+
+        Args:
+            x: values of the noise.
+            log_ratio: the computed log r(x).
+        """
         size = np.abs(self.exponent(x)) + self.shift * (np.abs(x) + 1.0)
         if self.rate > 0.5:
             return np.asarray(24 * UNIT_ROUNDOFF * size)
         return np.asarray(UNIT_ROUNDOFF * (16.0 * np.abs(log_ratio) + 8.0 * self.response(x) * size))
 
     def response(self, x: FloatArray) -> FloatArray:
-        """Return p(x)."""
+        """Return p(x) = q e^y / r(x), the probability of inclusion given the noisy value."""
         return np.asarray(expit(math.log(self.rate) - math.log1p(-self.rate) + self.exponent(x)))
 
     def turn(self, x: FloatArray, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return arg r(x + iy) and log |r(x + iy)|/r(x), from r(x + iy) ∝ 1 − p + p e^{isy}.
+        """Return arg r(x + iy) and log |r(x + iy)|/r(x) at complex noise.
+
+        r(x + iy)/r(x) = 1 − p + p e^{isy}, whose squared modulus is 1 − 4p(1 − p) sin²(sy/2).
 
         Args:
             x: real parts.
             height: imaginary part y.
         """
-        response, square = self.response(x), math.sin(0.5 * self.shift * height) ** 2
-        argument = np.arctan2(response * math.sin(self.shift * height), 1.0 - 2.0 * response * square)
-        return argument, 0.5 * np.log1p(-4.0 * response * (1.0 - response) * square)
+        response = self.response(x)
+        half_sine_squared = math.sin(0.5 * self.shift * height) ** 2
+        real = 1.0 - 2.0 * response * half_sine_squared
+        argument = np.arctan2(response * math.sin(self.shift * height), real)
+        return argument, 0.5 * np.log1p(-4.0 * response * (1.0 - response) * half_sine_squared)
 
 
 def log_mixture(rate: float, y: FloatArray) -> FloatArray:
@@ -70,6 +93,13 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
 
 
 def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return τ and σ, which rise with p: arg r(x + iy) ≤ τ v and 1 − |r(x + iy)|²/r(x)² ≤ 4σ sin²(v/2), v = s y < π."""
-    small = response <= 0.5
-    return np.where(small, response, 1.0), np.where(small, response * (1.0 - response), 0.25)
+    """Return τ and σ in bounds on the angle and modulus of the likelihood ratio r(x + iy) off the real axis.
+
+    With the shift s and v = s|y| < π, |arg r(x + iy)| ≤ τ v and 1 − |r(x + iy)|²/r(x)² ≤ 4σ sin²(v/2). They are p and
+    p(1 − p) for p ≤ ½, and 1 and ¼ for p > ½. Both therefore increase with p.
+
+    Args:
+        response: p(x), the probability that the record was sampled, given the noisy value x.
+    """
+    is_small = response <= 0.5
+    return np.where(is_small, response, 1.0), np.where(is_small, response * (1.0 - response), 0.25)

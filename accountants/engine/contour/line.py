@@ -19,7 +19,7 @@ from epsilond.accountants.engine.contour.accuracy import MOST_NODES, NATS
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.part import Line, floor_spacing, join_parts, summation_error
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
-from epsilond.accountants.engine.contour.saddle import by_epsilon, find_saddle
+from epsilond.accountants.engine.contour.saddle import epsilon_target, find_saddle
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -27,21 +27,34 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.engine.contour.part import ComplexArray, LineValues, Part, Transform
     from epsilond.accountants.engine.contour.saddle import Saddle
+    from epsilond.accountants.numerics.special import FloatArray
 
 WIDEST_LINE = 2e-3
-"""Relative width of δ that is left to the frequencies beyond a line where no width is demanded."""
+"""Relative width of δ that the frequencies beyond the line may cause if no width is requested."""
 _FREQUENCIES = 48
-"""Number of last frequencies that are tried, in geometric progression: a quarter more nodes than the fewest."""
+"""Number of last frequencies that are tried, in geometric progression: at most a quarter more nodes than needed."""
 _TILTS = np.geomspace(0.4, 6.0, 6)
 """Distances from the saddle, in units of 1/√F″, of the tilts on either side whose Chernoff bounds give the alias."""
 
 
 @dataclass(frozen=True)
 class Integrand:
-    """(Δt/π) φ^T e^{−itc}/(z(1 + z)) at the nodes of a line, the first halved, with all that encloses D at any ε.
+    """The integrand of D(ε) at the nodes t_k = k Δt of a line Re z = l, with all error bounds.
 
-    Guarantees: `fixed_error` bounds truncation, the growth of the transform's error under the power, and the roundings
-    that know no ε.
+    D(ε) = E_P[(1 − e^{ε−S})₊] of the total loss S is approximated by the trapezoidal rule,
+
+        D(ε) ≈ e^{K(l) − lε} Re Σ_k a_k e^{it_k(c − ε)},   a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k(1 + z_k)),
+
+    with a_0 halved. The same terms serve every ε near the one that the line was chosen for.
+
+    Attributes:
+        line: tilt l and frequencies t_k.
+        values: the characteristic function φ^T, centred at c, with its errors.
+        chernoff: bounds on D at other tilts, for the alias.
+        terms: a_k.
+        fixed_error: bound on the truncation, the errors of φ^T, and the roundings that do not depend on ε, in units of
+            e^{K − lε}.
+        log_leak: log of the probability of losses that were left out.
     """
 
     line: Line
@@ -53,63 +66,72 @@ class Integrand:
 
     @classmethod
     def of(cls, parts: Sequence[Part], line: Line, chernoff: ChernoffBounds, truncation: float) -> Integrand:
-        """Evaluate all parts on a line (A4, The rest).
+        """Evaluate the integrand of all parts on a line, with all errors that do not depend on ε (A4, The rest).
 
         Args:
-            parts: parts of the composition, with noise left out.
-            line: frequencies and tilt.
-            chernoff: bounds of D at other tilts, for the alias.
+            parts: parts of the composition, from which steps with improbable noise are left out (`trim_parts`).
+            line: tilt l and frequencies t of the points z = l + it.
+            chernoff: bounds on D(ε) at other tilts. They bound the alias, the error of the trapezoidal rule by its
+                period.
             truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K − lε}.
         """
-        highest = line.nodes * line.spacing
-        values = join_parts(part.resolve(line.tilt, highest).on_line(line) for part in parts)
-        frequencies, scale = line.frequencies, line.spacing / math.pi
-        z = line.tilt + 1j * frequencies
+        last_frequency = line.nodes * line.spacing
+        values = join_parts(part.resolve(line.tilt, last_frequency).on_line(line) for part in parts)
+        scale = line.spacing / math.pi
+        z = line.tilt + 1j * line.frequencies
         power = np.exp(values.log_modulus + 1j * values.phase)
         terms = np.asarray(scale * power / (z * (1.0 + z)), dtype=np.complex128)
         terms[0] *= 0.5
-        sizes = np.abs(values.log_modulus) + np.abs(values.phase)
-        relative = np.expm1(np.minimum(values.rounding + UNIT_ROUNDOFF * (4.0 * sizes + 32.0), 700.0))
-        moduli, growth = np.abs(terms), values.log_growth
-        largest = np.exp(np.minimum(values.log_modulus + growth, 700.0)) * scale / (frequencies**2 + line.tilt**2)
-        grown = np.where(growth < 1.0, moduli * np.expm1(np.minimum(growth, 1.0)), largest)
-        error = truncation + float(grown.sum()) + float(moduli @ (relative + summation_error(line.nodes)))
-        leak = float(np.logaddexp.reduce([part.log_leak for part in parts]))
-        return cls(line, values, chernoff, terms, 1.01 * error, leak)
+        moduli = np.abs(terms)
+        size = np.abs(values.log_modulus) + np.abs(values.phase)
+        # Exponents are cut at 700, where e^x is still a double.
+        rounding = np.expm1(np.minimum(values.rounding + UNIT_ROUNDOFF * (4.0 * size + 32.0), 700.0))
+        transform_errors = _transform_errors(line, values, moduli, scale)
+        error = truncation + float(transform_errors.sum()) + float(moduli @ (rounding + summation_error(line.nodes)))
+        log_leak = float(np.logaddexp.reduce([part.log_leak for part in parts]))
+        # The factor 1.01 covers the roundings of the error itself.
+        return cls(line, values, chernoff, terms, 1.01 * error, log_leak)
 
     def log_scale(self, epsilon: float) -> float:
-        """Return K − l ε."""
+        """Return K(l) − l ε, the log of the unit of the trapezoidal sum."""
         return self.values.cumulant - self.line.tilt * epsilon
 
     def _sums(self, epsilon: float) -> tuple[float, float, float]:
-        """Return the sum for D in units of e^{K − lε}, its derivative, and a bound on its error without the alias."""
-        shift, frequencies = self.values.centre - epsilon, self.line.frequencies
-        turned = self.terms * np.exp(1j * shift * frequencies)
+        """Return D(ε) and dD/dε by the trapezoidal rule, and a bound on the error of D without the alias.
+
+        All three are in units of e^{K − lε}.
+        """
+        offset, frequencies = self.values.centre - epsilon, self.line.frequencies
+        turned = self.terms * np.exp(1j * offset * frequencies)
         slope = -float((turned * (self.line.tilt + 1j * frequencies)).real.sum())
-        rotation = 8 * UNIT_ROUNDOFF * (abs(shift) + abs(self.values.centre) + abs(epsilon))
-        error = self.fixed_error + rotation * float(np.abs(self.terms) @ frequencies)
+        angle_error = 8 * UNIT_ROUNDOFF * (abs(offset) + abs(self.values.centre) + abs(epsilon))
+        error = self.fixed_error + angle_error * float(np.abs(self.terms) @ frequencies)
         return float(turned.real.sum()), slope, error
 
     def enclosure(self, epsilon: float) -> Interval:
         """Enclose log D(ε) at any ε (A5). The enclosure is narrow only near the ε that the line was chosen for.
 
-        Guarantees: lower ≤ log D ≤ upper ≤ 0, never NaN; lower is −inf where the certificate is not positive.
+        The alias of the trapezoidal rule is not negative, so that it is charged to the lower bound only.
+
+        Guarantees: lower ≤ log D ≤ upper ≤ 0, never NaN; lower is −inf if no positive lower bound is certified.
 
         Raises:
-            ContourRefused: the sum contradicts the Chernoff bound, so that something is wrong.
+            ContourRefused: the sum contradicts the Chernoff bound, which indicates a fault.
         """
         value, _, error = self._sums(epsilon)
         log_scale = self.log_scale(epsilon)
         size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0
         scale_error = self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
         period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
-        excess = self.chernoff.log_excess(self.line.tilt, period, epsilon) - log_scale + scale_error
-        lower = _outward(log_scale - scale_error, value - error - 1.001 * math.exp(min(excess, 600.0)), -1)
-        upper = _outward(log_scale + scale_error, value + error, +1)
+        log_alias = self.chernoff.log_excess(self.line.tilt, period, epsilon) - log_scale + scale_error
+        alias = 1.001 * math.exp(min(log_alias, 600.0))
+        lower = _log_outward(log_scale - scale_error, value - error - alias, -1)
+        upper = _log_outward(log_scale + scale_error, value + error, +1)
         chernoff = self.chernoff.upper_log_delta(epsilon)
         if lower > chernoff + scale_error:
             raise ContourRefused(RefusalReason.INCONSISTENT, f"log delta above {lower:.17g}, below {chernoff:.17g}")
-        upper = min(float(np.logaddexp(min(upper, chernoff), self.log_leak)) * (1.0 - 8 * UNIT_ROUNDOFF), 0.0)
+        log_total = float(np.logaddexp(min(upper, chernoff), self.log_leak))
+        upper = min(log_total * (1.0 - 8 * UNIT_ROUNDOFF), 0.0)
         return Interval(min(lower, upper), upper)
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
@@ -124,8 +146,25 @@ class Integrand:
         return self.log_scale(epsilon) + math.log(value), slope / value
 
 
-def _outward(log_scale: float, value: float, side: int) -> float:
-    """Return log_scale + log(value) moved outward by its rounding; −inf if value ≤ 0."""
+def _transform_errors(line: Line, values: LineValues, moduli: FloatArray, scale: float) -> FloatArray:
+    """Return bounds on the errors of the terms a_k due to the errors of the characteristic function.
+
+    An error factor e^g of the modulus changes a term by at most |a_k| (e^g − 1). For g ≥ 1 the bound uses the size that
+    the term may have, scale · e^{m + g}/|z|² with m = log |φ^T|.
+
+    Args:
+        line: tilt l and frequencies.
+        values: m and g at each frequency.
+        moduli: |a_k|.
+        scale: Δt/π.
+    """
+    growth = values.log_growth
+    largest = np.exp(np.minimum(values.log_modulus + growth, 700.0)) * scale / (line.frequencies**2 + line.tilt**2)
+    return np.where(growth < 1.0, moduli * np.expm1(np.minimum(growth, 1.0)), largest)
+
+
+def _log_outward(log_scale: float, value: float, side: int) -> float:
+    """Return log_scale + log(value), moved by its rounding down (side −1) or up (side 1); −inf if value ≤ 0."""
     if value <= 0.0:
         return -math.inf
     log_value = log_scale + math.log(value)
@@ -133,9 +172,9 @@ def _outward(log_scale: float, value: float, side: int) -> float:
 
 
 def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> list[Part]:
-    """Cut off noise that contributes at most e^−28 of δ, and has little weight at a tilt (A2, Hard cut).
+    """Leave out the noise that contributes at most e^−28 of δ and has little weight at a tilt (A2, Hard cut).
 
-    Without the cut, rare giant losses could determine the saddle point, although they contribute nothing to δ.
+    Otherwise rare giant losses could determine the saddle point, although they contribute nothing to δ.
 
     Args:
         parts: parts of a composition.
@@ -146,21 +185,21 @@ def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> li
 
 
 def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
-    """Return the saddle point of an ε below the largest total loss (A5, What the noise reaches).
+    """Return the saddle point of an ε, which must be below the largest total loss (A5, What the noise reaches).
 
     Args:
-        parts: parts of the composition, with noise cut off.
+        parts: parts of the composition, with improbable noise left out.
         epsilon: ε in nats.
 
     Raises:
-        ContourRefused: ε is above the largest total loss after the cut, so that no lower bound on δ is positive.
+        ContourRefused: ε is above the largest total loss that is left, so that no lower bound on δ is positive.
     """
     if math.fsum(part.largest_loss for part in parts) <= epsilon:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, f"no noise within its ends reaches {epsilon:.6g}")
-    return find_saddle(parts, by_epsilon(epsilon))
+    return find_saddle(parts, epsilon_target(epsilon))
 
 
-def lay_integrand(
+def build_integrand(
     parts: Sequence[Part], epsilon: float, log_delta: float, widest: float = WIDEST_LINE
 ) -> tuple[Integrand, Saddle]:
     """Evaluate the integrand of δ(ε) on the vertical line through the saddle point of ε.
@@ -178,16 +217,16 @@ def lay_integrand(
         ContourRefused: the integrand does not decay, or needs too many nodes. Both are found before it is evaluated.
     """
     saddle = find_saddle_below(trim_parts(parts, log_delta), epsilon)
-    return lay_near(trim_parts(parts, log_delta, saddle.tilt), saddle, epsilon, log_delta, widest), saddle
+    return build_integrand_at(trim_parts(parts, log_delta, saddle.tilt), saddle, epsilon, log_delta, widest), saddle
 
 
-def lay_near(
+def build_integrand_at(
     parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: float, widest: float = WIDEST_LINE
 ) -> Integrand:
     """Evaluate the integrand of δ(ε) on the vertical line through a given saddle point.
 
     Args:
-        parts: parts of the composition, with noise cut off.
+        parts: parts of the composition, with improbable noise left out.
         saddle: any saddle point. The line needs few nodes if it is near that of ε.
         epsilon: ε in nats, of any sign.
         log_delta: estimate of log D(ε).
@@ -196,8 +235,8 @@ def lay_near(
     Raises:
         ContourRefused: the integrand does not decay, or needs too many nodes. Both are found before it is evaluated.
     """
-    away = _TILTS / saddle.width
-    tilts = np.concatenate((saddle.tilt - away, [0.0, saddle.tilt], saddle.tilt + away))
+    distances = _TILTS / saddle.width
+    tilts = np.concatenate((saddle.tilt - distances, [0.0, saddle.tilt], saddle.tilt + distances))
     tilts = np.unique(tilts[tilts >= 0.0])
     transforms = [part.resolve(float(tilts[-1]), 0.0) for part in parts]
     chernoff = ChernoffBounds.at(transforms, tilts)
@@ -207,34 +246,41 @@ def lay_near(
         raise ContourRefused(RefusalReason.NO_TILT, f"period {period:.3g}")
     spacing = floor_spacing(2.0 * math.pi / period)
     log_unit = saddle.cumulant - saddle.tilt * epsilon
-    highest, truncation = _truncate(transforms, saddle, log_delta - log_unit, spacing * (MOST_NODES - 2), widest)
-    return Integrand.of(parts, Line(saddle.tilt, spacing, math.ceil(highest / spacing) + 1), chernoff, truncation)
+    last_frequency, truncation = _truncate(transforms, saddle, log_delta - log_unit, spacing * (MOST_NODES - 2), widest)
+    line = Line(saddle.tilt, spacing, math.ceil(last_frequency / spacing) + 1)
+    return Integrand.of(parts, line, chernoff, truncation)
 
 
 def _truncate(
-    transforms: Sequence[Transform], at: Saddle, log_delta: float, most: float, widest: float
+    transforms: Sequence[Transform], saddle: Saddle, log_delta: float, most: float, widest: float
 ) -> tuple[float, float]:
     """Choose the last frequency t_n of the integral, and bound the part beyond it in units of e^{K − lε} (A3).
 
-    The part is at most B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²), with B the product of the decay bounds. The first
-    frequency is chosen at which this is below e^−28 of D, or the largest frequency if there is none.
+    The part is at most B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²) = B(t_n) arctan(l/t_n)/(πl), where B(t) is the product of
+    the parts' bounds on |φ(t′)|^T for t′ ≥ t. The first frequency is chosen at which this is below e^−28 of D, or the
+    largest frequency if there is none.
 
     Args:
         transforms: transforms of the parts.
-        at: the saddle point, with tilt l.
+        saddle: the saddle point, with tilt l.
         log_delta: estimate of log D, in the same units.
         most: largest frequency.
         widest: largest useful relative width of the enclosure of δ.
 
+    Returns:
+        The last frequency, and the bound.
+
     Raises:
         ContourRefused: the part beyond the largest frequency is not small.
     """
-    first = min(5.0 / at.width, most)
+    first = min(5.0 / saddle.width, most)
     frequencies = np.geomspace(first, most, _FREQUENCIES)
-    tails = np.log(np.arctan2(at.tilt, frequencies) / (math.pi * at.tilt))
-    tails = tails + sum(transform.log_decay(at.tilt, frequencies) for transform in transforms)
-    enough = np.flatnonzero(tails <= log_delta - NATS)
-    place = int(enough[0]) if enough.size else -1
-    if not tails[place] <= log_delta + max(math.log(0.5 * widest), -NATS):  # it widens both bounds
+    log_tails = np.log(np.arctan2(saddle.tilt, frequencies) / (math.pi * saddle.tilt))
+    log_tails = log_tails + sum(transform.log_decay(saddle.tilt, frequencies) for transform in transforms)
+    negligible = np.flatnonzero(log_tails <= log_delta - NATS)
+    index = int(negligible[0]) if negligible.size else -1
+    # The tail widens the enclosure on both sides, so that each side may use half of the width.
+    largest_log_tail = log_delta + max(math.log(0.5 * widest), -NATS)
+    if not log_tails[index] <= largest_log_tail:
         raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {most:.3g}")
-    return float(frequencies[place]), 1.001 * math.exp(float(tails[place]))
+    return float(frequencies[index]), 1.001 * math.exp(float(log_tails[index]))

@@ -26,16 +26,21 @@ _ORDER = 24
 
 
 def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
-    """Return Gauss–Legendre nodes and weights on [−1, 1], by Newton's method in forty digits and then rounded."""
+    """Return the nodes and weights on [−1, 1] of the Gauss–Legendre rule of an order n, each rounded correctly.
+
+    The nodes are the roots of the Legendre polynomial P_n, by Newton's method in forty digits. P_n follows from
+    m P_m = (2m − 1) x P_{m−1} − (m − 1) P_{m−2}, its slope from (1 − x²) P_n′ = n (P_{n−1} − x P_n), and the weights
+    are 2/((1 − x²) P_n′²).
+    """
     rule = []
     with decimal.localcontext(decimal.Context(prec=40)):
         for estimate in np.polynomial.legendre.leggauss(order)[0].tolist():
             x = decimal.Decimal(estimate)
             for _ in range(3):
-                before, value = decimal.Decimal(1), x
-                for n in range(2, order + 1):
-                    before, value = value, ((2 * n - 1) * x * value - (n - 1) * before) / n
-                slope = order * (before - x * value) / (1 - x * x)
+                previous, value = decimal.Decimal(1), x
+                for m in range(2, order + 1):
+                    previous, value = value, ((2 * m - 1) * x * value - (m - 1) * previous) / m
+                slope = order * (previous - x * value) / (1 - x * x)
                 x -= value / slope
             rule.append((float(x), float(2 / ((1 - x * x) * slope * slope))))
     nodes, weights = np.asarray(rule).T
@@ -48,11 +53,11 @@ _ELLIPSES = np.geomspace(1.15, 8.0, 8)[:, None]
 
 
 class Panels(NamedTuple):
-    """A piece of a loss on panels, each a dyadic part of it.
+    """A division of a piece's interval of the noise into panels, each with the nodes of a Gauss–Legendre rule.
 
     Attributes:
         piece: integrand and interval.
-        starts: left ends of the panels less that of the piece, in standard deviations of the noise.
+        starts: lower bounds of the panels minus that of the piece, in standard deviations of the noise.
         widths: widths of the panels.
     """
 
@@ -62,10 +67,10 @@ class Panels(NamedTuple):
 
     @classmethod
     def widest(cls, piece: Piece) -> Panels:
-        """Divide a piece into the fewest equal panels that are narrow enough for small tilts; the number is 2^k.
+        """Divide a piece into the fewest equal panels, a power of two, that are narrow enough for small tilts.
 
         Raises:
-            ContourRefused: they have more nodes than an answer may take.
+            ContourRefused: they have more nodes than a request may take.
         """
         length = piece.high - piece.low
         widest = min(_WIDEST_PANEL, _WIDEST_ANGLE / piece.ratio.shift)
@@ -91,24 +96,30 @@ class Panels(NamedTuple):
 
     @property
     def log_weights(self) -> FloatArray:
-        """Logarithms of the weights of all nodes."""
+        """Logarithms of the weights of all nodes, in the order of `nodes`."""
         return np.log((0.5 * self.widths)[:, None] * WEIGHTS).reshape(-1)
 
     def log_errors(self, tilt: float, frequency: float, lift: float = 0.0) -> FloatArray:
-        """Return the log of a bound on the quadrature error of ∫ f_z on each panel, from the best Bernstein ellipse.
+        """Return the log of a bound on the quadrature error of ∫ f_z on each panel.
+
+        If |f_z| ≤ B on the Bernstein ellipse with the sum ρ of its semiaxes, the error of the n-node Gauss rule on a
+        panel of half-width h is at most (64/15) h B ρ^{−2n}/(1 − ρ^{−2}). The best of several ρ is used.
 
         Args:
             tilt: real part l of z.
             frequency: largest modulus of the imaginary part of z.
-            lift: height of the contour of the decay bound, with frequency 0 (A3).
+            lift: height of the contour of the decay bound, with frequency 0 (A3); otherwise 0.
         """
-        half = 0.5 * self.widths
-        across, height = 0.5 * half * (_ELLIPSES + 1.0 / _ELLIPSES), 0.5 * half * (_ELLIPSES - 1.0 / _ELLIPSES)
+        half_width = 0.5 * self.widths
+        # Semiaxes of the ellipses, a row for each ρ.
+        across = 0.5 * half_width * (_ELLIPSES + 1.0 / _ELLIPSES)
+        height = 0.5 * half_width * (_ELLIPSES - 1.0 / _ELLIPSES)
         low, high = self._centres - across, self._centres + across
         shift = self.piece.ratio.shift
         # For the decay bound |e^{−tθ}| ≤ 1 is proved up to a right angle (A3).
-        highest = min(3.1 / shift - lift, (1.57 if frequency == 0.0 else 3.1) / shift)
-        log_size = self.piece.log_maximum(tilt, low, high)
-        log_size += self.piece.log_growth(tilt, frequency, low, high, np.minimum(height, highest), lift)
-        log_rule = np.log(64.0 / 15.0 * half) - 2 * POINTS.size * np.log(_ELLIPSES) - np.log1p(-(_ELLIPSES**-2.0))
-        return np.asarray(np.where(height <= highest, log_size + log_rule, np.inf).min(axis=0))
+        largest_angle = 1.57 if frequency == 0.0 else 3.1
+        largest_height = min(3.1 / shift - lift, largest_angle / shift)
+        log_bound = self.piece.log_maximum(tilt, low, high)
+        log_bound += self.piece.log_growth(tilt, frequency, low, high, np.minimum(height, largest_height), lift)
+        log_rule = np.log(64.0 / 15.0 * half_width) - 2 * POINTS.size * np.log(_ELLIPSES) - np.log1p(-(_ELLIPSES**-2.0))
+        return np.asarray(np.where(height <= largest_height, log_bound + log_rule, np.inf).min(axis=0))

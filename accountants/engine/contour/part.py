@@ -1,7 +1,7 @@
 """The parts of a composition, T copies of one loss: K(z) = T log E[e^{zL}] at real tilts and on a line.
 
-On the line Re z = l, φ(t) = M(l + it)/M(l) is summed as φ − 1: roundings then scale with t E|d|, so that T steps err by
-O(√T) units of roundoff (docs/engine-certificate.md, A4).
+On the line Re z = l, φ(t) = M(l + it)/M(l) is summed as φ − 1. The roundings are then proportional to t E|d|, so that T
+steps have an error of O(√T) units of roundoff (docs/engine-certificate.md, A4).
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ _STEP_BITS = 7
 
 
 class Line(NamedTuple):
-    """Frequencies t = k · spacing, k < nodes, on Re z = tilt. The spacing has `_STEP_BITS` significant bits."""
+    """The frequencies t_k = k · spacing, 0 ≤ k < nodes, on the vertical line Re z = tilt.
+
+    The spacing has few significant bits (`floor_spacing`), so that every t_k is an exact double.
+    """
 
     tilt: float
     spacing: float
@@ -42,10 +45,20 @@ class Line(NamedTuple):
 
 
 class LineValues(NamedTuple):
-    """The characteristic function φ(t)^T e^{−itc} of T steps at all frequencies of a line, centred at c.
+    """The characteristic function φ(t)^T e^{−itc} of T steps at all frequencies t of a line, centred at c.
 
-    Guarantees: with φ̂ the value that `log_modulus` and `phase` describe up to the relative error `rounding`,
-    |φ̂^T − φ^T| ≤ e^m (e^g − 1), m = `log_modulus` and g = `log_growth` (A4); K(l) is within `cumulant_error`.
+    φ(t) = M(l + it)/M(l) belongs to the loss of one step under the distribution tilted by l.
+
+    Attributes:
+        log_modulus: m(t), the log of the modulus.
+        phase: the phase, in radians.
+        log_growth: g(t). The computed power differs from the exact one by at most e^m (e^g − 1).
+        rounding: bound on the relative error of the power that the rounding of m and of the phase causes.
+        centre: c, about the mean of the total loss under the tilted distribution.
+        cumulant: K(l) = T log M(l).
+        cumulant_error: bound on the error of K(l).
+
+    Source: docs/engine-certificate.md, A4.
     """
 
     log_modulus: FloatArray
@@ -58,16 +71,19 @@ class LineValues(NamedTuple):
 
 
 class Transform(Protocol):
-    """The transform φ^T of a part: valid bounds at every tilt, tight near the tilt that its nodes were chosen for."""
+    """The transform of a part: K(l) = T log M(l) at real tilts l, and φ(t)^T = (M(l + it)/M(l))^T on lines.
+
+    Its bounds are valid at every tilt. They are tight near the tilt that its nodes were chosen for.
+    """
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return estimates of K, K′ and K″."""
+        """Return estimates of K, K′ and K″ at a tilt."""
 
     def upper_cumulant(self, tilt: float) -> float:
-        """Return an upper bound of K."""
+        """Return an upper bound on K at a tilt."""
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds of log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3)."""
+        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3)."""
 
     def on_line(self, line: Line) -> LineValues:
         """Return φ^T on a line with bounds on its errors (A2 and A4).
@@ -78,25 +94,37 @@ class Transform(Protocol):
 
 
 class Part(Protocol):
-    """T independent copies of one loss, or a sum of losses in closed form."""
+    """T independent copies of one loss, or a sum of losses in closed form.
+
+    A part of a composition may leave out improbable losses. They are charged as infinite ones.
+    """
 
     @property
     def supremum(self) -> float:
-        """T sup L, rounded up."""
+        """Largest total loss T sup L, rounded up."""
 
     @property
     def largest_loss(self) -> float:
-        """T times the largest loss that is not left out, in nats; an estimate, math.inf if there is none."""
+        """Estimate of T times the largest loss that is not left out, in nats; math.inf if the loss is unbounded."""
 
     @property
     def log_leak(self) -> float:
-        """log of the probability of losses that are left out, to be charged as infinite; −inf if there are none."""
+        """Log of the probability of the losses that are left out; −inf if there are none."""
 
     def trim(self, log_leak: float, tilt: float) -> Part:
-        """Return the part without losses of probability at most e^`log_leak` and little weight at a tilt (A2)."""
+        """Leave out losses that are improbable and have little weight at a tilt (A2).
+
+        Args:
+            log_leak: log of the largest probability, in all steps together, of the losses that are left out.
+            tilt: real part l of z.
+        """
 
     def resolve(self, tilt: float, frequency: float) -> Transform:
         """Return the transform, accurate at a tilt and at frequencies up to the given one.
+
+        Args:
+            tilt: real part l of z.
+            frequency: largest modulus of the imaginary part of z; 0 for real z.
 
         Raises:
             ContourRefused: it needs too many nodes.
@@ -104,7 +132,7 @@ class Part(Protocol):
 
 
 def floor_spacing(spacing: float) -> float:
-    """Return the largest float of `_STEP_BITS` significant bits that does not exceed a positive one."""
+    """Return the largest float of `_STEP_BITS` significant bits that does not exceed a positive spacing."""
     mantissa, exponent = math.frexp(spacing)
     return math.ldexp(math.floor(math.ldexp(mantissa, _STEP_BITS)), exponent - _STEP_BITS)
 
@@ -116,27 +144,30 @@ def summation_error(terms: int) -> float:
 
 
 def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
-    """Return φ(t_k) − 1 = Σ w (e^{it_k d} − 1) for all k.
+    """Return φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1) for all frequencies t_k of a line.
 
-    With a baby step a and a giant step b, e^{i(a+b)} − 1 = (e^{ib} − 1) e^{ia} + (e^{ia} − 1): one matrix product (A4).
+    With the stride b ≈ √nodes, each t_k is the sum of a large step, a multiple of b spacings, and a small step. As
+    e^{i(x+y)} − 1 = (e^{iy} − 1) e^{ix} + (e^{ix} − 1), one matrix product combines both (A4).
 
     Args:
-        weights: masses w of the losses under the tilted law.
-        deviations: losses d less their mean.
+        weights: masses w_j of the losses under the tilted distribution.
+        deviations: losses d_j minus their mean.
         line: frequencies t_k.
     """
     stride = math.isqrt(line.nodes - 1) + 1
-    small, large = np.arange(float(stride)), stride * np.arange(float(-(-line.nodes // stride)))
-    total = np.zeros((large.size, small.size), dtype=np.complex128)
+    small_steps = np.arange(float(stride))
+    large_steps = stride * np.arange(float(-(-line.nodes // stride)))
+    total = np.zeros((large_steps.size, small_steps.size), dtype=np.complex128)
     for start in range(0, weights.size, _BLOCK):
         weight, deviation = weights[start : start + _BLOCK], deviations[start : start + _BLOCK]
-        babies, giants = (_rotations(line.spacing * steps, deviation) for steps in (small, large))
-        total += babies @ weight + (giants * weight) @ (1.0 + babies).T
+        small = _rotations(line.spacing * small_steps, deviation)
+        large = _rotations(line.spacing * large_steps, deviation)
+        total += small @ weight + (large * weight) @ (1.0 + small).T
     return np.asarray(total.reshape(-1)[: line.nodes])
 
 
 def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
-    """Return e^{itd} − 1 = −2 sin²(td/2) + 2i sin(td/2) cos(td/2), a column for each d."""
+    """Return e^{itd} − 1 = −2 sin²(td/2) + 2i sin(td/2) cos(td/2), with a row for each t and a column for each d."""
     half = (0.5 * frequencies)[:, None] * deviations
     sine = np.sin(half)
     return np.asarray(2.0 * sine * (1j * np.cos(half) - sine))
@@ -145,11 +176,13 @@ def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
 def raise_to_power(
     change: ComplexArray, error: FloatArray, mean: float, frequencies: FloatArray, count: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the first four fields of `LineValues` for T steps (A4).
+    """Return modulus, phase and errors of φ^T: the first four fields of `LineValues` (A4).
+
+    log |φ| is ½ log(1 + (2 Re c + |c|²)) with c = φ − 1, which is accurate for φ near 1.
 
     Args:
         change: φ − 1 of one step at each frequency.
-        error: bounds of its errors.
+        error: bounds on its errors.
         mean: mean loss of one step, in nats.
         frequencies: frequencies t.
         count: number T of steps.
@@ -160,33 +193,43 @@ def raise_to_power(
     if not float(error.max()) <= 0.5:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, f"rounding of the transform {float(error.max()):.2g}")
     real, imaginary = change.real, change.imag
-    square_less_one = 2.0 * real + real * real + imaginary * imaginary
+    square_minus_one = 2.0 * real + real * real + imaginary * imaginary
     computed = np.hypot(1.0 + real, imaginary)
+    # A modulus below its own error η is replaced by η. The power is then off by up to η^T + (2η)^T ≤ (4η)^T − η^T.
     modulus = np.maximum(computed, np.maximum(error, TINY))
-    # Where |φ̂| < η the value of modulus η that stands for it is off by up to η^T + (2η)^T ≤ (4η)^T − η^T.
-    ratio = np.where(computed < modulus, 3.0, error / modulus)
-    log_modulus = np.where(square_less_one < -0.5, np.log(modulus), 0.5 * np.log1p(np.maximum(square_less_one, -0.9)))
+    relative_error = np.where(computed < modulus, 3.0, error / modulus)
+    near_one = 0.5 * np.log1p(np.maximum(square_minus_one, -0.9))
+    log_modulus = np.where(square_minus_one < -0.5, np.log(modulus), near_one)
     phase = np.arctan2(imaginary, 1.0 + real)
     size = 2.0 * np.abs(real) + real * real + imaginary * imaginary + np.abs(log_modulus) + np.abs(phase)
     rounding = UNIT_ROUNDOFF * (6.0 * size + 4.0 * frequencies * abs(mean))
-    return count * log_modulus, count * phase, count * np.log1p(ratio), count * rounding
+    return count * log_modulus, count * phase, count * np.log1p(relative_error), count * rounding
 
 
 def join_parts(parts: Iterable[LineValues]) -> LineValues:
-    """Return φ^T of all parts together, with the rounding of adding them up one by one (A5, Several parts)."""
-    sums, moved, scalars = np.zeros((4, 1)), np.zeros(1), []
-    for part in parts:
-        sums = sums + np.stack(part[:4])
-        moved = moved + np.abs(sums[0]) + np.abs(sums[1])
-        scalars.append(part[4:])
-    many = 1.0 + 2 * len(scalars) * UNIT_ROUNDOFF
-    centres, cumulants, errors = zip(*scalars, strict=True)
+    """Return the product of the characteristic functions of all parts (A5, Several parts).
+
+    Logarithms and phases are added one part after the other. Each addition rounds by one unit of the partial sum.
+    """
+    values = list(parts)
+    log_modulus, phase, log_growth, rounding = np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1)
+    partial_sums = np.zeros(1)
+    for part in values:
+        log_modulus = log_modulus + part.log_modulus
+        phase = phase + part.phase
+        log_growth = log_growth + part.log_growth
+        rounding = rounding + part.rounding
+        partial_sums = partial_sums + np.abs(log_modulus) + np.abs(phase)
+    # The error bounds are sums of positive numbers, whose own rounding this factor covers.
+    raised = 1.0 + 2 * len(values) * UNIT_ROUNDOFF
+    cumulants = [part.cumulant for part in values]
+    cumulant_errors = math.fsum(part.cumulant_error for part in values)
     return LineValues(
-        sums[0],
-        sums[1],
-        sums[2] * many,
-        (sums[3] + UNIT_ROUNDOFF * moved) * many,
-        math.fsum(centres),
-        math.fsum(cumulants),
-        math.fsum(errors) * many + 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants)),
+        log_modulus=log_modulus,
+        phase=phase,
+        log_growth=log_growth * raised,
+        rounding=(rounding + UNIT_ROUNDOFF * partial_sums) * raised,
+        centre=math.fsum(part.centre for part in values),
+        cumulant=math.fsum(cumulants),
+        cumulant_error=cumulant_errors * raised + 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants)),
     )

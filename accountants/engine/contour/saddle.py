@@ -1,7 +1,7 @@
-"""Where to put the line: a tilt λ near the saddle of F(l) = K(l) − l ε − log l − log(1 + l).
+"""The position of the line of integration: a tilt λ near the minimum of F(l) = K(l) − l ε − log l − log(1 + l).
 
-F is convex, its poles keep λ above 0, and any λ > 0 gives correct bounds; a good one gives few nodes. Nothing is
-certified here.
+F is convex, and its poles keep λ above 0. Any λ > 0 gives correct bounds; one near the minimum needs few nodes. The
+numbers here are estimates without certified errors.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _GROWTH = 4.0
 """Ratio of the largest tilt of a bracket to that of the one before."""
 _LARGEST_TILT = 1e15
-"""Largest tilt λ: beyond it 1/λ is no part of a double ε."""
+"""Largest tilt λ: for larger ones 1/λ is lost in the rounding of ε."""
 _CLOSE = 0.02
 """Largest distance from the saddle, in widths of the integrand, at which a search ends: it costs no more nodes."""
 
@@ -29,7 +29,8 @@ _CLOSE = 0.02
 class Saddle(NamedTuple):
     """A tilt λ, with estimates of derivatives of K and F there.
 
-    It is the saddle point, the minimum of F, for one ε.
+    F(l) = K(l) − l ε − log l − log(1 + l) is the exponent of the integrand for D(ε). Every λ > 0 is the saddle point,
+    the minimum of F, for exactly one ε.
 
     Attributes:
         tilt: λ > 0.
@@ -45,19 +46,23 @@ class Saddle(NamedTuple):
 
     @property
     def epsilon(self) -> float:
-        """K′ − 1/λ − 1/(1 + λ), in nats."""
+        """The ε, in nats, of which λ is the saddle point: K′(λ) − 1/λ − 1/(1 + λ)."""
         return self.mean - 1.0 / self.tilt - 1.0 / (1.0 + self.tilt)
 
     @property
     def width(self) -> float:
-        """√F″: the range of ε that the tilt serves, and the reciprocal of the integrand's width in t."""
+        """√F″: the range of ε in which the line at λ is accurate, and the reciprocal of the integrand's width in t."""
         return math.sqrt(self.curvature)
 
     def log_delta_at(self, epsilon: float) -> float:
-        """Return the saddle-point estimate of log D at an ε near that of the saddle."""
-        poles, offset = math.log(self.tilt) + math.log1p(self.tilt), (epsilon - self.epsilon) / self.width
-        normal = 0.5 * math.log(2.0 * math.pi * self.curvature) + 0.5 * offset * offset
-        return self.cumulant - self.tilt * epsilon - poles - normal
+        """Return the saddle-point estimate of log D at an ε near that of the saddle.
+
+        With F of this ε, D(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}, where ε_λ is the saddle's own ε.
+        """
+        log_poles = math.log(self.tilt) + math.log1p(self.tilt)
+        offset = (epsilon - self.epsilon) / self.width
+        log_gaussian = 0.5 * math.log(2.0 * math.pi * self.curvature) + 0.5 * offset * offset
+        return self.cumulant - self.tilt * epsilon - log_poles - log_gaussian
 
     @property
     def log_delta(self) -> float:
@@ -66,33 +71,51 @@ class Saddle(NamedTuple):
 
 
 Target: TypeAlias = Callable[[Saddle], tuple[float, float]]
-"""A function of a saddle that rises through zero at the wanted tilt, and its derivative in the tilt."""
+"""A function of a saddle that returns a number, which increases with the tilt, and its derivative in the tilt.
+
+The number is zero at the requested saddle.
+"""
 
 
-def by_epsilon(epsilon: float) -> Target:
+def epsilon_target(epsilon: float) -> Target:
     """Return the target that is zero at the saddle point of an ε: the ε of a saddle minus the given one."""
-    return lambda at: (at.epsilon - epsilon, at.curvature)
+    return lambda saddle: (saddle.epsilon - epsilon, saddle.curvature)
 
 
-def by_log_delta(log_delta: float) -> Target:
+def log_delta_target(log_delta: float) -> Target:
     """Return the target that is zero for a given log D: the given value minus the estimate at a saddle.
 
     The derivative of the estimate is −λ F″ up to a term in F‴.
     """
-    return lambda at: (log_delta - at.log_delta, at.tilt * at.curvature)
+    return lambda saddle: (log_delta - saddle.log_delta, saddle.tilt * saddle.curvature)
 
 
-def by_log_size(log_size: float) -> Target:
-    """Return the target that is zero for a given log Q(S > ε), which is estimated by log D + log λ − ε."""
-    return lambda at: (
-        log_size - (at.log_delta + math.log(at.tilt) - at.epsilon),
-        (1.0 + at.tilt) * at.curvature - 1.0 / at.tilt,
-    )
+def log_size_target(log_size: float) -> Target:
+    """Return the target for a given log false positive rate, log Q(S > ε), of the test that the total loss S exceeds ε.
+
+    At a saddle, the target is the given value minus the estimate log Q(S > ε) ≈ log D(ε) + log λ − ε. It comes with its
+    derivative in the tilt λ. D(ε) = E_P[(1 − e^{ε−S})₊] is δ(ε).
+
+    Args:
+        log_size: log of the false positive rate.
+    """
+
+    def excess(saddle: Saddle) -> tuple[float, float]:
+        estimate = saddle.log_delta + math.log(saddle.tilt) - saddle.epsilon
+        return log_size - estimate, (1.0 + saddle.tilt) * saddle.curvature - 1.0 / saddle.tilt
+
+    return excess
 
 
 def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
-    """Return the saddle at a tilt, from the sum of all parts' cumulants."""
-    cumulant, mean, variance = map(math.fsum, zip(*(transform.moments(tilt) for transform in transforms), strict=True))
+    """Return the saddle at a tilt λ, with K, K′ and K″ summed over all parts of a composition.
+
+    F″(λ) = K″(λ) + 1/λ² + 1/(1 + λ)².
+    """
+    moments = [transform.moments(tilt) for transform in transforms]
+    cumulant = math.fsum(cumulant for cumulant, _, _ in moments)
+    mean = math.fsum(mean for _, mean, _ in moments)
+    variance = math.fsum(variance for _, _, variance in moments)
     return Saddle(tilt, cumulant, mean, variance + tilt**-2.0 + (1.0 + tilt) ** -2.0)
 
 
@@ -114,9 +137,13 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
             raise ContourRefused(RefusalReason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
         transforms = [part.resolve(high, 0.0) for part in parts]
     for _ in range(ITERATIONS):
-        saddle = measure_saddle(transforms, math.sqrt(low * high) if low > 0.0 else 0.1 * high)
+        middle = math.sqrt(low * high) if low > 0.0 else 0.1 * high
+        saddle = measure_saddle(transforms, middle)
         value, slope = target(saddle)
         if abs(value) * saddle.width < _CLOSE * slope:
             break
-        low, high = (saddle.tilt, high) if value < 0.0 else (low, saddle.tilt)
+        if value < 0.0:
+            low = middle
+        else:
+            high = middle
     return saddle

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TransformLimits:
-    """Limits of one transform: points of its FFT, and terms of all its direct sums."""
+    """Limits of one transform: points of its FFT, and terms of all sums that it evaluates without an FFT."""
 
     points: int
     terms: int
@@ -18,10 +18,11 @@ class Budget:
     """Limits on the work of one answer, as counts that are fixed before the start.
 
     Attributes:
-        cells: cells of all distributions together, read from the profiles once per band of tilts. Each distribution may
-            have at least one 48th of them.
-        points: points of one FFT; fewer if there are many different distributions.
-        terms: terms of all direct sums of one transform.
+        cells: cells of all loss distributions together. Their masses are computed once for each band of tilts, an
+            interval of the tilt λ of e^{λL}. Each distribution may have at least one 48th of the cells.
+        points: points of one FFT. With more than 16 different distributions there are fewer, but at least 2^12, to
+            bound the total work.
+        terms: terms of all direct sums of one transform, `TransformLimits.terms`.
         relative_width: width of the enclosure of δ, relative to δ, below which no more work is done.
         parts: largest number of different pairs in one composition.
     """

@@ -52,24 +52,20 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
     Raises:
         BeyondBudget: there are more different pairs, or more rounds, than the engine can compose.
     """
-    merged: dict[object, tuple[Pair, int]] = {}
-    for pair, count in unfold(parts):
-        key = _comparison_key(pair)
-        merged[key] = (pair, count + (merged[key][1] if key in merged else 0))
-    limit = budget.parts
+    merged = _merge_equal_pairs(parts)
     # The test for a loss may be expensive, so it stops at one pair more than the limit.
-    lossy_parts = ((pair, count) for pair, count in merged.values() if count > 0 and not _is_lossless(pair))
-    factors = tuple(itertools.islice(lossy_parts, limit + 1))
+    lossy_parts = ((pair, count) for pair, count in merged if count > 0 and not _is_lossless(pair))
+    factors = tuple(itertools.islice(lossy_parts, budget.parts + 1))
     rounds = sum(count for _, count in factors)
     if rounds > MOST_ROUNDS:
         raise BeyondBudget(
             f"{rounds:g} rounds are more than the {MOST_ROUNDS:g} that can be composed without a closed form",
             nearest={"rounds": MOST_ROUNDS},
         )
-    if len(factors) > limit:
+    if len(factors) > budget.parts:
         raise BeyondBudget(
-            f"{len(merged)} different pairs are more than the {limit} that can be composed",
-            nearest={"different_mechanisms": limit},
+            f"{len(merged)} different pairs are more than the {budget.parts} that can be composed",
+            nearest={"different_mechanisms": budget.parts},
         )
     if not factors:
         zero = ZeroProfile()
@@ -77,6 +73,16 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
     if len(factors) == 1 and factors[0][1] == 1:
         return factors[0][0]
     return _product(factors, budget)
+
+
+def _merge_equal_pairs(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
+    """Return each different pair once, with the sum of its counts. Composed pairs are replaced by their parts."""
+    merged: dict[object, tuple[Pair, int]] = {}
+    for pair, count in unfold(parts):
+        key = _comparison_key(pair)
+        previous_count = merged[key][1] if key in merged else 0
+        merged[key] = (pair, count + previous_count)
+    return list(merged.values())
 
 
 def _product(parts: tuple[tuple[Pair, int], ...], budget: Budget) -> Pair:

@@ -39,9 +39,16 @@ BoolArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
 
 @dataclass(frozen=True)
 class LatticeDistribution:
-    """A distribution of losses on offset + multiples of a unit: increasing indices, log masses, and an infinite loss.
+    """A distribution of losses on a lattice: offset + multiples of a unit, and an infinite loss.
 
-    The finite masses and e^`log_atom`, the mass of the infinite loss, sum to 1 + `excess`.
+    The finite masses and the mass of the infinite loss sum to 1 + `excess`.
+
+    Attributes:
+        index: increasing multiples of the unit with positive mass.
+        log_mass: log mass of each.
+        log_atom: log of the mass of the infinite loss.
+        excess: total mass minus 1; positive only by rounding.
+        offset: offset of the lattice, in nats.
     """
 
     index: IntArray
@@ -58,7 +65,14 @@ class LatticeDistribution:
 
 @dataclass(frozen=True)
 class SideTails:
-    """Log tails of both distributions at increasing points 0 = k₀ < k₁ < … [units], with their relative errors."""
+    """Tails of both distributions on one side of zero, P(L > e) and Q(L > e), or P(L < −e) and Q(L < −e).
+
+    Attributes:
+        index: points 0 = k₀ < k₁ < … in lattice units.
+        points: the same points e, in nats.
+        log_p, log_q: log tails under P and Q.
+        error_p, error_q: bounds on the relative errors of the tails.
+    """
 
     index: IntArray
     points: FloatArray
@@ -68,7 +82,7 @@ class SideTails:
     error_q: FloatArray
 
     def select(self, chosen: slice | BoolArray) -> SideTails:
-        """Return the tails at some of the points."""
+        """Return the tails at some of the points, chosen by a slice or a mask."""
         return SideTails(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     def bounds(self, *, p_up: bool) -> tuple[FloatArray, FloatArray]:
@@ -100,11 +114,11 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
     points = np.asarray(index * unit, dtype=np.float64)
     with np.errstate(all="ignore"):
         first, second = profile.log_tails(points)
-        # The slopes of a coarse bound need not belong to a pair: the tail of Q may exceed e^−ε times that of P. A
-        # smaller tail of Q gives a larger δ.
-        beyond = second + points > first + _MISFIT * (1.0 + np.abs(first))
-    if beyond.any():
-        second = np.maximum.accumulate(np.where(beyond, -np.inf, second)[::-1])[::-1]
+        # The slopes of a coarse bound need not belong to a pair: the second tail may exceed e^−ε times the first one. A
+        # smaller second tail gives a larger δ.
+        is_too_large = second + points > first + _MISFIT * (1.0 + np.abs(first))
+    if is_too_large.any():
+        second = np.maximum.accumulate(np.where(is_too_large, -np.inf, second)[::-1])[::-1]
     log_p, log_q = (second, first) if mirrored else (first, second)
     return SideTails(index, points, log_p, log_q, _error(log_p, profile), _error(log_q, profile))
 
@@ -148,22 +162,26 @@ def rounding(*terms: FloatArray) -> FloatArray:
 
 
 def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> LatticeDistribution:
-    """Return a lattice distribution that dominates, with finite losses at the bounds of the cells.
+    """Return a lattice distribution that dominates that of the loss, with finite losses at the bounds of the cells.
+
+    The mass of each cell moves to its two bounds, with its masses under P and Q unchanged (Connect-the-dots;
+    certificate, B1).
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
         left: tails of the negative losses at the bounds of the cells.
-        log_atom: upper bound of log δ₁ at the last point on the right, where δ₁ is the profile. Connect-the-dots
-            between the last point and infinity moves this mass to infinity.
+        log_atom: upper bound of log δ(ε) of one round, at ε = the last point on the right. As the mass beyond that
+            point moves to it and to infinity, infinity gets δ(ε).
     """
     p, q = right.bounds(p_up=True)
     below_p, below_q = left.bounds(p_up=False)
-    # Both sides give a value of H(1). The larger value on the right keeps the mass of Q at most one.
-    raise_of_one = max(_exp_difference(below_q[0], below_p[0]) - _exp_difference(p[0], q[0]), 0.0)
     if 1e3 * float(right.error_p[0]) > float(right.points[1]):
         # The errors exceed the shares of the cells, so all mass of a cell moves to its upper bound.
         survival, distribution = np.maximum(p[:-1], log_atom), below_p[1:]
     else:
+        # Both sides give a value of δ(0). The larger value on the right keeps the mass of Q at most one.
+        value_from_left = _exp_difference(below_q[0], below_p[0])
+        raise_of_one = max(value_from_left - _exp_difference(p[0], q[0]), 0.0)
         survival = np.maximum(_upper_survival(right, p, q, raise_of_one), log_atom)
         distribution = _lower_distribution(left, below_p, below_q)
     survival = np.maximum.accumulate(survival[::-1])[::-1]
@@ -181,27 +199,27 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
     """Return the log survival function of the dominating distribution, from each point down to the one before it.
 
-    Let (a, b] be a cell with masses p and q. The survival function there is P(L > b) + w, with the share
-    w = (p − e^a q)/(1 − e^{a−b}) of the cell. It is computed relative to P(L > a). The true value is at most P(L > a),
-    so that a larger one is a rounding and is cut.
+    A cell (a, b] has masses p and q under P and Q. It moves the mass w = (p − e^a q)/(1 − e^{a−b}) to b and the rest of
+    p to a, which keeps p and q. So the survival function is P(L > b) + w there. It is computed relative to P(L > a),
+    which it cannot exceed; a larger result is a rounding error and is cut.
 
     Args:
         side: tails of the positive losses.
         p: log tails under P, rounded up.
         q: log tails under Q, rounded down.
-        raise_of_one: amount added to the first value, so that the mass of Q is at most one.
+        raise_of_one: amount added to p − e^a q of the first cell, where a = 0, so that the mass of Q is at most one.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
-    weight = ratio(a + q[:-1], p[:-1])  # e^a Q(L > a)/P(L > a), about 1 at most
-    split = -np.expm1(a - b)
-    in_p, in_q = -np.expm1(gap_p), -weight * np.expm1(gap_q)
-    moved = in_p - in_q
-    moved += rounding(a, p[:-1], q[:-1]) * (in_p + in_q)
-    relative = np.minimum(np.exp(gap_p) + moved / split, 1.0)
+    scaled_q = ratio(a + q[:-1], p[:-1])  # e^a Q(L > a)/P(L > a), about 1 at most
+    one_minus_decay = -np.expm1(a - b)
+    mass_p, mass_q = -np.expm1(gap_p), -scaled_q * np.expm1(gap_q)
+    numerator = mass_p - mass_q
+    numerator += rounding(a, p[:-1], q[:-1]) * (mass_p + mass_q)
+    survival_ratio = np.minimum(np.exp(gap_p) + numerator / one_minus_decay, 1.0)
     if np.isfinite(p[0]):
-        relative[0] += raise_of_one * math.exp(-p[0]) / split[0]
-    return np.asarray(np.where(np.isneginf(p[:-1]), -np.inf, p[:-1] + log(relative) + rounding(p[:-1])))
+        survival_ratio[0] += raise_of_one * math.exp(-p[0]) / one_minus_decay[0]
+    return np.asarray(np.where(np.isneginf(p[:-1]), -np.inf, p[:-1] + log(survival_ratio) + rounding(p[:-1])))
 
 
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
@@ -217,16 +235,23 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
-    weight = ratio(q[:-1] - a, p[:-1])  # e^{−a} Q(L < −a)/P(L < −a), about 1 at least
-    in_p, in_q = -np.expm1(gap_p), -weight * np.expm1(gap_q)
-    stays = in_q - in_p - rounding(a, p[:-1], q[:-1]) * (in_p + in_q)
-    relative = np.exp(gap_p) + stays * np.exp(a - b) / -np.expm1(a - b)
-    return np.asarray(np.where(np.isneginf(p[:-1]), -np.inf, p[:-1] + log(relative) - rounding(p[:-1])))
+    scaled_q = ratio(q[:-1] - a, p[:-1])  # e^{−a} Q(L < −a)/P(L < −a), about 1 at least
+    mass_p, mass_q = -np.expm1(gap_p), -scaled_q * np.expm1(gap_q)
+    numerator = mass_q - mass_p - rounding(a, p[:-1], q[:-1]) * (mass_p + mass_q)
+    distribution_ratio = np.exp(gap_p) + numerator * np.exp(a - b) / -np.expm1(a - b)
+    return np.asarray(np.where(np.isneginf(p[:-1]), -np.inf, p[:-1] + log(distribution_ratio) - rounding(p[:-1])))
 
 
 @dataclass(frozen=True)
 class TailSteps:
-    """Step functions P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i, outwards from the middle."""
+    """Step functions P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i of a lattice distribution.
+
+    Attributes:
+        right: lattice indices above the middle, increasing.
+        survival: log P(L ≥ right_i).
+        left: distances of the lattice indices below the middle from zero, increasing.
+        distribution: log P(L ≤ −left_i).
+    """
 
     right: IntArray
     survival: FloatArray
@@ -263,9 +288,10 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
         return -math.inf
     logs = np.asarray(log_probabilities)
     with np.errstate(divide="ignore"):
-        # log(−log(1 − a)): for small a the series, as a itself may underflow.
-        rates = np.where(logs < -30.0, logs, np.log(-np.log1p(-np.exp(np.minimum(logs, 0.0)))))
-    log_rate = float(np.logaddexp.reduce(rates + np.log(counts)))
+        # log(−log(1 − a)), which is log a for small a, as a itself may underflow.
+        log_rates = np.where(logs < -30.0, logs, np.log(-np.log1p(-np.exp(np.minimum(logs, 0.0)))))
+    # The logarithm of r = −Σ T_j log(1 − a_j). The probability is 1 − e^{−r}, which is r for small r.
+    log_rate = float(np.logaddexp.reduce(log_rates + np.log(counts)))
     if math.isinf(log_rate):
         return 0.0 if log_rate > 0 else -math.inf
     log_any = log_rate if log_rate < -36.0 else math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))

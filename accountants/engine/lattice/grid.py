@@ -54,10 +54,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Demand:
-    """Requirements on a grid.
+    """Requirements on a grid of cells of the loss, at every tilt λ of a band (interval).
 
     Attributes:
-        places: tilts at which the grid must be accurate: the bounds and the middle of a band.
+        places: the least, the middle and the largest tilt of the band.
         relative_width: width of the enclosure of δ that the cells may cause, relative to δ.
         cells: limit on the number of cells.
         bulk_variance: variance of the total loss without rare rounds, if ε is within their range; math.inf otherwise.
@@ -73,7 +73,10 @@ class Demand:
 
     @property
     def curvature(self) -> float:
-        """Largest |λ (1 + λ)| in the band; within the bulk, the change of δ per change of the bulk's width."""
+        """Twice the change of log δ for each change of the variance of the loss: the largest |λ (1 + λ)| in the band.
+
+        If ε is within the bulk, it is at least the reciprocal of the bulk's variance, as δ depends on its width.
+        """
         return max(*(math.exp(place.pole) for place in self.places), 1.0 / self.bulk_variance)
 
     @property
@@ -87,7 +90,7 @@ class Demand:
         return math.log(self.relative_width)
 
 
-class _Need(NamedTuple):
+class _WeightedCells(NamedTuple):
     """The cells of all outlines in one array, with their share in the errors of δ.
 
     Attributes:
@@ -104,13 +107,22 @@ class _Need(NamedTuple):
         """Split an array of one value per cell into one array per side."""
         return np.split(values, self.stops)
 
+    @property
+    def effort(self) -> FloatArray:
+        """∫ (T density)^{1/3} over each cell, where T is the number of rounds.
+
+        The best cells of a grid have widths proportional to density^{−1/3}. Their number is then proportional to the
+        sum of these integrals.
+        """
+        return np.asarray(np.exp(self.log_weights / 3.0) * self.widths ** (2.0 / 3.0))
+
 
 def _all_sides(outlines: Sequence[Outline]) -> list[Side]:
     """Return the right and the left side of each outline, in turn."""
     return [side for item in outlines for side in (item.right, item.left)]
 
 
-def _needs(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _Need:
+def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _WeightedCells:
     """Return the cells of all outlines, weighted by their largest tilted mass times the number of rounds.
 
     Args:
@@ -127,7 +139,7 @@ def _needs(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _
     tilts = [place.tilt for place in demand.places]
     tilted = [log_masses + tilt * locations - laws.log_moments(tilt)[owners] for tilt in tilts]
     log_counts = np.asarray([math.log(count) for count in counts.tolist()])
-    return _Need(
+    return _WeightedCells(
         np.concatenate([side.widths for side in sides]),
         log_counts[owners] + np.max(tilted, axis=0),
         np.cumsum(sizes)[:-1],
@@ -144,38 +156,64 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
         counts: number of rounds of each distribution.
         demand: the requirements.
     """
-    need = _needs(outlines, counts, demand)
-    effort = max(math.fsum(_effort(need).tolist()), _LEAST_EFFORT)
-    # Cells of width w · density^{−1/3} widen log δ by curvature · w² · effort / 16.
-    width = math.sqrt(16.0 * demand.relative_width / demand.curvature / effort)
-    width = 2.0**demand.coarsening * max(width, effort / demand.cells)
-    error = demand.curvature * width * width * effort / 16.0
-    # Cells of this width in all rounds widen log δ by the same, or by the required width if that is more.
+    cells = _weigh_cells(outlines, counts, demand)
+    effort = max(math.fsum(cells.effort.tolist()), _LEAST_EFFORT)
+    width = _base_width(effort, demand)
     rounds = math.fsum(counts)
-    tolerated = max(error, 4.0**demand.coarsening * demand.relative_width)
-    floor = math.sqrt(8.0 * tolerated / (demand.curvature * rounds))
-    ends = _outer_bounds(outlines, counts, rounds, demand)
-    unit = max(_unit(outlines, counts, demand, floor), max(ends) / _LARGEST_INDEX)
-    widths = _cell_widths(need, demand, width, 2.0 * unit)
-    cells = math.fsum((need.widths / widths).tolist())
-    excess = max(cells / (2.0 * demand.cells + 64.0 * 2.0 * len(outlines)), 1.0)
-    sides = zip(_all_sides(outlines), need.split(excess * widths), ends, strict=True)
-    bounds = [_bounds(side, side_widths, end, unit) for side, side_widths, end in sides]
+    distances = _outer_bounds(outlines, counts, rounds, demand)
+    floor = _least_width(width, effort, rounds, demand)
+    unit = max(_unit(outlines, counts, demand, floor), max(distances) / _LARGEST_INDEX)
+    widths = _cell_widths(cells, demand, width, 2.0 * unit)
+    number = math.fsum((cells.widths / widths).tolist())
+    # If there are more cells than allowed, all are widened.
+    excess = max(number / (2.0 * demand.cells + 64.0 * 2.0 * len(outlines)), 1.0)
+    sides = zip(_all_sides(outlines), cells.split(excess * widths), distances, strict=True)
+    bounds = [_bounds(side, side_widths, distance, unit) for side, side_widths, distance in sides]
     return Grid(unit, tuple(CellBounds(right, left) for right, left in zip(bounds[::2], bounds[1::2], strict=True)))
 
 
-def _effort(need: _Need) -> FloatArray:
-    """Return ∫ (T density)^{1/3} over each cell, where T is the number of rounds."""
-    return np.exp(need.log_weights / 3.0) * need.widths ** (2.0 / 3.0)
+def _base_width(effort: float, demand: Demand) -> float:
+    """Return the width w of cells where the tilted mass of all rounds has the density 1 per nat.
+
+    Where the density is ϱ, cells have the width w ϱ^{−1/3}, which is best for a given number (module docstring). They
+    widen log δ by curvature · w² · effort / 16, and their number is about effort / w.
+
+    Args:
+        effort: ∫ ϱ^{1/3} over the losses of each distribution, added up.
+        demand: the requirements.
+    """
+    # 1/16 is ½ · (1/24 + 1/12) of the module docstring.
+    width = math.sqrt(16.0 * demand.relative_width / demand.curvature / effort)
+    return 2.0**demand.coarsening * max(width, effort / demand.cells)
 
 
-def _cell_widths(need: _Need, demand: Demand, width: float, least: float) -> FloatArray:
-    """Return the width that grid cells should have in each outline cell; cells without mass have no upper limit."""
+def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> float:
+    """Return the width below which cells need not be narrower: cells of it in all rounds cause the tolerated error.
+
+    The tolerated error is that of the cells of `_base_width`, or the required width of log δ if that is more.
+    """
+    error = demand.curvature * width * width * effort / 16.0
+    tolerated = max(error, 4.0**demand.coarsening * demand.relative_width)
+    return math.sqrt(8.0 * tolerated / (demand.curvature * rounds))
+
+
+def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: float) -> FloatArray:
+    """Return the width that the grid's cells should have in each cell of an outline, a coarse table of a distribution.
+
+    It is w ϱ^{−1/3} for the density ϱ of the tilted mass there (`_base_width`), within limits.
+
+    Args:
+        cells: the cells of all outlines, with their tilted masses.
+        demand: the requirements.
+        width: w, in nats.
+        least: lower limit, in nats. Cells without mass have no upper limit.
+    """
     with np.errstate(over="ignore", divide="ignore"):
-        best = width * np.exp((np.log(need.widths) - need.log_weights) / 3.0)
-    # In a cell wider than 1/λ, mass moves to points of a far larger tilt weight. Only negligible mass may do that.
-    cap = np.maximum(0.5, 0.5 * (demand.log_width - 7.0 - need.log_weights)) / demand.steepness
-    return np.asarray(np.maximum(np.minimum(best, cap), least))
+        best = width * np.exp((np.log(cells.widths) - cells.log_weights) / 3.0)
+    # In a cell wider than 1/λ, mass moves to losses L with a far larger factor e^{λL}. Only negligible mass may
+    # do that, up to a thousandth, e^−7, of the width of δ.
+    largest = np.maximum(0.5, 0.5 * (demand.log_width - 7.0 - cells.log_weights)) / demand.steepness
+    return np.asarray(np.maximum(np.minimum(best, largest), least))
 
 
 def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor: float) -> float:
@@ -187,17 +225,9 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
         demand: the requirements.
         floor: width of cells, in nats, that widens log δ by the tolerated amount if all cells have it.
     """
-    least, doubling = 0.5 * floor, 2.0**demand.coarsening
+    least = 0.5 * floor
     if all(item.atomic for item in outlines):
-        span = common_span([item.span for item in outlines])
-        if span is not None and all(item.span is not None for item in outlines):
-            return 0.5 * span * doubling
-        # An atom off the lattice shifts the mean, not the variance. With very many rounds, a finer unit is out of
-        # reach. Then the offset of the lower distribution puts atoms on points, and the upper distribution keeps the
-        # mass of each cell under both distributions.
-        finer = 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts))
-        most = min(least, finer) if finer > _FINER * least else least
-        return _unit_near_atoms(join_outlines(outlines, counts), most, demand)
+        return _unit_for_atoms(outlines, counts, demand, least)
     edge = outlines[0].edge if len(outlines) == 1 else None
     if edge is None or edge.distance < 0.5 * least:
         return least
@@ -206,14 +236,38 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
         return 0.5 * edge.distance / max(math.floor(0.5 * edge.distance / least), 1)
     # A density that ends belongs between two cells, at an odd multiple; and there must be a point short of the end.
     multiple = 2 * math.floor(0.5 * (edge.distance / least - 1.0)) + 1
-    return edge.distance / max(float(multiple), 3.0 / doubling)
+    return edge.distance / max(float(multiple), 3.0 / 2.0**demand.coarsening)
+
+
+def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least: float) -> float:
+    """Return the unit for distributions that consist of atoms: half their common span, or a finer unit.
+
+    An atom off the lattice shifts the mean of the loss, and not only its variance, which requires a finer unit. With
+    very many rounds, that unit would be less than `_FINER` times `least`, and is not used. Then only the variance is
+    considered, and the unit is chosen near the atoms (`_unit_near_atoms`).
+
+    Args:
+        outlines: outline of each distribution.
+        counts: number of rounds of each distribution.
+        demand: the requirements.
+        least: unit that the variance requires, in nats.
+    """
+    doubling = 2.0**demand.coarsening
+    span = common_span([item.span for item in outlines])
+    if span is not None and all(item.span is not None for item in outlines):
+        return 0.5 * span * doubling
+    finer = 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts))
+    is_in_reach = finer > _FINER * least
+    largest = min(least, finer) if is_in_reach else least
+    return _unit_near_atoms(join_outlines(outlines, counts), largest, demand)
 
 
 def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> float:
     """Return a unit near the given one that has even multiples close to the heaviest atoms at the middle tilt.
 
-    The best of `_UNITS` units between half and twice the given one is chosen by an estimate of the error of log δ.
-    Every unit gives valid bounds. If there are many atoms, the given unit is returned.
+    The best of `_UNITS` units between half and twice the given one is chosen by an estimate of the error of log δ: the
+    shift of the mean, and the increase of the variance. Every unit gives valid bounds. If there are many atoms, the
+    given unit is returned.
 
     Args:
         laws: the distributions; each may be shifted so that its heaviest atom is on a lattice point.
@@ -228,11 +282,13 @@ def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> fl
     bounds = np.append(laws.starts, laws.location.size).tolist()
     mean_error = np.zeros(_UNITS)
     for count, start, stop in zip(laws.counts.tolist(), bounds[:-1], bounds[1:], strict=True):
-        place = laws.location[start:stop] - laws.location[start + int(np.argmax(weights[start:stop]))]
-        steps = place[:, None] / (2.0 * units)
-        mean_error += count * (weights[start:stop] @ np.abs(steps - np.rint(steps)))
+        location, weight = laws.location[start:stop], weights[start:stop]
+        distance = location - location[int(np.argmax(weight))]
+        steps = distance[:, None] / (2.0 * units)
+        mean_error += count * (weight @ np.abs(steps - np.rint(steps)))
     variance_error = 0.125 * demand.curvature * float(laws.counts.sum()) * units
-    return float(units[int(np.argmin((2.0 * abs(tilt) * mean_error + variance_error) * units))])
+    error = (2.0 * abs(tilt) * mean_error + variance_error) * units
+    return float(units[int(np.argmin(error))])
 
 
 def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float, demand: Demand) -> list[float]:
@@ -247,22 +303,22 @@ def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float
         demand: the requirements, with the tilts.
     """
     laws = join_outlines(outlines, counts)
-    log_total = math.log(rounds)
-    moments = [(place.tilt, laws.log_moments(place.tilt)) for place in demand.places]
+    log_moments = {place.tilt: laws.log_moments(place.tilt) for place in demand.places}
     distances = []
     for j, item in enumerate(outlines):
         distances.append(float(item.right.edges[-1]))
-        below = item.left.log_p[1:] + log_total
-        pulled = np.max([below - tilt * item.left.edges[1:] - float(moment[j]) for tilt, moment in moments], axis=0)
-        beyond = np.flatnonzero(pulled <= demand.log_width - 12.0)
-        distances.append(float(item.left.edges[beyond[0] + 1] if beyond.size else item.left.edges[-1]))
+        edges = item.left.edges[1:]
+        log_mass_beyond = item.left.log_p[1:] + math.log(rounds)
+        tilted = [log_mass_beyond - tilt * edges - float(moment[j]) for tilt, moment in log_moments.items()]
+        negligible = np.flatnonzero(np.max(tilted, axis=0) <= demand.log_width - 12.0)
+        distances.append(float(edges[negligible[0]] if negligible.size else edges[-1]))
     return distances
 
 
 def _bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntArray:
     """Return the bounds of the cells of one side: odd multiples of the unit from 1 to about `end`.
 
-    Neighbouring bounds are an odd number of double steps apart. The middle of a cell is then a multiple of two units,
+    Neighbouring bounds are an odd number of double units apart. The middle of a cell is then a multiple of two units,
     where the merged mass of the cell is put.
 
     Args:
@@ -271,25 +327,38 @@ def _bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntArray
         end: distance from zero that is covered, in nats.
         unit: lattice unit, in nats.
     """
-    inside = side.edges[:-1] < end
-    steps = np.clip(np.floor(0.5 * widths[inside] / unit + 1e-9), 1.0, _LARGEST_INDEX)
+    is_inside = side.edges[:-1] < end
+    # Widths of cells and lengths of regions in double units.
+    steps = np.clip(np.floor(0.5 * widths[is_inside] / unit + 1e-9), 1.0, _LARGEST_INDEX)
     steps -= steps % 2 == 0
-    edges = np.minimum(side.edges[1:][inside], end) / unit
-    finer_next = np.append(steps[1:] < steps[:-1], False)
+    edges = np.minimum(side.edges[1:][is_inside], end) / unit
+    is_next_finer = np.append(steps[1:] < steps[:-1], False)
+    below, above = 2.0 * np.floor(0.5 * (edges - 1.0)) + 1.0, 2.0 * np.ceil(0.5 * (edges - 1.0)) + 1.0
     # A cell that straddles two regions belongs to the finer region.
-    stops = np.where(finer_next, 2.0 * np.floor(0.5 * (edges - 1.0)) + 1.0, 2.0 * np.ceil(0.5 * (edges - 1.0)) + 1.0)
-    stops = np.maximum.accumulate(np.maximum(stops, 1.0))
-    lengths = 0.5 * np.diff(stops, prepend=1.0)
-    # Odd cell widths that differ least: two widths per region, and a number of cells with the parity of its length.
-    pieces = np.where(lengths > 0, np.ceil(lengths / steps), 0.0)
-    pieces += (pieces % 2 != lengths % 2) & (pieces > 0)
-    narrow = np.floor(lengths / np.maximum(pieces, 1.0))
-    narrow -= (narrow % 2 == 0) & (narrow > 0)
-    wide = np.where(pieces > 0, 0.5 * (lengths - pieces * narrow), 0.0)
-    cell_steps = np.repeat(
-        np.stack((narrow + 2.0, narrow), axis=1).ravel(),
-        np.stack((wide, pieces - wide), axis=1).ravel().astype(np.int64),
-    ).astype(np.int64)
+    stops = np.maximum.accumulate(np.maximum(np.where(is_next_finer, below, above), 1.0))
+    cell_steps = _divide_regions(0.5 * np.diff(stops, prepend=1.0), steps)
     bounds = np.concatenate(([1], 1 + 2 * np.cumsum(cell_steps)))
     # One more cell, so that the largest loss is inside despite rounding.
     return np.append(bounds, bounds[-1] + 2)
+
+
+def _divide_regions(lengths: FloatArray, steps: FloatArray) -> IntArray:
+    """Divide regions into cells of odd width that differ by at most two.
+
+    The number of cells of a region has the parity of its length, as the sum of that many odd numbers has.
+
+    Args:
+        lengths: length of each region, a whole number.
+        steps: largest width of the cells of each region, an odd number; some cells may exceed it by rounding.
+
+    Returns:
+        Widths of all cells in order; in each region the wider ones come first.
+    """
+    number = np.where(lengths > 0, np.ceil(lengths / steps), 0.0)
+    number += (number % 2 != lengths % 2) & (number > 0)
+    narrow = np.floor(lengths / np.maximum(number, 1.0))
+    narrow -= (narrow % 2 == 0) & (narrow > 0)
+    number_wide = np.where(number > 0, 0.5 * (lengths - number * narrow), 0.0)
+    cell_widths = np.stack((narrow + 2.0, narrow), axis=1).ravel()
+    repeats = np.stack((number_wide, number - number_wide), axis=1).ravel()
+    return np.repeat(cell_widths, repeats.astype(np.int64)).astype(np.int64)

@@ -32,7 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LatticeComposition:
-    """Lattice distributions on one unit, the number of rounds of each, and all their points in flat arrays."""
+    """A composition of lattice distributions on multiples of one unit.
+
+    Attributes:
+        unit: lattice unit, in nats.
+        laws: the distributions of one round.
+        counts: number of rounds of each.
+        flat: all points of the distributions in flat arrays.
+    """
 
     unit: float
     laws: tuple[LatticeDistribution, ...]
@@ -65,7 +72,7 @@ class LatticeComposition:
 
     @cached_property
     def misplacement(self) -> float:
-        """Largest rounding of the total loss, in nats: a point k h, and an offset, are known to a relative 2u."""
+        """Largest error of the total loss by rounding, in nats: a point and an offset are known to a relative 2u."""
         size = max(float(np.abs(law.index[np.abs(law.index) < 2**52]).max(initial=0)) for law in self.laws)
         drift = math.fsum(count * abs(law.offset) for law, count in zip(self.laws, self.counts, strict=True))
         return 4 * UNIT_ROUNDOFF * (size * self.unit * float(sum(self.counts)) + drift)
@@ -77,7 +84,7 @@ class LatticeComposition:
 
     @cached_property
     def excess(self) -> float:
-        """Upper bound of the composed total mass minus one."""
+        """Upper bound on the total mass of the composition minus one."""
         total = math.fsum(count * law.excess for law, count in zip(self.laws, self.counts, strict=True))
         return math.expm1(min(total * (1 + 4 * UNIT_ROUNDOFF), 700.0))
 
@@ -98,9 +105,9 @@ class GridKey(NamedTuple):
 
     Attributes:
         direct: whether δ is computed, with tilts λ > 0. Otherwise 1 − δ is computed, with −1 < λ < 0.
-        depth: index of the least log δ for which finite losses are kept.
-        within: whether ε is within the bulk of the total loss.
-        band: index of the band of tilts.
+        depth: index in `DEPTHS` of a log δ. Finite losses that are too rare to matter at this δ are left out.
+        within: whether ε is within the bulk, the distribution of the total loss without rare rounds.
+        band: index of the band, an interval of tilts of the width `BAND` in the `TiltCoordinate`.
         coarsening: number of times that the lattice unit is doubled to fit the budget.
     """
 
@@ -126,13 +133,14 @@ class TiltedEvaluation(NamedTuple):
 
 
 class _Readings(NamedTuple):
-    """Tails of one distribution at the bounds of its cells, from which its dominated lattice distribution is made.
+    """Tails of one loss distribution at the bounds of its cells, from which a dominated lattice distribution is made.
 
     Attributes:
         right: tails of the positive losses.
         left: tails of the negative losses.
         log_atom: lower bound on the log of the mass of the infinite loss.
-        enough: log moment from which the first dominated distribution is used without a search for a better one.
+        enough: bound on ±log Σ m e^{λL}, with the sign of λ. A candidate that reaches it is used without a search for a
+            better one.
     """
 
     right: SideTails
@@ -169,9 +177,11 @@ class CompositionBounds:
 def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> CompositionBounds:
     """Choose a lattice, evaluate every profile on it once, and compute the dominating lattice distributions.
 
+    The profiles' tails are kept, so that dominated distributions can be computed later (`CompositionBounds.lower`).
+
     Args:
-        survey: outlines of the distributions.
-        key: band of tilts and depth of the grid.
+        survey: outlines (coarse tables) of the distributions.
+        key: choices that determine the lattice, such as the interval of tilts for which it is accurate.
         budget: limits on the cells, and the required width.
     """
     band = BAND[key.direct]
@@ -184,32 +194,34 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
         coarsening=key.coarsening,
     )
     grid = choose_grid(survey.outlines_to(key.depth), survey.counts, demand)
-    tilt = places[1].tilt
-    upper, readings = [], []
+    middle_tilt = places[1].tilt
+    upper_laws, readings = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
         right = read_side(part.first, cells.right, grid.unit, mirrored=False)
         left = read_side(part.second, cells.left, grid.unit, mirrored=True)
-        upper.append(upper_distribution(right, left, _upper_log_atom(part.first, right)))
-        enough = math.copysign(1.0, tilt) * upper[-1].log_moment(grid.unit, tilt)
+        upper_law = upper_distribution(right, left, _upper_log_atom(part.first, right))
+        upper_laws.append(upper_law)
+        # A dominated distribution is good enough if its moment is this close to that of the dominating one.
+        enough = math.copysign(1.0, middle_tilt) * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
         readings.append(_Readings(right, left, least_log_atom(part.first), enough))
-    return CompositionBounds(
-        LatticeComposition.of(upper, [part.count for part in survey.parts], grid.unit), tuple(readings), tilt
-    )
+    upper = LatticeComposition.of(upper_laws, [part.count for part in survey.parts], grid.unit)
+    return CompositionBounds(upper, tuple(readings), middle_tilt)
 
 
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     """Return an upper bound on log δ₁ at the last point, where δ₁ is the profile of one round.
 
-    It is computed from the tails there, or from the profile if the tails are zero.
+    It is computed as P(L > ε) − e^ε Q(L > ε) from the tails there, or from the profile if the tails are zero.
 
     Args:
         profile: the profile.
         right: tails of the positive losses.
     """
-    p, q, last = float(right.log_p[-1]), float(right.log_q[-1]), float(right.points[-1])
-    if math.isinf(p):
+    log_p, log_q, epsilon = float(right.log_p[-1]), float(right.log_q[-1]), float(right.points[-1])
+    if math.isinf(log_p):
         return float(profile.log_delta(right.points[-1:]).upper[0])
-    weight = math.exp(min(last + q - p, 0.0))
-    rounding = float(right.error_p[-1]) + weight * (float(right.error_q[-1]) + 8 * UNIT_ROUNDOFF * (1.0 + last))
-    return min(p + math.log(max(1.0 - weight, 0.0) + rounding), 0.0)
+    ratio = math.exp(min(epsilon + log_q - log_p, 0.0))  # e^ε Q(L > ε)/P(L > ε)
+    q_error = float(right.error_q[-1]) + 8 * UNIT_ROUNDOFF * (1.0 + epsilon)
+    rounding = float(right.error_p[-1]) + ratio * q_error
+    return min(log_p + math.log(max(1.0 - ratio, 0.0) + rounding), 0.0)

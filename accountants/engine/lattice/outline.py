@@ -58,24 +58,21 @@ class Side:
         Args:
             extra: distances from zero, in any order.
         """
-        log_p, log_q = self.read(extra)
+        extra_p, extra_q = self.read(extra)
         edges = np.concatenate((self.edges, extra))
         order = np.argsort(edges, kind="stable")
-        order = order[np.diff(edges[order], prepend=-1.0) > 0.0]
-        return Side(
-            self.read,
-            self.sign,
-            self.log_atom,
-            edges[order],
-            np.minimum.accumulate(np.concatenate((self.log_p, log_p))[order]),
-            np.minimum.accumulate(np.concatenate((self.log_q, log_q))[order]),
+        is_distinct = np.diff(edges[order], prepend=-1.0) > 0.0
+        order = order[is_distinct]
+        return replace(
+            self,
+            edges=edges[order],
+            log_p=np.minimum.accumulate(np.concatenate((self.log_p, extra_p))[order]),
+            log_q=np.minimum.accumulate(np.concatenate((self.log_q, extra_q))[order]),
         )
 
     def truncate(self, count: int) -> Side:
         """Return the side with its first `count` edges only."""
-        if count >= self.edges.size:
-            return self
-        return Side(self.read, self.sign, self.log_atom, self.edges[:count], self.log_p[:count], self.log_q[:count])
+        return replace(self, edges=self.edges[:count], log_p=self.log_p[:count], log_q=self.log_q[:count])
 
     @cached_property
     def widths(self) -> FloatArray:
@@ -147,8 +144,11 @@ class Outline:
         masses = self.right.log_masses
         if not masses.size:
             return self
-        beyond = np.flatnonzero(np.logaddexp.accumulate(masses[::-1])[::-1] <= log_mass)
-        edges = int(beyond[0]) + 1 if beyond.size else masses.size + 1
+        log_mass_beyond = np.logaddexp.accumulate(masses[::-1])[::-1]
+        negligible = np.flatnonzero(log_mass_beyond <= log_mass)
+        if not negligible.size:
+            return self
+        edges = int(negligible[0]) + 1
         if edges >= self.right.edges.size:
             return self
         return replace(self, right=self.right.truncate(max(edges, 2)))
@@ -241,13 +241,14 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     side = Side(read, sign, log_atom, edges, np.minimum.accumulate(log_p), np.minimum.accumulate(log_q))
     occupied = side.find_occupied()
     if not occupied.size:
-        return Side(read, sign, log_atom, edges[:2], side.log_p[:2], side.log_q[:2])
-    square = np.exp(side.log_masses) * np.minimum(edges[1:], 1.0) ** 2
-    first = min(int(np.searchsorted(np.cumsum(square), _NEGLIGIBLE * square.sum())), int(occupied[-1]))
+        return side.truncate(2)
+    second_moments = np.exp(side.log_masses) * np.minimum(edges[1:], 1.0) ** 2
+    negligible = _NEGLIGIBLE * second_moments.sum()
+    first = min(int(np.searchsorted(np.cumsum(second_moments), negligible)), int(occupied[-1]))
     needed = np.concatenate(([0], np.arange(max(first, 1), occupied[-1] + 2)))
-    side = Side(read, sign, log_atom, edges[needed], side.log_p[needed], side.log_q[needed])
-    inner = np.exp2(np.arange(_PER_OCTAVE) / _PER_OCTAVE)
-    return side.add_edges((side.edges[1:-1, None] * inner).ravel())
+    side = replace(side, edges=edges[needed], log_p=side.log_p[needed], log_q=side.log_q[needed])
+    within_octave = np.exp2(np.arange(_PER_OCTAVE) / _PER_OCTAVE)
+    return side.add_edges((side.edges[1:-1, None] * within_octave).ravel())
 
 
 # The atoms of a loss, which a lattice should be aligned with ---------------------------------------------------------
@@ -267,7 +268,7 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
     """Locate the single losses (atoms) that have all the mass, if there are few of them.
 
     The span is the largest number of which all atoms are multiples. If the profile states it, it is used without a
-    search.
+    search. Otherwise, cells with mass are divided until each has one loss.
 
     Args:
         coarse: the outline of the profile.
@@ -277,19 +278,21 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
         The outline with edges at the atoms and with their span; `coarse` unchanged if there are many atoms, or none.
     """
     if profile.span is not None:
-        few = max(side.end for side in (coarse.right, coarse.left)) <= _MOST_CELLS * profile.span
-        return replace(coarse, atomic=True, span=profile.span) if few else coarse
+        largest_loss = max(coarse.right.end, coarse.left.end)
+        is_span_usable = largest_loss <= _MOST_CELLS * profile.span
+        return replace(coarse, atomic=True, span=profile.span) if is_span_usable else coarse
     right, left = coarse.right, coarse.left
     for _ in range(_ROUNDS):
-        if right.find_occupied().size + left.find_occupied().size > _FEW_ATOMS:
+        right_cells, left_cells = right.find_occupied(), left.find_occupied()
+        if right_cells.size + left_cells.size > _FEW_ATOMS:
             return coarse
-        right, left = _divide(right, right.find_occupied()), _divide(left, left.find_occupied())
+        right, left = _divide(right, right_cells), _divide(left, left_cells)
     atoms = [float(side.edges[i + 1]) for side in (left, right) for i in side.find_occupied()]
     return replace(coarse, right=right, left=left, atomic=True, span=common_span(atoms))
 
 
 def _divide(side: Side, cells: IntArray) -> Side:
-    """Divide the given cells; edges between other cells are dropped."""
+    """Divide the given cells into `_STEPS.size + 1` parts each; edges between other cells are dropped."""
     needed = np.union1d(np.concatenate(([0], cells, cells + 1)), [side.edges.size - 1])
     reduced = replace(side, edges=side.edges[needed], log_p=side.log_p[needed], log_q=side.log_q[needed])
     return reduced.add_edges((side.edges[cells, None] + side.widths[cells, None] * _STEPS).ravel())

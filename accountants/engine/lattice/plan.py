@@ -55,20 +55,27 @@ class TooLarge(NamedTuple):
 
 @dataclass(frozen=True)
 class TransformPlan:
-    """Requirements of a transform at one tilt, known before it is computed."""
+    """The transform of a composition at one tilt, with what is known of it before it is computed.
+
+    Attributes:
+        laws: the lattice distributions.
+        place: the tilt.
+        chernoff: bounds of the alias.
+        log_width: log of the required width, relative to δ.
+        points: number of lattice points in a period with a negligible alias.
+    """
 
     laws: LatticeComposition
     place: TiltCoordinate
     chernoff: Chernoff
     log_width: float
     points: int
-    """Lattice points in a period with a negligible alias."""
 
     @classmethod
     def of(cls, laws: LatticeComposition, place: TiltCoordinate, log_width: float) -> TransformPlan:
-        """Plan a transform with an alias of about 2 % of the width.
+        """Plan a transform whose alias, the error by the period of its sum, is about 2 % of the required width of δ.
 
-        The alias is as small at ε up to a standard deviation away from the tilt's own ε.
+        This also holds at ε up to a standard deviation away from the ε for which the tilt is best.
 
         Args:
             laws: the lattice distributions.
@@ -77,6 +84,7 @@ class TransformPlan:
         """
         chernoff = Chernoff.around(laws.flat, place)
         period = likely_period(laws.flat, place, log_width, chernoff)
+        # 1e17 points are beyond every limit, and still convert to an integer.
         points = max(math.ceil(min(period / laws.unit, 1e17)), 16)
         # If points are cheap, a wider period costs nothing.
         return cls(laws, place, chernoff, log_width, max(points, min(3 * points, _CHEAP)))
@@ -105,18 +113,22 @@ class TransformPlan:
         return build_spectrum(line, size, all_frequencies(line, size), self.chernoff)
 
     def _block_layout(self, about: int) -> tuple[int, int]:
-        """Return the length of an FFT near `about`, and the odd number of frequencies around each of its own."""
+        """Return the length of a shorter FFT, and the odd number of frequencies of the period around each of its own.
+
+        Args:
+            about: about the length of the shorter FFT.
+        """
         blocks = next_fast_len(about, real=True)
         ratio = self.points // blocks + 1
         return blocks, ratio + 1 - ratio % 2
 
     def _depth(self, size: int) -> float:
-        """Return minus the log |φ^T| of a negligible frequency, for `size` frequencies."""
+        """Return minus the log |φ^T| of a frequency that is negligible, if there are `size` frequencies."""
         return math.log(size) - self.log_width + 5.0
 
     @property
     def _work(self) -> int:
-        """Terms of the direct sum at one frequency."""
+        """Number of terms of the direct sums of all distributions at one frequency."""
         return sum(law.index.size + _TERMS_EACH for law in self.laws.laws)
 
     @property
@@ -140,18 +152,20 @@ class TransformPlan:
         if ratio > limits.terms:
             return TooLarge(ratio / limits.terms)
         size = blocks * ratio
-        laws, work, depth = self.laws.laws, self._work, self._depth(size)
-        frequencies, skipped = find_frequencies(line, blocks, ratio, depth, max(_MOST_KEPT, limits.terms / work))
+        most = max(_MOST_KEPT, limits.terms / self._work)
+        frequencies, skipped = find_frequencies(line, blocks, ratio, self._depth(size), most)
         if frequencies is None:
-            return TooLarge((skipped * work / limits.terms) ** 2)
-        widest = self._widest
-        if size <= limits.points and _FFT_EACH * size * len(laws) < frequencies.size * work:
+            return TooLarge((skipped * self._work / limits.terms) ** 2)
+        fft_work = _FFT_EACH * size * len(self.laws.laws)
+        if size <= limits.points and fft_work < frequencies.size * self._work:
             if size > _ROOM * self.points:
                 return self._full_spectrum(line, math.ceil(_ROOM * self.points))
             return build_spectrum(line, size, all_frequencies(line, size, frequencies, skipped), self.chernoff)
-        if int(frequencies.max()) * widest > 2**52:
-            return TooLarge(math.sqrt(int(frequencies.max()) * widest / 2**52))
-        excess = max(frequencies.size * work / limits.terms, frequencies.size / _MOST_SUMMED)
+        # Products of a frequency and an index must be exact doubles.
+        largest_product = int(frequencies.max()) * self._widest
+        if largest_product > 2**52:
+            return TooLarge(math.sqrt(largest_product / 2**52))
+        excess = max(frequencies.size * self._work / limits.terms, frequencies.size / _MOST_SUMMED)
         if excess > 1.0:
             return TooLarge(excess**2)
         return build_spectrum(line, size, few_frequencies(line, size, frequencies, skipped), self.chernoff)
@@ -167,51 +181,68 @@ _MOST_LEFT_OUT = 0.25
 def find_frequencies(
     line: TiltedLine, blocks: int, ratio: int, depth: float, most: float
 ) -> tuple[IntArray | None, float]:
-    """Find the frequencies at which |φ^T| is not proved to be below e^−depth.
+    """Find the frequencies at which |φ^T| is not proved to be below e^−depth, with φ^T the composed transform.
 
-    Let φ_B be the part of φ on a window with all mass except w, so |φ| ≤ |φ_B| + w. Within half a block of the FFT's
-    frequency τ, |φ_B(τ + s)|² ≤ |φ_B|² + |s (|φ_B|²)′| + s² Var, because the second derivative of |φ_B|² is at most 2
-    Var. Here Var is the second moment of the window.
+    There are blocks · ratio frequencies in all. An FFT at only one of `ratio`, the middle of a block, bounds |φ^T| on
+    the whole block.
 
     Args:
         line: the tilted distributions.
-        blocks: length of the shorter FFT.
-        ratio: odd number of frequencies per block.
+        blocks: number of blocks, the length of the FFT.
+        ratio: number of frequencies of a block, which is odd.
         depth: minus the log |φ^T| of a negligible frequency.
         most: largest number of frequencies to return.
 
     Returns:
         The frequencies, and a bound of Σ |φ^T| over all others. If there are more than `most`: None, and their number.
     """
-    unit, size = line.laws.unit, blocks * ratio
-    reach = np.pi / (blocks * unit)
-    log_bound = np.zeros(blocks // 2 + 1)
-    laws = list(line.parts())
-    orders = [np.argsort(-np.abs(law.index), kind="stable") for law in laws]
-    for law, order in zip(laws, orders, strict=True):
-        count, index = law.count, law.index
-        inside, outside = _window(law.weights, order, _window_loss(law, len(laws)))
-        distance, inner = index[inside] * unit, law.weights[inside]
-        plain = rfft(wrap(index[inside], inner, blocks))
-        slope = rfft(wrap(index[inside], inner * distance, blocks))
-        second = float(inner @ distance**2)
-        square = np.abs(plain) ** 2 + 2.0 * reach * np.abs((np.conj(plain) * slope).imag) + reach * reach * second
-        square += 1e-12 * (1.0 + reach * math.sqrt(second))
-        log_bound += count * np.log(np.minimum(np.sqrt(square) + outside, 1.0))
+    size = blocks * ratio
+    log_bound = _bound_blocks(line, blocks)
     # The weights sum to one within 1e-12.
     cut = depth + 1e-12 * float(sum(line.laws.counts))
-    open_blocks, closed = np.flatnonzero(log_bound > -cut), log_bound <= -cut
+    is_negligible = log_bound <= -cut
+    open_blocks = np.flatnonzero(~is_negligible)
     if open_blocks.size * ratio > most:
         return None, float(open_blocks.size * ratio)
     half = ratio // 2
     frequencies = (open_blocks[:, None] * ratio + np.arange(-half, half + 1)).ravel()
     frequencies = frequencies[(frequencies >= 0) & (2 * frequencies <= size)].astype(np.int64)
-    skipped = ratio * float(np.exp(log_bound[closed]).sum())
+    skipped = ratio * float(np.exp(log_bound[is_negligible]).sum())
     return frequencies, skipped
 
 
+def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
+    """Return upper bounds on log |φ^T| on each block of frequencies around those of an FFT.
+
+    Let φ be the transform of one distribution, and φ_B its part from a window that leaves out the mass w, and |φ| ≤
+    |φ_B| + w. With F = |φ_B|² at the FFT's frequency τ, |φ_B(τ + s)|² ≤ F + |s F′| + s² V for every s. Here V is the
+    second moment of the centred loss in the window, and |F″| ≤ 2V.
+
+    Args:
+        line: the tilted distributions.
+        blocks: length of the FFT.
+    """
+    unit = line.laws.unit
+    half_block = np.pi / (blocks * unit)
+    log_bound = np.zeros(blocks // 2 + 1)
+    laws = list(line.parts())
+    for law in laws:
+        order = np.argsort(-np.abs(law.index), kind="stable")
+        inside, outside = _window(law.weights, order, _window_loss(law, len(laws)))
+        distance, weights = law.index[inside] * unit, law.weights[inside]
+        plain = rfft(wrap(law.index[inside], weights, blocks))
+        slope = rfft(wrap(law.index[inside], weights * distance, blocks))
+        second = float(weights @ distance**2)
+        square = np.abs(plain) ** 2 + 2.0 * half_block * np.abs((np.conj(plain) * slope).imag)
+        square = square + half_block * half_block * second
+        # The roundings of the FFT.
+        square += 1e-12 * (1.0 + half_block * math.sqrt(second))
+        log_bound += law.count * np.log(np.minimum(np.sqrt(square) + outside, 1.0))
+    return log_bound
+
+
 def _window_loss(law: TiltedDistribution, laws: int) -> float:
-    """Return the mass outside a window such that few rounds are expected there."""
+    """Return the mass of a distribution that is left outside a window, such that few rounds are expected there."""
     return min(_LEFT_OUT / (law.count * laws), _MOST_LEFT_OUT)
 
 

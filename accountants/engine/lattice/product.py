@@ -108,7 +108,10 @@ class ComposedProfile(PointwiseProfile):
         return log_probability_of_any(log_distances, self._survey.counts, direction=1)
 
     def coupled_meets(self, log_delta: float) -> bool:
-        """Return whether `coupled_log_delta` is at most a target; the first part is tested before the others."""
+        """Return whether `coupled_log_delta`, which bounds log δ at every ε, is at most a target.
+
+        The first part is tested before the others, because it usually decides.
+        """
         return _log_delta_at_zero(self.parts[0]) <= log_delta and self.coupled_log_delta <= log_delta
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
@@ -117,20 +120,25 @@ class ComposedProfile(PointwiseProfile):
 
     @cached_property
     def _table(self) -> PiecewiseTails:
-        """Certified upper bounds down to δ = 1e-312 at steps of a quarter in log δ, wider for tiny δ."""
+        """Certified upper bounds on log δ at increasing ε, from which the tails of a dominating pair are computed.
+
+        They go down to δ = e^−720 at steps of a quarter in log δ, wider for tiny δ. The lattice has the coarse budget.
+        """
         coarse = ComposedProfile(self.parts, Budget.coarse())
-        floor = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
+        least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
+        largest_epsilon = min(self._survey.supremum, 1e9)
         epsilon = 0.0
-        rows: list[float] = []
-        values: list[float] = []
-        while len(rows) < _MOST_ROWS:
-            rows.append(epsilon)
-            values.append(coarse.upper_log_delta(epsilon))
-            if values[-1] <= floor or epsilon >= min(self._survey.supremum, 1e9):
+        epsilons: list[float] = []
+        log_deltas: list[float] = []
+        while len(epsilons) < _MOST_ROWS:
+            log_delta = coarse.upper_log_delta(epsilon)
+            epsilons.append(epsilon)
+            log_deltas.append(log_delta)
+            if log_delta <= least_log_delta or epsilon >= largest_epsilon:
                 break
-            step = next(step for level, step in _ROW_STEPS if values[-1] > level)
+            step = next(step for level, step in _ROW_STEPS if log_delta > level)
             epsilon += step / max(self._survey.steepness(epsilon), 1e-9)
-        return tabulate(np.asarray(rows), np.asarray(values))
+        return tabulate(np.asarray(epsilons), np.asarray(log_deltas))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε."""
@@ -228,21 +236,23 @@ class ComposedProfile(PointwiseProfile):
         return within and variance * math.exp(place.pole) < 0.25
 
     def _choose_tilt(self, epsilon: float) -> Chosen:
-        """Choose the lattice and the tilt for an ε.
+        """Choose the lattice and the tilt λ for an ε.
 
-        The tilt is the saddle point of the distributions on the lattice, and the lattice depends on the tilt's band. So
-        both are chosen in turn until the band no longer changes.
+        The tilt is the saddle point of the distributions on the lattice, and the lattice (`GridKey`) depends on the
+        band of tilts that λ is in. So both are chosen in turn, at most four times, until the band no longer changes.
+        Every choice gives valid bounds.
         """
         direct = self._survey.all_losses.prefers_direct(epsilon)
         depth = self._survey.find_depth(epsilon, direct=direct)
+        band_width = BAND[direct]
         place = self._survey.losses_to(depth).saddle(epsilon, direct=direct)
-        key = GridKey(direct, depth, self._is_within(epsilon, place), math.floor(place.y / BAND[direct]))
+        key = GridKey(direct, depth, self._is_within(epsilon, place), math.floor(place.y / band_width))
         for _ in range(4):
             place = self._transforms.laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
-            before, key = key, key._replace(band=math.floor(place.y / BAND[direct]))
-            if key == before:
+            previous_key, key = key, key._replace(band=math.floor(place.y / band_width))
+            if key == previous_key:
                 break
-        return Chosen(key, place.round_down(BAND[direct] / _TILTS_PER_BAND))
+        return Chosen(key, place.round_down(band_width / _TILTS_PER_BAND))
 
     def _basic_composition(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) by basic composition, with the same share of ε for every round."""

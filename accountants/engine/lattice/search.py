@@ -166,7 +166,8 @@ def _expand_until_met(profile: ComposedProfile, log_delta: float, epsilon: float
 def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:
     """Search an ε on one side of the target by Newton steps, with few transforms.
 
-    A transform serves a range of ε. The first one is that of the estimate, and each result may lead to a better one.
+    A transform is accurate near the ε that it was chosen for. The first one is that of the estimate, and each result
+    may lead to a better one.
 
     Args:
         profile: one direction of the composition.
@@ -183,20 +184,20 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
     for _ in range(_MOST_TURNS):
         if chosen is None:
             break
-        near = _newton_step(profile, chosen, log_delta, guess, from_above=from_above)
-        if near is None:
+        next_guess = _newton_step(profile, chosen, log_delta, guess, from_above=from_above)
+        if next_guess is None:
             break
-        root = _solve_on(profile, chosen, log_delta, guess, near, from_above=from_above)
+        root = _solve_on(profile, chosen, log_delta, guess, next_guess, from_above=from_above)
         if root is None:  # the root is too far from the ε that the transform was chosen for
-            chosen, guess = profile.evaluation(near.epsilon).tilt, near
+            chosen, guess = profile.evaluation(next_guess.epsilon).tilt, next_guess
             continue
-        suited, upper = profile.evaluation(root)
-        is_valid = upper <= log_delta if from_above else profile.lower_on(suited, root) > log_delta
-        if is_valid and (best is None or (root < best) == from_above):
+        chosen_for_root, upper = profile.evaluation(root)
+        is_certified = upper <= log_delta if from_above else profile.lower_on(chosen_for_root, root) > log_delta
+        if is_certified and (best is None or (root < best) == from_above):
             best = root
-        if suited == chosen or suited is None:
+        if chosen_for_root == chosen or chosen_for_root is None:
             break
-        chosen, guess = suited, Guess(root, max(abs(suited.place.tilt), 1e-9))
+        chosen, guess = chosen_for_root, Guess(root, max(abs(chosen_for_root.place.tilt), 1e-9))
     return best
 
 
@@ -208,7 +209,7 @@ def _bound_on(profile: ComposedProfile, chosen: Chosen, *, from_above: bool) -> 
 def _newton_step(
     profile: ComposedProfile, chosen: Chosen, log_delta: float, guess: Guess, *, from_above: bool
 ) -> Guess | None:
-    """Take a Newton step from the estimate, within the range of ε that one transform serves.
+    """Take a Newton step from the estimate, within the range of ε in which one transform is accurate.
 
     Args:
         profile: one direction of the composition.
@@ -228,10 +229,11 @@ def _newton_step(
         return None
     # If few losses dominate, log δ falls far faster than by the slope at a positive tilt, but never more slowly.
     spacing, tilt = _SPACING * guess.epsilon, chosen.place.tilt
-    fall = value - bound(guess.epsilon + spacing)
-    steepness = max(fall / spacing if 0.0 < fall < math.inf else abs(tilt), tilt, 1e-9)
-    reach = _STEP_SHARE * _FARTHEST * guess.epsilon
-    step = min(max((value - log_delta) / steepness, -reach), reach)
+    decrease = value - bound(guess.epsilon + spacing)
+    slope = decrease / spacing if 0.0 < decrease < math.inf else abs(tilt)
+    steepness = max(slope, tilt, 1e-9)
+    largest_step = _STEP_SHARE * _FARTHEST * guess.epsilon
+    step = min(max((value - log_delta) / steepness, -largest_step), largest_step)
     return Guess(guess.epsilon + step, steepness)
 
 
@@ -240,18 +242,18 @@ def _solve_on(
     chosen: Chosen,
     log_delta: float,
     guess: Guess,
-    near: Guess,
+    start: Guess,
     *,
     from_above: bool,
 ) -> float | None:
-    """Solve for the target with one transform, and move the solution to the side where it is certified.
+    """Solve for the target with one transform, and return the solution on the side where it is certified.
 
     Args:
         profile: one direction of the composition.
         chosen: the transform.
         log_delta: log of the target δ.
         guess: the estimate of ε that the transform was chosen for.
-        near: the estimate of ε where the search starts.
+        start: the estimate of ε where the search starts.
         from_above: whether the upper bound on δ is used, and otherwise the lower one.
 
     Returns:
@@ -259,8 +261,8 @@ def _solve_on(
     """
     within = ((1.0 - _FARTHEST) * guess.epsilon, (1.0 + _FARTHEST) * guess.epsilon)
     try:
-        sides = crossing(_bound_on(profile, chosen, from_above=from_above), log_delta, near, within=within)
-    except (ArithmeticError, ValueError):
+        sides = crossing(_bound_on(profile, chosen, from_above=from_above), log_delta, start, within=within)
+    except (ArithmeticError, ValueError):  # the search left the range, or that of doubles
         return None
     root = sides.below if from_above else sides.above
     return root if 0.0 < root < math.inf else None

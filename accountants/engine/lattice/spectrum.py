@@ -42,9 +42,11 @@ class LogBounds(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """1/((1 − e^{−zh}) (1 − e^{−(1+z)h})) at frequencies k ≥ 0, over N, and doubled for those with a mirror image.
+    """The factor of δ that multiplies the transform M(z) at the frequencies t_k, z_k = λ + it_k.
 
-    For λ < 0 it is multiplied by e^{|λ|h}, which `scaled_steps` divides by: e^{|λ|h} overflows on a wide lattice.
+    It is 1/((1 − e^{−zh})(1 − e^{−(1+z)h}))/N for N lattice points of unit h, doubled for a frequency with a mirror
+    image. For λ < 0 it is multiplied by e^{|λ|h}, which `scaled_steps` divides by: e^{|λ|h} overflows on a wide
+    lattice.
     """
 
     values: ComplexArray
@@ -59,14 +61,16 @@ class Kernel(NamedTuple):
             unit: lattice unit h, in nats.
             place: the tilt.
         """
-        half = (np.pi / size) * frequencies
-        sine, cosine = np.sin(half), np.cos(half)
-        fold = np.where((frequencies == 0) | (2 * frequencies == size), 1.0, 2.0) / size
+        half_angle = (np.pi / size) * frequencies
+        sine, cosine = np.sin(half_angle), np.cos(half_angle)
+        has_no_mirror = (frequencies == 0) | (2 * frequencies == size)
+        scale = np.where(has_no_mirror, 1.0, 2.0) / size
         above = _one_minus_exp(place.above * unit, sine, cosine)
-        below = _one_minus_exp(abs(place.tilt) * unit, sine, cosine if place.tilt > 0.0 else -cosine)
-        values = fold / (below * above)
-        # 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}).
-        return cls(values if place.tilt > 0.0 else -values * (cosine + 1j * sine) ** 2)
+        if place.tilt > 0.0:
+            return cls(scale / (_one_minus_exp(place.tilt * unit, sine, cosine) * above))
+        # 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}), where e^{zh} = e^{−|λ|h} e^{iθ}.
+        below = _one_minus_exp(-place.tilt * unit, sine, -cosine)
+        return cls(-(scale / (below * above)) * (cosine + 1j * sine) ** 2)
 
 
 def _one_minus_exp(decay: float, sine: FloatArray, cosine: FloatArray) -> ComplexArray:
@@ -87,7 +91,9 @@ def _one_minus_exp(decay: float, sine: FloatArray, cosine: FloatArray) -> Comple
 
 
 def scaled_steps(gap: float, unit: float, tilt: float) -> tuple[float, float]:
-    """Return the factors e^{−λg} (1 − e^{−g}) and e^{−λ(g+h)} (e^{−g} − e^{−h}) of both sums, times e^{λh} for λ < 0.
+    """Return the factors e^{−λg} (1 − e^{−g}) and e^{−λ(g+h)} (e^{−g} − e^{−h}) in `Spectrum.log_integral`.
+
+    For λ < 0 both are multiplied by e^{λh}, because `Kernel` is multiplied by e^{−λh}.
 
     Args:
         gap: g, the distance from ε to the next lattice point, in nats.
@@ -112,7 +118,13 @@ class Weights(NamedTuple):
 # Re Σ of the terms, rotated to a lattice point and to the next one above it ------------------------------------------
 @dataclass(frozen=True)
 class DirectSums:
-    """Sums of terms at few frequencies, computed on request."""
+    """Real parts of sums Σ_k a_k e^{−2πi k n/N} of terms a_k at few frequencies, computed for one n at a time.
+
+    Attributes:
+        size: number N of lattice points in a period.
+        frequencies: indices k.
+        terms: a_k.
+    """
 
     size: int
     frequencies: IntArray
@@ -126,7 +138,7 @@ class DirectSums:
 
     @property
     def rounding(self) -> float:
-        """Error γ_n of a sum, relative to the sum of all sizes (B3)."""
+        """Bound on the rounding error of a sum, relative to Σ |a_k| (certificate, B3)."""
         return (self.frequencies.size + 8) * UNIT_ROUNDOFF
 
     def at(self, offset: int) -> tuple[float, float]:
@@ -137,11 +149,12 @@ class DirectSums:
         if offset not in self._remembered:
             step = -2j * np.pi / self.size
             rotated = self.terms * np.exp(step * self.turns(offset))
-            here = float(rotated.real.sum())
+            sum_at_point = float(rotated.real.sum())
             rotated *= np.exp(step * self.frequencies)
+            sum_at_next = float(rotated.real.sum())
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
-            self._remembered[offset] = here, float(rotated.real.sum())
+            self._remembered[offset] = sum_at_point, sum_at_next
         return self._remembered[offset]
 
     def turns(self, offset: int) -> FloatArray:
@@ -210,10 +223,22 @@ def sum_terms(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """φ^T on the frequencies that matter, for one tilt. It serves every ε near the one that the tilt suits.
+    """The transform of a composition at one tilt λ, on the frequencies t_k where it is not negligible.
 
-    `sums` are those of φ(t_k)^T times the kernel, where φ is centred at `centre` units in all. `skipped` bounds Σ |φ^T|
-    over all other of the N frequencies.
+    It serves every ε near the one that the tilt was chosen for. `Kernel` is the factor of the transform in δ.
+
+    Attributes:
+        place: λ as a coordinate.
+        unit: lattice unit h, in nats.
+        size: number N of lattice points in a period.
+        centre: lattice index of the total loss at which φ^T is centred.
+        log_prefactor: K(λ), the log of the composed moment.
+        rounding: bound on its error.
+        sums: sums of φ(t_k)^T times the kernel, for any lattice point.
+        weights: sums of the moduli of these terms, and of their errors.
+        skipped: bound on Σ |φ^T| over all other of the N frequencies.
+        chernoff: bounds of the alias, by which the sum over frequencies exceeds δ (module docstring).
+        alias_slack: bound on the error of the log of the alias.
     """
 
     place: TiltCoordinate
@@ -237,27 +262,29 @@ class Spectrum:
         """Enclose log D(ε), or log(1 − δ) = log E[min(1, e^{ε−S})] if the tilt is negative.
 
         With g the gap from ε to the first lattice point s above it, G(z) e^{zs} is the kernel times (1 − e^{−g}) +
-        e^{−zh} (e^{−g} − e^{−h}). So one sum at s and one at s + h serve a whole cell.
+        e^{−zh} (e^{−g} − e^{−h}). So one sum at s and one at s + h serve a whole cell. The alias is not negative, so
+        that it is charged to the lower bound only.
 
         Guarantees: both bounds hold for the lattice distributions of this transform, at every tilt and ε.
         """
-        lam, h = self.place.tilt, self.unit
-        first = math.floor(epsilon / h) + 1
-        gap = min(max(first * h - epsilon, 0.0), h)
-        near, far = scaled_steps(gap, h, lam)
-        here, beyond = self.sums.at((first - self.centre) % self.size)
-        total = math.copysign(1.0, lam) * (near * here + far * beyond)
-        charge = (near + far) * (self.weights.charges + (64 * UNIT_ROUNDOFF + self.sums.rounding) * self.weights.sizes)
-        charge += self.skipped * self.largest_kernel(gap)
+        tilt, unit = self.place.tilt, self.unit
+        first_point = math.floor(epsilon / unit) + 1
+        gap = min(max(first_point * unit - epsilon, 0.0), unit)
+        near, far = scaled_steps(gap, unit, tilt)
+        sum_at_point, sum_at_next = self.sums.at((first_point - self.centre) % self.size)
+        total = math.copysign(1.0, tilt) * (near * sum_at_point + far * sum_at_next)
+        term_errors = self.weights.charges + (64 * UNIT_ROUNDOFF + self.sums.rounding) * self.weights.sizes
+        error = (near + far) * term_errors
+        error += self.skipped * self.largest_kernel(gap)
         # An error of 4u ε in the gap moves the sum by at most that share of a Chernoff bound with C = 1.
-        charge += 4 * UNIT_ROUNDOFF * abs(epsilon)
-        log_scale = self.log_prefactor - lam * epsilon
-        slack = self.rounding + 8 * UNIT_ROUNDOFF * (abs(self.log_prefactor) + abs(lam * epsilon) + 8.0)
-        log_alias = self.chernoff.log_alias(epsilon, self.size * h, log_scale) + self.alias_slack
+        error += 4 * UNIT_ROUNDOFF * abs(epsilon)
+        log_scale = self.log_prefactor - tilt * epsilon
+        slack = self.rounding + 8 * UNIT_ROUNDOFF * (abs(self.log_prefactor) + abs(tilt * epsilon) + 8.0)
+        log_alias = self.chernoff.log_alias(epsilon, self.size * unit, log_scale) + self.alias_slack
         alias = math.exp(min(log_alias, 700.0))
-        upper = log_scale + math.log(max(total + charge, TINY)) + slack
-        rest = total - charge - alias
-        return LogBounds(log_scale + math.log(rest) - slack if rest > 0 else -math.inf, upper)
+        upper = log_scale + math.log(max(total + error, TINY)) + slack
+        least = total - error - alias
+        return LogBounds(log_scale + math.log(least) - slack if least > 0 else -math.inf, upper)
 
     def largest_kernel(self, gap: float) -> float:
         """Return |G| at t = 0, which bounds |G| everywhere, over N and for both halves of the line."""
@@ -278,11 +305,16 @@ def log_chernoff_constant(tilt: float) -> float:
 
 @dataclass(frozen=True)
 class Chernoff:
-    """log C(μ) + K(μ) at tilts on both sides of λ: bounds of an alias (docs/engine-certificate.md A1).
+    """Values b(μ) = log C(μ) + K(μ) at tilts μ on both sides of λ, which bound an alias (certificate, A1).
 
     A lattice sum with period A equals Σ_m e^{λmA} D(ε + mA), all terms non-negative, so it exceeds D(ε) by at most
 
         C(μ) e^{K(μ) − με} / (e^{(μ−λ)A} − 1) + C(ν) e^{K(ν) − νε} / (e^{(λ−ν)A} − 1),      ν < λ < μ.
+
+    Attributes:
+        tilt: λ.
+        above: pairs (μ, b(μ)) with μ > λ.
+        below: pairs (ν, b(ν)) with ν < λ.
     """
 
     tilt: float
@@ -291,45 +323,61 @@ class Chernoff:
 
     @classmethod
     def around(cls, laws: FlatDistributions, place: TiltCoordinate) -> Chernoff:
-        """Evaluate the bound at tilts from half a reciprocal standard deviation to twelve away, where it is valid."""
-        lam = place.tilt
-        scale = math.sqrt(laws.cumulants(lam).variance + place.stiffness)
-        most, least = (math.inf, 0.0) if place.direct else (0.0, -1.0)
+        """Evaluate the bound at tilts from half a reciprocal standard deviation to twelve away, where it is valid.
+
+        It is valid for μ ≥ 0 if λ > 0, and for −1 ≤ μ ≤ 0 if λ < 0.
+
+        Args:
+            laws: the distributions.
+            place: λ as a coordinate.
+        """
+        tilt = place.tilt
+        scale = math.sqrt(laws.cumulants(tilt).variance + place.stiffness)
+        least, most = (0.0, math.inf) if place.direct else (-1.0, 0.0)
         steps = (0.5, 1.0, 2.0, 3.2, 5.0, 8.0, 12.0)
-        above = sorted({min(lam + step / scale, most) for step in steps} - {lam})
-        below = sorted({max(lam - step / scale, least) for step in steps} - {lam})
+        above = sorted({min(tilt + step / scale, most) for step in steps} - {tilt})
+        below = sorted({max(tilt - step / scale, least) for step in steps} - {tilt})
         return cls(
-            lam,
+            tilt,
             tuple((mu, log_chernoff_constant(mu) + laws.value(mu)) for mu in above),
             tuple((nu, log_chernoff_constant(nu) + laws.value(nu)) for nu in below),
         )
 
     def log_alias(self, epsilon: float, period: float, log_unit: float) -> float:
-        """Return the log of the bound on the alias, relative to e^{log_unit}.
+        """Return the log of the bound on the alias, relative to e^{log_unit}, with the best tilt on each side.
 
         Args:
             epsilon: ε, in nats.
             period: period A of the lattice sum, in nats.
             log_unit: log of the unit of the result.
         """
+
+        def log_bound(tilt: float, value: float) -> float:
+            return value - tilt * epsilon - log_unit - log_expm1(abs(tilt - self.tilt) * period)
+
         total = -math.inf
         for side in (self.above, self.below):
-            best = min(bound - mu * epsilon - log_unit - log_expm1(abs(mu - self.tilt) * period) for mu, bound in side)
-            total = float(np.logaddexp(total, best))
+            total = float(np.logaddexp(total, min(log_bound(tilt, value) for tilt, value in side)))
         return total
 
     def period(self, epsilon: float, log_target: float) -> float:
-        """Return a period, in nats, with an alias at ε of about e^{log_target} at most."""
-        return max(
-            min((bound - mu * epsilon - log_target) / abs(mu - self.tilt) for mu, bound in side)
-            for side in (self.above, self.below)
-        )
+        """Return a period A, in nats, with an alias at ε of about e^{log_target} at most.
+
+        On each side of λ, the alias is about e^{b(μ) − με − |μ−λ|A} for the best tilt μ.
+        """
+
+        def shortest_period(side: tuple[tuple[float, float], ...]) -> float:
+            return min((value - tilt * epsilon - log_target) / abs(tilt - self.tilt) for tilt, value in side)
+
+        return max(shortest_period(self.above), shortest_period(self.below))
 
 
 def likely_period(
     laws: FlatDistributions, place: TiltCoordinate, log_width: float, chernoff: Chernoff | None = None
 ) -> float:
-    """Return a period with an alias of about 2 % of a width, also a standard deviation away from the tilt's own ε.
+    """Return a period, in nats, such that the alias (`Chernoff`) is about 2 % of the required width of δ.
+
+    This also holds at ε up to a standard deviation of the tilted total loss away from the ε for which the tilt is best.
 
     Args:
         laws: the distributions.
@@ -338,5 +386,6 @@ def likely_period(
         chernoff: the Chernoff bounds around the tilt, if they are known.
     """
     bounds = Chernoff.around(laws, place) if chernoff is None else chernoff
-    period = bounds.period(laws.centre(place), laws.estimate(place) + log_width - 4.0)
+    two_percent = -4.0  # as a logarithm
+    period = bounds.period(laws.centre(place), laws.estimate(place) + log_width + two_percent)
     return period + math.sqrt(laws.cumulants(place.tilt).variance)

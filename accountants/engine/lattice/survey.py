@@ -113,8 +113,9 @@ class Survey:
     def find_depth(self, epsilon: float, *, direct: bool) -> int:
         """Find the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε) from the outlines to that depth.
 
-        Outlines to a larger depth have more losses and so a larger estimate. The search is a bisection between two
-        depths: that of the estimate from all losses, and that of the estimate from the outlines to this depth.
+        An outline is a table of one distribution; at a larger depth it has rarer large losses (`outlines_to`), and so a
+        larger estimate. Bisection starts between the depth for the estimate from all losses, which is the least
+        possible, and the depth for the estimate from the outlines to that one.
 
         Args:
             epsilon: ε, in nats.

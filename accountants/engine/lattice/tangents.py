@@ -2,20 +2,20 @@
 
 For every threshold m the line ℓ_m(α) = P(L > m) − α Q(L > m) is at most H(α). Thresholds m₁ < m₂ < … and one lattice
 point g_k in each cell (m_k, m_{k+1}] give a function below H that is linear between lattice points. At α_k = e^{g_k} it
-takes the smaller value of both neighbours' lines. These differ by the moment of the cell, c_k = p_k − α_k q_k, so on
-the interval below g_k, of length h,
+takes the smaller value of both neighbours' lines. These differ by the moment of the cell, c_k = p_k − α_k q_k, where
+p_k and q_k are the masses of the cell. With c⁺ = max(c, 0) and c⁻ = max(−c, 0), the survival function of the lattice
+distribution on the interval below g_k, of length h, is
 
     S = P(L > m_k) − c⁻_{k−1}/(1 − e^{−h}) + c⁺_k e^{−h}/(1 − e^{−h}).
 
-S must be non-increasing. Where it is not, it is lowered, which only lowers losses. Any thresholds and points are valid.
-The best ones have c_k near zero, with enough mass in the neighbouring cells to compensate.
+S must be non-increasing. Otherwise it is lowered, which only lowers losses. Any thresholds and points are valid. The
+best ones have c_k near zero, with enough mass in the neighbouring cells to compensate.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,11 +25,11 @@ from epsilond.accountants.engine.lattice.discretise import (
     LatticeDistribution,
     SideTails,
     TailSteps,
-    difference,
     log,
     ratio,
     rounding,
 )
+from epsilond.accountants.engine.lattice.tangent_lines import NOWHERE, LoweredCells, TangentLines
 from epsilond.accountants.engine.lattice.tilted import IntArray
 from epsilond.accountants.numerics.special import log1m_exp
 
@@ -62,14 +62,14 @@ def best_lower_distribution(
     lines = lines.without(_gap_thresholds(lines.cells))
     sign = math.copysign(1.0, tilt)
     best = _dominated_distribution(lines, unit, tilt, 0.0)
-    most = sign * best.log_moment(2.0 * unit, tilt)
+    best_moment = sign * best.log_moment(2.0 * unit, tilt)
     for offset in _offsets(lines.cells, unit, tilt):
-        if most >= enough:
+        if best_moment >= enough:
             break
-        law = _dominated_distribution(lines, unit, tilt, offset)
-        moment = sign * law.log_moment(2.0 * unit, tilt)
-        if moment > most:
-            best, most = law, moment
+        candidate = _dominated_distribution(lines, unit, tilt, offset)
+        moment = sign * candidate.log_moment(2.0 * unit, tilt)
+        if moment > best_moment:
+            best, best_moment = candidate, moment
     return best
 
 
@@ -78,6 +78,11 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
 
     These cells are both outermost ones and the heaviest one at the tilt. An outermost cell has only one neighbour that
     can compensate a shift of its loss. The one that the tilt makes heavier comes first.
+
+    Args:
+        cells: cells of loss with the masses from the lowered lines.
+        unit: lattice unit, in nats. Lattice points are even multiples of it.
+        tilt: λ.
     """
     filled = np.flatnonzero(cells.has_mass)
     if not filled.size:
@@ -91,17 +96,32 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
 
 
 def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeDistribution:
-    """Return a distribution that is dominated, on offset + even multiples of the unit, indexed in double units."""
+    """Return a dominated lattice distribution: one point near the loss log(p/q) of each cell with the masses p and q.
+
+    Its index counts double units from the offset. A point slightly above its cell's loss, by a rounding, is corrected
+    by lowering all points by the largest such distance (`_Points.slip`). If this is not enough, because other points
+    are too high, all are lowered by the largest distance of any point (`fall`). If this fails too, only the infinite
+    loss is kept.
+
+    Args:
+        lines: lines below the profile, with their cells.
+        unit: lattice unit, in nats.
+        tilt: tilt λ at which the moment of the distribution matters.
+        offset: offset of the lattice, in nats.
+    """
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = _lattice_points(lines.cells, unit, offset)
-    # Lower all points by the largest rounding that is too high; if other points are still too high, lower all by more.
-    law = _join_lines(lines, points.multiples, unit, offset - points.slip)
-    law = law or _join_lines(lines, points.multiples, unit, offset - points.fall)
-    return law or _infinite_loss_only(lines.log_atom)
+    distribution = _join_lines(lines, points.multiples, unit, offset - points.slip)
+    distribution = distribution or _join_lines(lines, points.multiples, unit, offset - points.fall)
+    return distribution or _infinite_loss_only(lines.log_atom)
 
 
 def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeDistribution | None:
-    """Return the distribution with the profile that joins the lower of neighbouring lines at the given points.
+    """Return the distribution whose profile joins the lower of neighbouring lines at the given points.
+
+    The survival function S of the module docstring is base · (1 + gain), with base = P(L > m_k), for positive
+    thresholds m_k. For negative ones, the distribution function is base · (1 − gain), with base = P(L < m_k). `gain`
+    has the terms of S with c⁺_k (`won`) and c⁻_{k−1} (`lost`), relative to base.
 
     Args:
         lines: the lines and the cells between their thresholds.
@@ -110,54 +130,79 @@ def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: f
         offset: offset of the lattice, in nats.
 
     Returns:
-        The distribution; None if the profile would fall below the line of the infinite loss. This cannot happen if
-        every moment c_k (module docstring) is at least 0.
+        The distribution; None if less mass than P(L = ∞) would be left above a threshold. This cannot happen if every
+        moment c_k (module docstring) is at least 0.
     """
-    cells = lines.cells
-    place = np.asarray(multiples * unit, dtype=np.float64)
-    moment, scale = _moments(cells, place + offset)
-    split = -np.expm1(-np.diff(multiples) * unit)
+    cells, count = lines.cells, lines.left.size
+    location = np.asarray(multiples * unit, dtype=np.float64) + offset
+    moment, scale = _moments(cells, location)
     base = np.concatenate((lines.below_p[::-1], lines.p))
+    one_minus_decay = -np.expm1(-np.diff(multiples) * unit)
     lost = np.maximum(-moment[:-1], 0.0) * ratio(scale[:-1], base)
-    won = np.maximum(moment[1:], 0.0) * ratio(scale[1:], base) * (1.0 - split)
-    gain = (won - lost) / split
-    count, most = lines.left.size, float(log1m_exp(lines.log_atom))
-    least = np.where(np.isneginf(lines.p), 1.0, ratio(np.full(lines.p.shape, lines.log_atom), lines.p))
-    above = lines.below_p + log(1.0 - gain[:count][::-1]) > most
-    if np.any((1.0 + gain[count:] < least) & (lost[count:] > 0)) or np.any(above & (lost[:count][::-1] > 0)):
+    won = np.maximum(moment[1:], 0.0) * ratio(scale[1:], base) * (1.0 - one_minus_decay)
+    gain = (won - lost) / one_minus_decay
+    if _falls_below_infinite_loss(lines, gain, lost):
         return None
-    relative = rounding(cells.log_p, cells.log_q, place + offset)
-    error = relative[:-1] * ratio(scale[:-1], base) + relative[1:] * ratio(scale[1:], base) * (1.0 - split)
-    change = gain - np.where(np.isneginf(base), 0.0, error) / split
+    rounding_of_cell = rounding(cells.log_p, cells.log_q, location)
+    error = rounding_of_cell[:-1] * ratio(scale[:-1], base)
+    error = error + rounding_of_cell[1:] * ratio(scale[1:], base) * (1.0 - one_minus_decay)
+    change = gain - np.where(np.isneginf(base), 0.0, error) / one_minus_decay
     survival = lines.p + log(1.0 + change[count:]) - rounding(lines.p)
     distribution = lines.below_p + log(1.0 - change[:count][::-1]) + rounding(lines.below_p)
-    distribution = np.minimum(np.maximum.accumulate(distribution[::-1])[::-1], most)
+    # Both are made monotone, and sum to at most one with the infinite loss.
+    log_finite = float(log1m_exp(lines.log_atom))
+    distribution = np.minimum(np.maximum.accumulate(distribution[::-1])[::-1], log_finite)
     survival = np.minimum.accumulate(np.minimum(survival, log1m_exp(distribution[0])))
     halves = multiples // 2
     steps = TailSteps(halves[count + 1 :], np.maximum(survival, lines.log_atom), -halves[:count][::-1], distribution)
     return replace(steps.to_lattice(int(halves[count]), lines.log_atom), offset=offset)
 
 
-def _moments(cells: LoweredCells, place: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return c = p − e^place q of each cell relative to e^scale, and scale, the log of the larger term."""
-    moved = cells.log_q + place
-    scale = np.maximum(cells.log_p, moved)
+def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, lost: FloatArray) -> bool:
+    """Return whether a survival function that joins lines is somewhere below the mass of the infinite loss.
+
+    Args:
+        lines: the lines.
+        gain: change of the mass above each threshold, relative to the base of `_join_lines`. The left thresholds come
+            first, from the outermost one.
+        lost: its decreasing part up to a positive factor. Only the sign is used.
+    """
+    count = lines.left.size
+    least_share = np.where(np.isneginf(lines.p), 1.0, ratio(np.full(lines.p.shape, lines.log_atom), lines.p))
+    too_low = (1.0 + gain[count:] < least_share) & (lost[count:] > 0)
+    log_below = lines.below_p + log(1.0 - gain[:count][::-1])
+    too_high = (log_below > float(log1m_exp(lines.log_atom))) & (lost[:count][::-1] > 0)
+    return bool(np.any(too_low) or np.any(too_high))
+
+
+def _moments(cells: LoweredCells, location: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return c/e^s and s, where c = p − e^g q is the moment of a cell at its lattice point g.
+
+    p and q are the masses of the cell, and s is the log of the larger of p and e^g q.
+
+    Args:
+        cells: the cells.
+        location: lattice point g of each cell, in nats.
+    """
+    log_scaled_q = cells.log_q + location
+    scale = np.maximum(cells.log_p, log_scaled_q)
     with np.errstate(invalid="ignore"):
-        gap = moved - cells.log_p
+        gap = log_scaled_q - cells.log_p
     gap = np.where(np.isnan(gap), 0.0, gap)
-    return np.where(gap <= 0.0, -np.expm1(np.minimum(gap, 0.0)), np.expm1(-np.maximum(gap, 0.0))), scale
+    moment = np.where(gap <= 0.0, -np.expm1(np.minimum(gap, 0.0)), np.expm1(-np.maximum(gap, 0.0)))
+    return moment, scale
 
 
 def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
-    """Return the distribution with the same infinite loss, and all other mass too far down to count."""
+    """Return the distribution with the same infinite loss, and all other mass at a loss too small to affect δ."""
     return LatticeDistribution(np.asarray([NOWHERE // 2]), np.asarray([float(log1m_exp(log_atom))]), log_atom)
 
 
 def _gap_thresholds(cells: LoweredCells) -> IntArray:
-    """Return the thresholds to drop so that cells without first-distribution mass are merged with a neighbour.
+    """Return the thresholds to drop so that each cell without mass under P is merged with a neighbour.
 
-    An empty cell is merged with the next one, which may then have a lower lattice point. A cell with only
-    second-distribution mass, which is a rounding error, is merged with the one below, which compensates for it.
+    An empty cell is merged with the next one, which may then have a lower lattice point. A cell with mass under Q only
+    is due to a rounding error. It is merged with the cell below, which compensates for it.
     """
     massless = np.isneginf(cells.log_p)
     empty = massless & np.isneginf(cells.log_q)
@@ -166,13 +211,12 @@ def _gap_thresholds(cells: LoweredCells) -> IntArray:
 
 
 class _Points(NamedTuple):
-    """A lattice point for each cell.
+    """A lattice point for each cell. Ideally it is at or below the cell's loss, or a neighbouring cell compensates.
 
     Attributes:
         multiples: the points, as even multiples of the unit.
-        slip: largest distance, in nats, of a point above its cell's loss that no neighbour compensates, of those that
-            are only roundings.
-        fall: largest distance of any point above its cell's loss, in nats.
+        slip: largest distance, in nats, of a point above its cell's loss by a mere rounding, without compensation.
+        fall: largest distance, in nats, of any point above its cell's loss.
     """
 
     multiples: IntArray
@@ -181,32 +225,59 @@ class _Points(NamedTuple):
 
 
 def _lattice_points(cells: LoweredCells, unit: float, offset: float) -> _Points:
-    """Choose a lattice point near the loss of each cell, on the side that a neighbouring cell can compensate."""
+    """Choose a lattice point near the loss of each cell, on the side that a neighbouring cell can compensate.
+
+    A cell compensates if its mass can move the other way, so that the mean of the loss hardly changes. The nearest
+    point is preferred. A point above the loss needs enough mass in the next higher cell, and one below it in the next
+    lower cell. Without it, a point below only lowers the mean of the loss. A point above costs what mass there is
+    above, which is worse, so that the point below is chosen.
+
+    Args:
+        cells: cells of loss, with their masses.
+        unit: lattice unit, in nats.
+        offset: offset of the lattice, in nats.
+    """
     step = 2.0 * unit
     own = np.clip(cells.safe - offset, NOWHERE * unit, -NOWHERE * unit)
-    low, high = 0.5 * (cells.low + 1), 0.5 * (cells.high - 1)
-    multiples = own / step
-    up, down, nearest = (
-        np.clip(multiple, low, high) for multiple in (np.ceil(multiples), np.floor(multiples), np.rint(multiples))
-    )
-    masses = np.where(cells.has_mass, cells.log_p, -np.inf)
-    before, after = np.append(-np.inf, masses[:-1]), np.append(masses[1:], -np.inf)
-    # Relative to the cell's own mass: the mass that a neighbour can give, and the mass that a move to a point takes.
-    with np.errstate(over="ignore"):
-        lent_below = ratio(before, cells.log_p) * _excess_ratio(down * step, np.append(-np.inf, own[:-1]))
-        lent_above = ratio(after, cells.log_p) * -np.expm1(np.minimum(up * step - np.append(own[1:], np.inf), 0.0))
-    can_fall = (before > -np.inf) & (lent_below >= -np.expm1(np.minimum(down * step - own, 0.0)))
-    can_rise = (after > -np.inf) & (lent_above >= _excess_ratio(up * step, own))
-    # A point too low without mass below costs mean. A point too high without mass above costs that mass: avoid it.
+    lowest, highest = 0.5 * (cells.low + 1), 0.5 * (cells.high - 1)
+    up = np.clip(np.ceil(own / step), lowest, highest)
+    down = np.clip(np.floor(own / step), lowest, highest)
+    nearest = np.clip(np.rint(own / step), lowest, highest)
+    can_fall, can_rise = _find_compensated(cells, own, down * step, up * step)
     chosen = np.where((nearest * step < own) & ~can_fall & can_rise, up, nearest)
     excess = np.where(cells.has_mass & ~can_rise, chosen * step - own, 0.0)
-    slight = (excess > 0) & (excess <= _SLIGHT * step)
-    chosen = np.where((excess > 0) & ~slight, down, chosen)
+    is_rounding = (excess > 0) & (excess <= _SLIGHT * step)
+    chosen = np.where((excess > 0) & ~is_rounding, down, chosen)
     if not cells.has_mass[-1]:
-        chosen[-1] = low[-1]
-    slip = float(np.max(excess, where=slight, initial=0.0)) * (1.0 + 1e-9)
+        chosen[-1] = lowest[-1]
+    slip = float(np.max(excess, where=is_rounding, initial=0.0)) * (1.0 + 1e-9)
     fall = float(np.max(chosen * step - own, where=cells.has_mass, initial=0.0)) * (1.0 + 1e-9)
     return _Points((2.0 * chosen).astype(np.int64), slip, fall)
+
+
+def _find_compensated(
+    cells: LoweredCells, own: FloatArray, down: FloatArray, up: FloatArray
+) -> tuple[BoolArray, BoolArray]:
+    """Return masks of the cells that may move to the lattice point below their loss, and to the one above.
+
+    A cell of mass p may move if its neighbour on that side can make up for the moment c of the module docstring. That
+    is, the neighbour's moment at the same point is at least as large, with the opposite sign. Both are divided by p.
+
+    Args:
+        cells: the cells.
+        own: loss of each cell, in nats.
+        down: lattice point below, in nats.
+        up: lattice point above, in nats.
+    """
+    log_masses = np.where(cells.has_mass, cells.log_p, -np.inf)
+    before, after = np.append(-np.inf, log_masses[:-1]), np.append(log_masses[1:], -np.inf)
+    own_before, own_after = np.append(-np.inf, own[:-1]), np.append(own[1:], np.inf)
+    with np.errstate(over="ignore"):
+        lent_below = ratio(before, cells.log_p) * _excess_ratio(down, own_before)
+        lent_above = ratio(after, cells.log_p) * -np.expm1(np.minimum(up - own_after, 0.0))
+    can_fall = (before > -np.inf) & (lent_below >= -np.expm1(np.minimum(down - own, 0.0)))
+    can_rise = (after > -np.inf) & (lent_above >= _excess_ratio(up, own))
+    return can_fall, can_rise
 
 
 def _excess_ratio(point: FloatArray, own: FloatArray) -> FloatArray:
@@ -214,128 +285,15 @@ def _excess_ratio(point: FloatArray, own: FloatArray) -> FloatArray:
     return np.asarray(np.expm1(np.clip(point - own, 0.0, 600.0)))
 
 
-# Lines below a profile, P(L > m) − α Q(L > m) at thresholds m, and the cells of loss between them -------------------
-NOWHERE = -(2**60)
-"""An index far below any loss."""
-
-
-@dataclass(frozen=True)
-class LoweredCells:
-    """Cells by increasing loss, from (−∞, −b_n) to (b_n, ∞), with the masses from the lowered lines."""
-
-    low: IntArray
-    high: IntArray
-    log_p: FloatArray
-    log_q: FloatArray
-
-    @cached_property
-    def has_mass(self) -> BoolArray:
-        """True for cells with mass under both distributions."""
-        return np.isfinite(self.log_p) & np.isfinite(self.log_q)
-
-    @cached_property
-    def own(self) -> FloatArray:
-        """Log likelihood ratio of each cell; −∞ for cells without first-distribution mass."""
-        with np.errstate(invalid="ignore"):
-            own = self.log_p - self.log_q
-        return np.where(np.isnan(own), -np.inf, own)
-
-    @cached_property
-    def safe(self) -> FloatArray:
-        """`own`, lowered by its rounding error, so that a lattice point below it is below the true ratio."""
-        return np.asarray(self.own - np.where(self.has_mass, rounding(self.log_p, self.log_q), 0.0))
-
-
-@dataclass(frozen=True)
-class TangentLines:
-    """Thresholds and lowered lines: P down and Q up on the right; for the masses below, P up and Q down."""
-
-    right: IntArray
-    left: IntArray
-    p: FloatArray
-    q: FloatArray
-    below_p: FloatArray
-    below_q: FloatArray
-    log_atom: float
-
-    @classmethod
-    def of(cls, right: SideTails, left: SideTails, log_atom: float) -> TangentLines:
-        """Return the lines at the given thresholds, made monotone by lowering.
-
-        Args:
-            right: tails of the positive losses.
-            left: tails of the negative losses.
-            log_atom: lower bound of log P(L = ∞).
-        """
-        p, q = right.bounds(p_up=False)
-        below_p, below_q = left.bounds(p_up=True)
-        # A mass that is raised by a large error may exceed one; the true mass does not.
-        q = np.minimum(np.maximum.accumulate(q[::-1])[::-1], 0.0)
-        below_p = np.minimum(np.maximum.accumulate(below_p[::-1])[::-1], 0.0)
-        # The total mass of each distribution is at most one.
-        p = np.minimum(np.minimum.accumulate(p), log1m_exp(np.minimum(below_p[0], 0.0)))
-        below_q = np.minimum(np.minimum.accumulate(below_q), log1m_exp(np.minimum(q[0], 0.0)))
-        # If one distribution has no mass beyond a threshold, a single line is the best from there on. The last line is
-        # always that line: the mass beyond it counts with the last cell.
-        p[-1] = -np.inf
-        q = np.where(p <= log_atom, -np.inf, q)
-        below_q = np.where(np.isneginf(below_p), np.max(below_q, where=np.isneginf(below_p), initial=-np.inf), below_q)
-        return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
-
-    def without(self, dropped: IntArray) -> TangentLines:
-        """Return the lines without some thresholds; at least one threshold remains on each side."""
-        if not dropped.size:
-            return self
-        right, left = ~np.isin(self.right, dropped), ~np.isin(-self.left, dropped)
-        right[-1] = left[-1] = True
-        return TangentLines(
-            self.right[right],
-            self.left[left],
-            self.p[right],
-            self.q[right],
-            self.below_p[left],
-            self.below_q[left],
-            self.log_atom,
-        )
-
-    @cached_property
-    def cells(self) -> LoweredCells:
-        """Cells between thresholds."""
-        middle_p, middle_q = (
-            log1m_exp(np.minimum(np.logaddexp(above[:1], below[:1]), 0.0))
-            for above, below in ((self.p, self.below_p), (self.q, self.below_q))
-        )
-        no_mass = [-np.inf]
-        return LoweredCells(
-            np.concatenate(([NOWHERE], -self.left[::-1], self.right)),
-            np.concatenate((-self.left[::-1], self.right, [-NOWHERE])),
-            np.concatenate(
-                (
-                    difference(self.below_p, np.append(self.below_p[1:], no_mass))[::-1],
-                    middle_p,
-                    difference(self.p, np.append(self.p[1:], self.log_atom)),
-                )
-            ),
-            np.concatenate(
-                (
-                    difference(self.below_q, np.append(self.below_q[1:], no_mass))[::-1],
-                    middle_q,
-                    difference(self.q, np.append(self.q[1:], no_mass)),
-                )
-            ),
-        )
-
-
-# The two ends of a loss, where a cell has no neighbour beyond it to exchange mass with ------------------------------
-#
-# The first cell's log p/q is off the lattice. Without a change, the difference is lost in every round. Merging cells
-# until their log p/q reaches a lattice point with mass from the next cell costs variance. Both are valid.
 _NEGLIGIBLE = -30.0
 """Log ratio of a cell's tilted mass to the largest, below which it is no end: e^−30 of a moment is negligible."""
 
 
 def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float) -> IntArray:
-    """Return the thresholds to drop at both ends, where merging cells loses less than the first cell would.
+    """Return the thresholds to drop at both ends of a loss, so that its outermost cells are merged.
+
+    An outermost cell has no neighbour beyond it to exchange mass with. If its loss is off the lattice, the difference
+    is lost in every round. Cells are merged if this loses less.
 
     Args:
         cells: cells of loss with the masses from the lowered lines.
@@ -364,10 +322,12 @@ def _thresholds_at_end(
     stiffness: float,
     step: int,
 ) -> list[int]:
-    """Return the thresholds to drop at one end of the loss, so that its first cells are merged.
+    """Return the thresholds to drop at one end of the loss, so that its outermost cells are merged.
 
-    The merged cell ends at the lattice point next to the first cell's log p/q on the inner side. No threshold is
-    dropped if this costs more, by the variance, than moving the first cell to the point on its outer side.
+    The inner point is the lattice point next to the outermost cell's loss, on the inner side. Cells are merged from the
+    end as long as their joint loss, log(p/q) of their summed masses, does not reach it. The next cell makes up the
+    difference. None is merged if the added variance costs more than a move of the outermost cell to the lattice point
+    on its outer side.
 
     Args:
         cells: cells of loss with the masses from the lowered lines.
@@ -380,18 +340,17 @@ def _thresholds_at_end(
     """
     own, log_p, share = cells.own[filled] - offset, cells.log_p[filled], shares[filled]
     position = 0.5 * float(own[0]) / unit
-    below, above = 2.0 * unit * math.floor(position), 2.0 * unit * math.ceil(position)
-    if step > 0:
-        outer, target = below, above
-    else:
-        outer, target = above, below
-    moments = np.cumsum(np.exp(log_p - np.max(log_p)) * -np.expm1(np.minimum(target - own, 700.0)))
+    point_below, point_above = 2.0 * unit * math.floor(position), 2.0 * unit * math.ceil(position)
+    outer, inner = (point_below, point_above) if step > 0 else (point_above, point_below)
+    # Moments p − e^g q of the first 1, 2, … cells together, at the inner point g.
+    moments = np.cumsum(np.exp(log_p - np.max(log_p)) * -np.expm1(np.minimum(inner - own, 700.0)))
     crossed = np.flatnonzero(step * moments > 0)
     if not crossed.size or crossed[0] < 2:
         return []
-    inside = slice(0, int(crossed[0]))
-    variance_cost = stiffness * float(share[inside] @ (own[inside] - target) ** 2)
-    if variance_cost >= float(share[0]) * abs(float(own[0]) - outer):
+    merged = slice(0, int(crossed[0]))
+    variance_cost = stiffness * float(share[merged] @ (own[merged] - inner) ** 2)
+    shift_cost = float(share[0]) * abs(float(own[0]) - outer)
+    if variance_cost >= shift_cost:
         return []
-    inner = cells.high if step > 0 else cells.low
-    return [int(bound) for bound in inner[filled[inside][:-1]]]
+    inner_bounds = cells.high if step > 0 else cells.low
+    return [int(bound) for bound in inner_bounds[filled[merged][:-1]]]

@@ -39,7 +39,12 @@ class Cumulants(NamedTuple):
 
 
 class TiltCoordinate(NamedTuple):
-    """A tilt as a coordinate y: λ = e^y if `direct` (λ > 0), otherwise λ = −1/(1 + e^y) (−1 < λ < 0)."""
+    """A tilt λ as a real coordinate y: λ = e^y if `direct` (λ > 0), otherwise λ = −1/(1 + e^y) (−1 < λ < 0).
+
+    Attributes:
+        y: the coordinate.
+        direct: whether λ > 0, so that δ is computed; otherwise 1 − δ is computed.
+    """
 
     y: float
     direct: bool
@@ -88,7 +93,13 @@ class TiltCoordinate(NamedTuple):
 class FlatDistributions:
     """Distributions of the finite losses of one round, in flat arrays, each with its number of rounds.
 
-    The points of distribution j are `location` and `log_mass` from `starts[j]` up to the next start.
+    The points of distribution j are those from `starts[j]` up to the next start.
+
+    Attributes:
+        location: the losses, in nats.
+        log_mass: their log masses.
+        starts: index of the first point of each distribution.
+        counts: number of rounds of each distribution.
     """
 
     location: FloatArray
@@ -133,17 +144,25 @@ class FlatDistributions:
         return self.sums(weights * self.location)
 
     def cumulants(self, tilt: float) -> Cumulants:
-        """Return K, K′ and K″ at λ, from one pass over the points."""
+        """Return the cumulant generating function K of the total loss, K′ and K″, from one pass over the points.
+
+        K(λ) = Σ_j T_j log E_j[e^{λL}], with the count T_j of distribution j.
+
+        Args:
+            tilt: λ.
+        """
         exponents = self.log_mass + tilt * self.location
-        most = self.largest(exponents)
-        weights = np.exp(exponents - self.expand(most))
+        largest = self.largest(exponents)
+        weights = np.exp(exponents - self.expand(largest))
         totals = self.sums(weights)
         means = self.sums(weights * self.location) / totals
-        centred = self.location - self.expand(means)
-        variances = self.sums(weights * centred * centred) / totals
-        log_moments = most + np.log(totals)
+        deviations = self.location - self.expand(means)
+        variances = self.sums(weights * deviations * deviations) / totals
+        log_moments = largest + np.log(totals)
         return Cumulants(
-            math.fsum(self.counts * log_moments), math.fsum(self.counts * means), math.fsum(self.counts * variances)
+            value=math.fsum(self.counts * log_moments),
+            mean=math.fsum(self.counts * means),
+            variance=math.fsum(self.counts * variances),
         )
 
     def value(self, tilt: float) -> float:
@@ -151,11 +170,12 @@ class FlatDistributions:
         return math.fsum(self.counts * self.log_moments(tilt))
 
     def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> TiltCoordinate:
-        """Find the tilt that minimises K(λ) − λε − log|λ (1 + λ)|, within `_TOLERANCE` below in y.
+        """Find the saddle point: the tilt that minimises K(λ) − λε − log|λ (1 + λ)|, with K of `cumulants`.
 
-        The derivative increases. Newton steps find its root within a bracket, which is bisected where they do not
-        converge: K′ nearly jumps where rare giant losses begin to dominate. Just above that jump they dominate the
-        transform, and its errors exceed δ; a lower tilt costs less. The result affects tightness, not validity.
+        Newton steps find the root of the derivative, which increases, within a bracket that is bisected where they do
+        not converge. This happens where K′ nearly jumps: above that λ, rare losses of great size dominate the
+        transform, and its errors exceed δ. The result is therefore not above the root, but at most `_TOLERANCE` below
+        it in the coordinate y. It affects tightness, not validity.
 
         Args:
             epsilon: ε, in nats.
@@ -167,15 +187,19 @@ class FlatDistributions:
         for attempt in range(1, _MOST_STEPS):
             place = TiltCoordinate(y, direct)
             _, mean, variance = self.cumulants(place.tilt)
-            excess = mean - epsilon - place.pull
-            low, high = (low, y) if excess > 0.0 else (y, high)
-            step = -excess / ((variance + place.stiffness) * place.speed)
+            derivative = mean - epsilon - place.pull
+            if derivative > 0.0:
+                high = y
+            else:
+                low = y
+            step = -derivative / ((variance + place.stiffness) * place.speed)
             if not math.isfinite(step):
-                step = math.copysign(_LONGEST_STEP, -excess)
+                step = math.copysign(_LONGEST_STEP, -derivative)
             if 0.0 <= step <= _TOLERANCE or high - low <= _TOLERANCE:
                 break
             y = min(max(y + min(max(step, -_LONGEST_STEP), _LONGEST_STEP), low), high)
-            if (y in (low, high) and lowest < low and high < highest) or attempt % _BISECTION_PERIOD == 0:
+            leaves_bracket = y in (low, high) and lowest < low and high < highest
+            if leaves_bracket or attempt % _BISECTION_PERIOD == 0:
                 y = 0.5 * (low + high)
         return TiltCoordinate(low, direct)
 
@@ -190,19 +214,20 @@ class FlatDistributions:
         The largest losses are left out up to a probability of 0.3 in all rounds together.
         """
         mean = variance = 0.0
-        total = math.fsum(self.counts)
+        rounds = math.fsum(self.counts)
         starts = np.append(self.starts, self.location.size)
         for j, count in enumerate(self.counts.tolist()):
-            location = self.location[starts[j] : starts[j + 1]]
+            losses = self.location[starts[j] : starts[j + 1]]
             masses = np.exp(self.log_mass[starts[j] : starts[j + 1]])
-            order = np.argsort(np.abs(location))
-            bulk = order[: int(np.searchsorted(np.cumsum(masses[order]), masses.sum() - 0.3 / total)) + 1]
+            order = np.argsort(np.abs(losses))
+            kept_mass = masses.sum() - 0.3 / rounds
+            bulk = order[: int(np.searchsorted(np.cumsum(masses[order]), kept_mass)) + 1]
             if not masses[bulk].sum() > 0.0:
                 continue  # the finite part is negligible
-            inner = masses[bulk] / masses[bulk].sum()
-            middle = float(inner @ location[bulk])
-            mean += count * middle
-            variance += count * float(inner @ (location[bulk] - middle) ** 2)
+            weights = masses[bulk] / masses[bulk].sum()
+            bulk_mean = float(weights @ losses[bulk])
+            mean += count * bulk_mean
+            variance += count * float(weights @ (losses[bulk] - bulk_mean) ** 2)
         return mean, variance
 
     def centre(self, place: TiltCoordinate) -> float:
@@ -220,7 +245,13 @@ class FlatDistributions:
         return value - place.tilt * epsilon - place.pole - 0.5 * math.log(2.0 * math.pi * curvature)
 
     def place_of(self, log_delta: float) -> TiltCoordinate:
-        """Find the tilt λ > 0 that suits a log δ: its estimate of log D at the ε that it suits is `log_delta`."""
+        """Find the tilt λ > 0 for a given log δ, up to `_TOLERANCE` in its coordinate.
+
+        At the ε for which λ is the best tilt (`centre`), the saddle-point estimate of log δ is then `log_delta`.
+
+        Args:
+            log_delta: log δ.
+        """
         low, high = _CHART_LIMITS[True]
         while high - low > _TOLERANCE:
             middle = 0.5 * (low + high)

@@ -35,14 +35,14 @@ _BLOCK = 2**10
 
 @dataclass(frozen=True)
 class TiltedDistribution:
-    """A tilted distribution with its number of rounds.
+    """One of the lattice distributions, tilted: masses w ∝ p e^{λL} on lattice indices relative to its centre.
 
     Attributes:
-        count: number of rounds.
-        index: lattice indices, from the centre.
-        weights: masses, of sum one.
-        errors: relative errors of the weights.
-        total_error: error of the sum of the weights.
+        count: number T of rounds.
+        index: lattice indices n, relative to the centre.
+        weights: masses w, of sum one.
+        errors: bounds on the relative errors of the weights.
+        total_error: bound on the error of the sum of the weights.
     """
 
     count: int
@@ -54,7 +54,16 @@ class TiltedDistribution:
 
 @dataclass(frozen=True)
 class TiltedLine:
-    """Tilted distributions and their normalisations, with the line of the transform."""
+    """The lattice distributions of a composition, tilted by one λ.
+
+    Attributes:
+        laws: the distributions before the tilt.
+        place: λ as a coordinate.
+        log_moments: log moment K_j(λ) of each distribution.
+        moment_errors: bounds on their errors.
+        weights: masses of all tilted distributions in one array, each of sum one.
+        centres: lattice index nearest to the mean of each tilted distribution.
+    """
 
     laws: LatticeComposition
     place: TiltCoordinate
@@ -86,8 +95,11 @@ class TiltedLine:
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
     """Return the log moment K_j(λ) of each distribution, and a bound on its error.
 
-    K_j(λ) = log(total − a + Σ m (e^{λL} − 1)) for finite losses L with masses m, and an infinite loss of mass a. The
-    error is small if the losses are.
+    With masses m of the finite losses L, mass a of the infinite loss and total mass 1 + x,
+
+        K_j(λ) = log(1 + x − a + Σ m (e^{λL} − 1)),
+
+    which is accurate if the losses are small. If the sum is not moderate, log Σ m e^{λL} is used instead.
 
     Args:
         laws: the lattice distributions.
@@ -96,26 +108,26 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     flat = laws.flat
     exponent = tilt * flat.location
     plain = flat.log_moments(tilt)
-    peak = flat.largest(flat.log_mass + exponent)
+    log_peak = flat.largest(flat.log_mass + exponent)
     with np.errstate(over="ignore", invalid="ignore"):
-        terms = np.where(
-            np.abs(exponent) < 1.0,
-            np.exp(flat.log_mass) * np.expm1(np.clip(exponent, -1.0, 1.0)),
-            np.exp(np.minimum(flat.log_mass + exponent, 600.0)) - np.exp(flat.log_mass),
-        )
-    atoms = np.exp([law.log_atom for law in laws.laws])
-    sums = flat.sums(terms) - atoms + np.asarray([law.excess for law in laws.laws])
+        small_terms = np.exp(flat.log_mass) * np.expm1(np.clip(exponent, -1.0, 1.0))
+        large_terms = np.exp(np.minimum(flat.log_mass + exponent, 600.0)) - np.exp(flat.log_mass)
+        terms = np.where(np.abs(exponent) < 1.0, small_terms, large_terms)
+    infinite_masses = np.exp([law.log_atom for law in laws.laws])
+    excesses = np.asarray([law.excess for law in laws.laws])
+    change = flat.sums(terms) - infinite_masses + excesses
     sizes = np.abs(flat.log_mass) + 3.0 * np.abs(exponent) + flat.expand(flat.lengths.astype(np.float64)) + 32.0
-    moderate = (peak < 500.0) & (sums > -0.9)
-    precise = np.log1p(np.where(moderate, sums, 0.0))
-    sum_errors = UNIT_ROUNDOFF * flat.sums(np.abs(terms) * sizes) / np.exp(np.where(moderate, precise, 0.0))
-    coarse = UNIT_ROUNDOFF * flat.largest(sizes) * 2.0
-    errors = 16 * UNIT_ROUNDOFF + np.where(moderate, sum_errors + 16 * UNIT_ROUNDOFF * np.exp(-precise), coarse)
-    return np.where(moderate, precise, plain), errors
+    is_moderate = (log_peak < 500.0) & (change > -0.9)
+    precise = np.log1p(np.where(is_moderate, change, 0.0))
+    term_error = UNIT_ROUNDOFF * flat.sums(np.abs(terms) * sizes) / np.exp(np.where(is_moderate, precise, 0.0))
+    precise_error = term_error + 16 * UNIT_ROUNDOFF * np.exp(-precise)
+    plain_error = UNIT_ROUNDOFF * flat.largest(sizes) * 2.0
+    errors = 16 * UNIT_ROUNDOFF + np.where(is_moderate, precise_error, plain_error)
+    return np.where(is_moderate, precise, plain), errors
 
 
 class Factor(NamedTuple):
-    """φ of one distribution on some frequencies, and a bound of the error |φ̂ − φ| of its computed values."""
+    """φ of one tilted distribution on some frequencies, and a bound on the error |φ̂ − φ| of its computed values."""
 
     values: ComplexArray
     error: FloatArray | float
@@ -154,31 +166,27 @@ def raise_to_counts(line: TiltedLine, frequencies: IntArray, factors: Iterator[F
     Guarantees:
         The computed power φ̂^T satisfies |Π φ̂^T − Π φ^T| ≤ |Π φ̂^T| (e^growth − 1).
     """
-    log_size, angle, growth, bound = (np.zeros(frequencies.size) for _ in range(4))
-    places: IntArray | None = None
+    log_size, angle, growth, log_bound = (np.zeros(frequencies.size) for _ in range(4))
+    remaining = np.arange(frequencies.size)
     for count, factor in zip(line.laws.counts, factors, strict=True):
-        values, errors = factor.values, np.broadcast_to(factor.error, frequencies.shape)
-        if places is not None:
-            values, errors = values[places], errors[places]
+        values = factor.values[remaining]
+        errors = np.broadcast_to(factor.error, frequencies.shape)[remaining]
         square = values.real * values.real + values.imag * values.imag
-        bound += count * np.minimum(np.log(np.sqrt(square) + errors + _ROUNDING), 0.0)
-        relevant = bound > _NEGLIGIBLE
-        if not relevant.all():
-            skipped += float(np.exp(bound[~relevant]).sum()) * (1.0 + 1e-9)
-            values, errors = values[relevant], errors[relevant]
-            places = np.flatnonzero(relevant) if places is None else places[relevant]
-            log_size, angle, growth, bound = (part[relevant] for part in (log_size, angle, growth, bound))
+        log_bound += count * np.minimum(np.log(np.sqrt(square) + errors + _ROUNDING), 0.0)
+        is_relevant = log_bound > _NEGLIGIBLE
+        if not is_relevant.all():
+            skipped += float(np.exp(log_bound[~is_relevant]).sum()) * (1.0 + 1e-9)
+            values, errors, remaining = values[is_relevant], errors[is_relevant], remaining[is_relevant]
+            log_size, angle, growth, log_bound = (part[is_relevant] for part in (log_size, angle, growth, log_bound))
         logs, angles, modulus = _log_polar(values)
         log_size += count * logs
         rotation = count * angles
         # Subtract the nearest multiple of 2π; 2π itself is rounded, so small angles of either sign stay unchanged.
         angle += rotation - 2.0 * np.pi * np.rint(rotation / (2.0 * np.pi))
-        ratio = errors / modulus
-        growth += count * (1.0 + _ROUNDING) * np.log1p(ratio)
+        growth += count * (1.0 + _ROUNDING) * np.log1p(errors / modulus)
         growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(logs) + np.abs(angles))
         growth += UNIT_ROUNDOFF * (np.abs(log_size) + np.abs(angle))
-    remaining = frequencies if places is None else frequencies[places]
-    return Power(remaining, log_size, angle, growth, skipped)
+    return Power(frequencies[remaining], log_size, angle, growth, skipped)
 
 
 def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -207,36 +215,46 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
         chernoff: bounds of the alias.
     """
     sizes = np.exp(power.log_size)
-    growth = power.growth
-    # e^g − 1 ≤ g + g² for g ≤ 1.
-    charges = sizes * growth * (1.0 + growth)
-    wide = np.flatnonzero(growth >= 1.0)
-    charges[wide] = np.exp(np.minimum(power.log_size[wide] + growth[wide], 700.0))
-    used = sizes + charges > _KEPT
-    used[:1] = True
+    charges = _power_errors(power, sizes)
+    is_used = sizes + charges > _KEPT
+    is_used[:1] = True
+    frequencies, used_sizes = power.frequencies[is_used], sizes[is_used]
+    kernel = Kernel.at(frequencies, size, line.laws.unit, line.place).values
+    terms = _polar(used_sizes, power.angle[is_used]) * kernel
     counts = line.laws.counts
-    centre = sum(count * int(c) for count, c in zip(counts, line.centres, strict=True))
-    products = [count * float(value) for count, value in zip(counts, line.log_moments, strict=True)]
-    rounding = UNIT_ROUNDOFF * (len(products) + 4.0) * math.fsum(map(abs, products))
+    log_factors = [count * float(value) for count, value in zip(counts, line.log_moments, strict=True)]
     longest = float(line.laws.flat.lengths.max())
-    kernel = Kernel.at(power.frequencies[used], size, line.laws.unit, line.place).values
     return Spectrum(
         place=line.place,
         unit=line.laws.unit,
         size=size,
-        centre=centre,
-        log_prefactor=math.fsum(products),
-        rounding=rounding,
-        sums=sum_terms(size, power.frequencies[used], _polar(sizes[used], power.angle[used]) * kernel),
-        weights=Weights(float(sizes[used] @ np.abs(kernel)), float(charges[used] @ np.abs(kernel))),
-        skipped=power.skipped + float((sizes + charges)[~used].sum()),
+        centre=sum(count * int(centre) for count, centre in zip(counts, line.centres, strict=True)),
+        log_prefactor=math.fsum(log_factors),
+        rounding=UNIT_ROUNDOFF * (len(log_factors) + 4.0) * math.fsum(map(abs, log_factors)),
+        sums=sum_terms(size, frequencies, terms),
+        weights=Weights(float(used_sizes @ np.abs(kernel)), float(charges[is_used] @ np.abs(kernel))),
+        skipped=power.skipped + float((sizes + charges)[~is_used].sum()),
         chernoff=chernoff,
         alias_slack=1e-3 + 4 * UNIT_ROUNDOFF * (longest + 64.0) * float(sum(counts)),
     )
 
 
+def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
+    """Return bounds |φ^T| (e^g − 1) on the errors of φ^T, with e^g − 1 ≤ g + g² for g ≤ 1.
+
+    Args:
+        power: φ^T with the growth g of its errors.
+        sizes: |φ^T|.
+    """
+    growth = power.growth
+    errors = sizes * growth * (1.0 + growth)
+    is_large = np.flatnonzero(growth >= 1.0)
+    errors[is_large] = np.exp(np.minimum(power.log_size[is_large] + growth[is_large], 700.0))
+    return errors
+
+
 def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
-    """Return complex numbers of the given sizes at minus the given angles."""
+    """Return the complex numbers with given moduli and with minus the given angles."""
     values = np.empty(sizes.size, dtype=np.complex128)
     np.multiply(sizes, np.cos(angles), out=values.real)
     np.multiply(-sizes, np.sin(angles), out=values.imag)
@@ -247,12 +265,12 @@ def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
 def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped: float) -> Power:
     """Compute φ^T at some frequencies by direct sums.
 
-    The error of φ − 1 = Σ w (e^{−iθ} − 1) is proportional to E|θ| (A4).
+    The error of φ − 1 = Σ w (e^{−iθ} − 1) is proportional to the mean of |θ| (A4).
 
     Args:
         line: the tilted distributions.
-        size: number N of lattice points in a period.
-        frequencies: indices of the frequencies, increasing.
+        size: number N of lattice points in a period; the angle is θ = 2πkn/N at frequency k and index n.
+        frequencies: indices k of the frequencies, increasing.
         skipped: bound of Σ |φ^T| over all other frequencies.
     """
     runs = _Runs.of(frequencies)
@@ -270,11 +288,17 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
 
 @dataclass(frozen=True)
 class _Runs:
-    """Frequencies k = r a + b ≥ 0, 0 ≤ b < r: the distinct r a, and for each frequency the index of its r a and its b.
+    """Increasing frequencies k ≥ 0, written as k = r a + b with 0 ≤ b < r.
 
     With x = e^{−iθ} at r a and y at b, Σ w (xy − 1) = Σ w ((x − 1)(y − 1) + (x − 1) + (y − 1)) is a product of
     matrices, so sines are computed only for each r a and each b. Their number is least for r = √(number of
     frequencies), if the frequencies are consecutive. Neither angle exceeds the full angle.
+
+    Attributes:
+        length: r.
+        starts: the distinct r a.
+        row: for each frequency the index of its r a in `starts`.
+        column: b of each frequency.
     """
 
     length: int
@@ -291,7 +315,7 @@ class _Runs:
         return cls(length, starts, row, column)
 
     def sum(self, law: TiltedDistribution, size: int) -> ComplexArray:
-        """Return φ − 1 = Σ w (e^{−iθ} − 1) at each frequency, in blocks of outcomes and of runs that fit the cache.
+        """Return φ − 1 = Σ w (e^{−iθ} − 1) at each frequency, in blocks of runs that fit the cache.
 
         Args:
             law: the tilted distribution, with weights w.
@@ -299,19 +323,23 @@ class _Runs:
         """
         sums = np.zeros(self.row.size, dtype=np.complex128)
         for first in range(0, self.starts.size, _BLOCK):
-            starts = self.starts[first : first + _BLOCK]
-            here = slice(*np.searchsorted(self.row, (first, first + _BLOCK)).tolist())
-            table = np.zeros((starts.size, self.length), dtype=np.complex128)
-            for block in range(0, law.index.size, _BLOCK):
-                index, weights = law.index[block : block + _BLOCK], law.weights[block : block + _BLOCK]
-                fine = _rotate(index, np.arange(self.length), size)
-                table += weights @ fine
-                for run in range(0, starts.size, _LONGEST_RUN):
-                    coarse = _rotate(index, starts[run : run + _LONGEST_RUN], size)
-                    coarse *= weights[:, None]
-                    table[run : run + _LONGEST_RUN] += coarse.T @ fine + coarse.sum(axis=0)[:, None]
-            sums[here] = table[self.row[here] - first, self.column[here]]
+            table = self._sum_table(law, size, self.starts[first : first + _BLOCK])
+            low, high = np.searchsorted(self.row, (first, first + _BLOCK)).tolist()
+            sums[low:high] = table[self.row[low:high] - first, self.column[low:high]]
         return sums
+
+    def _sum_table(self, law: TiltedDistribution, size: int, starts: IntArray) -> ComplexArray:
+        """Return φ − 1 at the frequencies r a + b for some r a (rows) and every b (columns)."""
+        table = np.zeros((starts.size, self.length), dtype=np.complex128)
+        for block in range(0, law.index.size, _BLOCK):
+            index, weights = law.index[block : block + _BLOCK], law.weights[block : block + _BLOCK]
+            fine = _rotate(index, np.arange(self.length), size)
+            table += weights @ fine
+            for run in range(0, starts.size, _LONGEST_RUN):
+                coarse = _rotate(index, starts[run : run + _LONGEST_RUN], size)
+                coarse *= weights[:, None]
+                table[run : run + _LONGEST_RUN] += coarse.T @ fine + coarse.sum(axis=0)[:, None]
+        return table
 
 
 def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
@@ -326,8 +354,6 @@ def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
 def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = None, skipped: float = 0.0) -> Power:
     """Compute φ^T by one FFT of each distribution, at all frequencies or at given ones.
 
-    Before the FFT, masses at indices that are equal modulo N are added up. This is exact at these frequencies.
-
     Args:
         line: the tilted distributions.
         size: number N of lattice points in a period.
@@ -335,22 +361,26 @@ def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = 
         skipped: bound of Σ |φ^T| over all other frequencies.
     """
     chosen = np.arange(size // 2 + 1, dtype=np.int64) if frequencies is None else frequencies
+    factors = (_transform(law, size, frequencies) for law in line.parts())
+    return raise_to_counts(line, chosen, factors, skipped)
 
-    def factors() -> Iterator[Factor]:
-        for law in line.parts():
-            # The mass at the centre is added exactly; only the other masses go through the FFT.
-            central = law.index == 0
-            moving = np.where(central, 0.0, law.weights)
-            # The butterflies err by 5u log₂N (B3), doubled for radix 3 and 5. Wrapping and the weights have errors too.
-            deepest = float(np.bincount(law.index % size).max())
-            error = UNIT_ROUNDOFF * (10.0 * math.log2(size) + 16.0 + deepest) * float(moving.sum())
-            error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF
-            values = rfft(wrap(law.index, moving, size))
-            if frequencies is not None:
-                values = values[frequencies]
-            yield Factor(float(law.weights[central].sum()) + values, error)
 
-    return raise_to_counts(line, chosen, factors(), skipped)
+def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None) -> Factor:
+    """Compute φ of one distribution by an FFT, at all frequencies if None is given.
+
+    Masses at indices that are equal modulo N are first added up, which is exact at these frequencies. The mass at the
+    centre is added exactly afterwards; only the other masses go through the FFT.
+    """
+    is_central = law.index == 0
+    moving = np.where(is_central, 0.0, law.weights)
+    # The butterflies err by 5u log₂N (B3), doubled for radix 3 and 5. Wrapping and the weights have errors too.
+    most_wrapped = float(np.bincount(law.index % size).max())
+    error = UNIT_ROUNDOFF * (10.0 * math.log2(size) + 16.0 + most_wrapped) * float(moving.sum())
+    error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF
+    values = rfft(wrap(law.index, moving, size))
+    if frequencies is not None:
+        values = values[frequencies]
+    return Factor(float(law.weights[is_central].sum()) + values, error)
 
 
 def wrap(index: IntArray, weights: FloatArray, size: int) -> FloatArray:

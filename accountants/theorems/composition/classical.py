@@ -39,29 +39,31 @@ def advanced_composition(
 ) -> EpsilonDelta:
     """Compute the guarantee of advanced composition, ε = √(2 Σε_r² ln(1/δ')) + drift and δ = δ' + Σδ_r, rounded up.
 
-    The drift is Σ ε_r(e^ε_r − 1) in Dwork and Roth's Theorem 3.20, Σ ε_r tanh(ε_r/2) in Kairouz, Oh and Viswanath's
-    Theorem 3.5, and 2 Σ ε_r² in Corollary F.1, which requires e^ε_r − 1 ≤ 2 ε_r. An infinite ε_r or δ_r gives an
-    infinite result. ε is within 12 units of roundoff, and ln δ within 8 units of 1 + |ln δ|. The formulas are F-11 of
-    docs/catalogue.
+    The drift bounds the sum of the mean privacy losses. It is Σ ε_r(e^ε_r − 1) for `dwork-roth`, Theorem 3.20 of Dwork
+    and Roth. It is Σ ε_r tanh(ε_r/2) for `tanh`, Theorem 3.5 of Kairouz, Oh and Viswanath. It is 2 Σ ε_r² for
+    `corollary-f.1`, Corollary F.1 of Lowy and others, which requires e^ε_r − 1 ≤ 2 ε_r. An infinite ε_r or δ_r gives an
+    infinite result. ε is within 12 units of roundoff, and ln δ within 8 units of 1 + |ln δ|. The catalogue of formulas
+    in docs/catalogue has them as F-11.
 
     Args:
         epsilons: ε_r of each mechanism.
         log_deltas: ln δ_r of each mechanism.
         log_slack: ln δ', where δ' > 0 is a free parameter.
-        drift: name of the drift, a bound on the sum of the mean privacy losses.
+        drift: name of the drift.
         times: number of times that the whole list is run.
     """
     squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
     total_drift = times * math.fsum(_drift_of(epsilon, drift) for epsilon in epsilons)
-    nats = max(-log_slack, 0.0)
-    deviation = math.sqrt(2.0 * squares * nats) if nats > 0.0 else 0.0
+    log_inverse_slack = max(-log_slack, 0.0)
+    # An infinite sum of squares times a logarithm of 0 would not be a number.
+    deviation = math.sqrt(2.0 * squares * log_inverse_slack) if log_inverse_slack > 0.0 else 0.0
     log_terms = [log_slack, *(log_delta + math.log(times) for log_delta in log_deltas)]
-    largest = max(log_terms)
+    largest_term = max(log_terms)
     if math.inf in (squares, total_drift):
-        return EpsilonDelta(epsilon=math.inf, log_delta=largest)
-    if largest == math.inf:
-        return EpsilonDelta(epsilon=deviation + total_drift, log_delta=largest)
-    log_delta = largest + math.log(math.fsum(math.exp(term - largest) for term in log_terms))
+        return EpsilonDelta(epsilon=math.inf, log_delta=largest_term)
+    if largest_term == math.inf:
+        return EpsilonDelta(epsilon=deviation + total_drift, log_delta=largest_term)
+    log_delta = largest_term + math.log(math.fsum(math.exp(term - largest_term) for term in log_terms))
     epsilon = raise_by_units(deviation + total_drift, 12.0)
     return EpsilonDelta(epsilon=epsilon, log_delta=raise_log_by_units(log_delta, 8.0))
 
@@ -117,13 +119,15 @@ class CompositionInputs:
 
 def compose(inputs: CompositionInputs, drift: Drift) -> Outputs:
     """Compute ε and δ of advanced composition, and Σε_r of basic composition, all rounded up."""
-    logs = [math.log(delta) if delta > 0.0 else -math.inf for delta in inputs.deltas]
-    slack = math.log(inputs.slack_delta)
     total = advanced_composition(
-        epsilons=inputs.epsilons, log_deltas=logs, log_slack=slack, drift=drift, times=inputs.times
+        epsilons=inputs.epsilons,
+        log_deltas=[math.log(delta) if delta > 0.0 else -math.inf for delta in inputs.deltas],
+        log_slack=math.log(inputs.slack_delta),
+        drift=drift,
+        times=inputs.times,
     )
-    basic = product_up(inputs.times, sum_up(inputs.epsilons))
-    return {"epsilon": total.epsilon, **delta_outputs(total.log_delta), "basic_epsilon": basic}
+    basic_epsilon = product_up(inputs.times, sum_up(inputs.epsilons))
+    return {"epsilon": total.epsilon, **delta_outputs(total.log_delta), "basic_epsilon": basic_epsilon}
 
 
 @request
@@ -157,7 +161,10 @@ DELTA_BELOW_ONE = delta_below_one()
 DWORK_ROTH_COMPOSITION = Theorem(
     id="dwork-roth-2014.3.20",
     title="Advanced composition",
-    statement="ε = √(2 Σε_r² ln(1/δ')) + Σ ε_r(e^ε_r − 1), δ = δ' + Σδ_r",
+    statement=(
+        "Mechanisms that are (ε_r, δ_r)-private compose to (ε, δ) with ε = √(2 Σε_r² ln(1/δ')) + Σ ε_r(e^ε_r − 1). "
+        "Here δ = δ' + Σδ_r, for any slack δ' above 0"
+    ),
     source=Source("dwork2014algorithmic", "Theorem 3.20, with differing ε_r"),
     status=Status.PROVED,
     conditions=(_ADAPTIVE, DELTA_BELOW_ONE),
@@ -168,7 +175,10 @@ DWORK_ROTH_COMPOSITION = Theorem(
 KAIROUZ_COMPOSITION = Theorem(
     id="kairouz-oh-viswanath-2015.3.5",
     title="Advanced composition with the exact mean loss of randomized response",
-    statement="ε = √(2 Σε_r² ln(1/δ')) + Σ ε_r tanh(ε_r/2), δ = δ' + Σδ_r",
+    statement=(
+        "Mechanisms that are (ε_r, δ_r)-private compose to (ε, δ) with ε = √(2 Σε_r² ln(1/δ')) + Σ ε_r tanh(ε_r/2). "
+        "Here δ = δ' + Σδ_r, for any slack δ' above 0"
+    ),
     source=Source("kairouz2015composition", "Theorem 3.5"),
     status=Status.PROVED,
     conditions=(_ADAPTIVE, DELTA_BELOW_ONE),
@@ -179,11 +189,18 @@ KAIROUZ_COMPOSITION = Theorem(
 COROLLARY_F1 = Theorem(
     id="lowy.corollary-f.1",
     title="Advanced composition as the paper uses it for shuffled rounds",
-    statement="ε = √(2 Σε_r² ln(1/δ')) + 2 Σε_r², δ = δ' + Σδ_r, where e^ε_r − 1 ≤ 2 ε_r for every r",
+    statement=(
+        "Rounds that are (ε_r, δ_r)-private, with e^ε_r − 1 ≤ 2 ε_r for every r, compose to (ε, δ) with ε = √(2 Σε_r² "
+        "ln(1/δ')) + 2 Σε_r². Here δ = δ' + Σδ_r, for any slack δ' above 0"
+    ),
     source=Source("lowy2023", "Corollary F.1"),
     status=Status.PROVED,
     conditions=(
-        Condition("round-epsilon", "e^ε_r − 1 ≤ 2 ε_r for the largest ε_r (ε_r ≤ 1.2564)", _compare_largest_epsilon),
+        Condition(
+            "round-epsilon",
+            "the largest ε_r of a mechanism satisfies e^ε_r − 1 ≤ 2 ε_r (ε_r ≤ 1.2564)",
+            _compare_largest_epsilon,
+        ),
         _ADAPTIVE,
         DELTA_BELOW_ONE,
     ),
@@ -195,8 +212,8 @@ SUBSAMPLING = Theorem(
     id="ullman-2017.amplification",
     title="Amplification of an (ε, δ) pair by sampling without replacement",
     statement=(
-        "(ε, δ) on a batch of K = qn of n records is (2qε, δ) for ε ≤ 1. The exact guarantee is (ln(1 + q(e^ε − "
-        "1)), qδ)"
+        "A mechanism that is (ε, δ)-private on a batch of K = qn of n records is (2qε, δ)-private for each of the n "
+        "records, if ε ≤ 1. The exact guarantee is (ln(1 + q(e^ε − 1)), qδ)"
     ),
     source=Source(
         "ullman2017", "lecture notes, as quoted in the proof of Theorem 2.1; exact form: BBG 2018, Theorem 9"
@@ -204,7 +221,10 @@ SUBSAMPLING = Theorem(
     status=Status.PROVED,
     conditions=(
         EPSILON_AT_MOST_ONE,
-        Condition("fresh-uniform-batch", "a fresh uniform batch of distinct records; neighbours differ by replacement"),
+        Condition(
+            "fresh-uniform-batch",
+            "the batch is a fresh uniform set of distinct records, and neighbours differ in one replaced record",
+        ),
     ),
     inputs=SubsampledInputs,
     formula=amplify,

@@ -67,17 +67,19 @@ def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> l
     """
     if not all(guarantee.curve.upper.forward.closed_form for guarantee in guarantees):
         return list(guarantees)
+    # A row for each guarantee, a column for each probe.
     uppers = np.asarray([guarantee.curve.upper.log_delta(np.asarray(probes)).upper for guarantee in guarantees])
-    open_probes = np.ones(len(probes), dtype=np.bool_)
+    smallest = uppers.min(axis=0)
     with np.errstate(invalid="ignore"):
-        best = uppers <= uppers.min(axis=0) + TIE * (1.0 + np.abs(uppers.min(axis=0)))
-    best |= np.isneginf(uppers)
-    indices = []
-    while open_probes.any():
-        chosen = int(np.argmax((best & open_probes).sum(axis=1)))
-        indices.append(chosen)
-        open_probes &= ~best[chosen]
-    return [guarantees[index] for index in sorted(indices)]
+        is_least = uppers <= smallest + TIE * (1.0 + np.abs(smallest))
+    is_least |= np.isneginf(uppers)
+    is_open = np.ones(len(probes), dtype=np.bool_)
+    chosen = []
+    while is_open.any():
+        next_index = int(np.argmax((is_least & is_open).sum(axis=1)))
+        chosen.append(next_index)
+        is_open &= ~is_least[next_index]
+    return [guarantees[index] for index in sorted(chosen)]
 
 
 THEOREMS: tuple[Theorem, ...] = (LEAST,)

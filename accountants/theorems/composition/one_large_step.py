@@ -8,7 +8,7 @@ from typing import Annotated
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.one_large_step import OneLargeStep
+from epsilond.accountants.profiles.products.one_large_step import OneLargeStep
 from epsilond.accountants.quantities import (
     RELATION,
     Epsilon,

@@ -39,21 +39,23 @@ def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
         misses: numbers l of false responses, at most k/2.
         epsilon: ε of one response.
     """
-    false, true = k / (1.0 + math.exp(min(epsilon, 700.0))), k / (1.0 + math.exp(-epsilon))
-    inside = np.maximum(misses, 1.0)
-    value = (
+    mean_false = k / (1.0 + math.exp(min(epsilon, 700.0)))
+    mean_true = k / (1.0 + math.exp(-epsilon))
+    positive = np.maximum(misses, 1.0)  # the saddle-point form needs at least one false response
+    log_probability = (
         _stirling_error(np.asarray([float(k)]))
-        - _stirling_error(inside)
-        - _stirling_error(k - inside)
-        - _deviance(inside, false)
-        - _deviance(k - inside, true)
-        - 0.5 * np.log(2.0 * math.pi * inside * (1.0 - inside / k))
+        - _stirling_error(positive)
+        - _stirling_error(k - positive)
+        - _deviance(positive, mean_false)
+        - _deviance(k - positive, mean_true)
+        - 0.5 * np.log(2.0 * math.pi * positive * (1.0 - positive / k))
     )
-    return np.asarray(np.where(misses == 0, -k * math.log1p(math.exp(-epsilon)), value))
+    log_none_false = -k * math.log1p(math.exp(-epsilon))
+    return np.asarray(np.where(misses == 0, log_none_false, log_probability))
 
 
 def _stirling_error(n: FloatArray) -> FloatArray:
-    """Compute ln n! − ln(√(2πn) (n/e)^n) for n ≥ 1."""
+    """Compute ln n! − ln(√(2πn) (n/e)^n) for n ≥ 1: from a table for n < 16, and by Stirling's series beyond."""
     exact = [0.0] + [math.log(math.factorial(j)) - (j + 0.5) * math.log(j) + j for j in range(1, 16)]
     table = np.asarray(exact) - 0.5 * math.log(2.0 * math.pi)
     x = 1.0 / np.square(np.maximum(n, 16.0))
@@ -62,15 +64,18 @@ def _stirling_error(n: FloatArray) -> FloatArray:
 
 
 def _deviance(x: FloatArray, mean: float) -> FloatArray:
-    """Compute the deviance x ln(x/mean) + mean − x ≥ 0."""
+    """Compute the deviance x ln(x/m) + m − x ≥ 0, with m the mean.
+
+    Near x = m the terms cancel. There it is (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1), with v = (x − m)/(x + m).
+    """
     v = (x - mean) / (x + mean)
-    square, total = v * v, np.zeros_like(v)
+    square, series = v * v, np.zeros_like(v)
     for j in range(12, 0, -1):
-        total = (total + 1.0 / (2 * j + 1)) * square
-    near = (x - mean) * v + 2.0 * x * v * total
+        series = (series + 1.0 / (2 * j + 1)) * square
+    by_series = (x - mean) * v + 2.0 * x * v * series
     with np.errstate(divide="ignore"):
-        far = x * (np.log(x) - math.log(mean)) + mean - x
-    return np.asarray(np.where(np.abs(v) < 0.1, near, far))
+        direct = x * (np.log(x) - math.log(mean)) + mean - x
+    return np.asarray(np.where(np.abs(v) < 0.1, by_series, direct))
 
 
 ACCURACY = 1e-12
@@ -90,18 +95,20 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
         index: index i of a point (ε_i, δ_i) of the optimal curve, at most k/2.
     """
     misses = np.arange(index, dtype=np.float64)
+    # (e^{(k−l)ε} − e^{(k−2i+l)ε}) = e^{(k−l)ε} (1 − e^{−2(i−l)ε})
     log_terms = log_binomial(runs, misses, epsilon=epsilon) + log_one_minus_exp(-2.0 * (index - misses) * epsilon)
-    log_excess = float(logsumexp(log_terms)) if index else -math.inf
+    log_delta_i = float(logsumexp(log_terms)) if index else -math.inf
     if not math.isfinite(log_delta):
-        return min(log_excess, 0.0)
-    log_success = runs * math.log1p(-math.exp(log_delta))
+        return min(log_delta_i, 0.0)
+    log_success = runs * math.log1p(-math.exp(log_delta))  # (1 − δ)^k
+    # For tiny δ, 1 − (1 − δ)^k is kδ to the last digit.
     log_failure = math.log(-math.expm1(log_success)) if log_success < -1e-14 else log_delta + math.log(runs)
-    return min(float(np.logaddexp(log_failure, log_success + log_excess)), 0.0)
+    return min(float(np.logaddexp(log_failure, log_success + log_delta_i)), 0.0)
 
 
 @request
 class OptimalInputs:
-    """Equal (ε, δ) mechanisms, and the index of a point of the optimal curve."""
+    """k equal (ε, δ) mechanisms, and the index i of a point (ε_i, δ_i) of the curve of optimal composition."""
 
     epsilon: Epsilon
     delta: PureDelta
@@ -109,13 +116,16 @@ class OptimalInputs:
     index: Annotated[int, REMOVED] = 0
 
     def check(self) -> None:
-        """Check that 2i ≤ k."""
+        """Check that 2i ≤ k, for the index i and k runs, so that ε_i = (k − 2i) ε is not negative."""
         if 2 * self.index > self.runs:
             raise InvalidInput.at("/index", "lowers ε below zero", allowed=f"≤ {self.runs // 2}")
 
 
 def optimal(inputs: OptimalInputs) -> Outputs:
-    """Compute (ε_i, δ_i), both rounded up."""
+    """Compute a guarantee (ε_i, δ_i) of the optimal composition of k equal (ε, δ) mechanisms, both rounded up.
+
+    With `runs` = k and `index` = i, ε_i = (k − 2i) ε; the δ_i is that of `optimal_log_delta`.
+    """
     log_delta = optimal_log_delta(
         epsilon=inputs.epsilon,
         log_delta=math.log(inputs.delta) if inputs.delta > 0 else -math.inf,
@@ -137,7 +147,7 @@ _FIXED = Condition("fixed-parameters", "every mechanism's (ε, δ) is fixed befo
 BASIC = Theorem(
     id="dwork-roth-2014.3.16",
     title="Basic composition",
-    statement="ε = Σ ε_r, δ = Σ δ_r",
+    statement="Mechanisms that are (ε_r, δ_r)-private compose to (ε, δ) with ε = Σ ε_r and δ = Σ δ_r",
     source=Source("dwork2014algorithmic", "Theorem 3.16"),
     status=Status.PROVED,
     conditions=(_FIXED, DELTA_BELOW_ONE),

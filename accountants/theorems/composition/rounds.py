@@ -56,7 +56,8 @@ def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
 def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     """Return the guarantee of a composition: the product of the dominating pairs of all mechanisms.
 
-    The lower bounds are those of the products of the attained pairs (witnesses). Equal mechanisms are counted together.
+    The lower bounds are those of the products of the attained pairs (witnesses). A part that has only an upper bound
+    leaves the lower bounds of the others as they are. Equal mechanisms are counted together.
 
     Laws: `repeated(k)` equals `composed` of k copies, and the order of the parts does not matter.
 
@@ -88,23 +89,23 @@ def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effo
     """Yield pairs that the composition attains: the product of the first witnesses of all parts, then of the second.
 
     A witness is a pair that a mechanism attains on some neighbours. A part with fewer witnesses repeats its last one.
-    Nothing is yielded if a part has none.
+
+    Parts without a witness are left out: the composition is at least as distinguishable as its other parts, because
+    dropping outputs is post-processing. Nothing is yielded if no part has a witness.
 
     Args:
         parts: the guarantee of each part, and its number of runs.
         upper: the product of the dominating pairs. It is yielded itself if all witnesses are dominating pairs.
         effort: limit on the work of one δ.
     """
-    if any(not guarantee.curve.witnesses for guarantee, _ in parts):
-        return
-    for index in range(max(len(guarantee.curve.witnesses) for guarantee, _ in parts)):
-        chosen, attains_upper = [], True
-        for guarantee, times in parts:
-            witnesses = guarantee.curve.witnesses
-            pair = witnesses[min(index, len(witnesses) - 1)]
-            attains_upper = attains_upper and pair is guarantee.curve.upper
-            chosen.append((pair, times))
-        yield upper if attains_upper else composed_pair(chosen, effort)
+    attained = [(guarantee.curve, times) for guarantee, times in parts if guarantee.curve.witnesses]
+    has_all = len(attained) == len(parts)
+    for index in range(max((len(curve.witnesses) for curve, _ in attained), default=0)):
+        chosen = [(curve.witnesses[min(index, len(curve.witnesses) - 1)], times) for curve, times in attained]
+        if has_all and all(pair is curve.upper for (pair, _), (curve, _) in zip(chosen, attained, strict=True)):
+            yield upper
+        else:
+            yield composed_pair(chosen, effort)
 
 
 THEOREMS: tuple[Theorem, ...] = (PRODUCT, GAUSSIAN)

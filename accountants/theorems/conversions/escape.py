@@ -19,7 +19,7 @@ from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.guarantee import Guarantee, Setting
-from epsilond.accountants.kinds.truncated_discrete_laplace import EXACT, worst_shift
+from epsilond.accountants.kinds.integers.truncated_discrete_laplace import EXACT, worst_shift
 from epsilond.accountants.numerics.truncated_laplace import log_escape
 from epsilond.accountants.profiles.bound import Bound, BoundProfile
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
@@ -87,7 +87,14 @@ class EscapeBound(Bound):
 
 @dataclass(frozen=True)
 class EscapeProfile(BoundProfile):
-    """The profile of an escape bound. ε(δ) is the threshold if δ is at least the probability of an escape."""
+    """The privacy profile of an escape bound, in which δ counts the outputs that the neighbour cannot produce.
+
+    Such an output is an escape. Every other output has a privacy loss of at most the threshold. Hence ε(δ) is at most
+    the threshold if δ is at least the probability of an escape.
+
+    Attributes:
+        bound: threshold in nats, and bounds on the log of the escape probability.
+    """
 
     bound: EscapeBound
 
@@ -99,22 +106,31 @@ class EscapeProfile(BoundProfile):
         Args:
             log_delta: the target, log δ.
         """
-        if self.bound.upper > log_delta or self.bound.threshold <= 0:
+        threshold = self.bound.threshold
+        if self.bound.upper > log_delta or threshold <= 0:
             return None
-        above = float(self.bound.threshold)
-        if above < self.bound.threshold:
-            above = math.nextafter(above, math.inf)
-        return Interval(math.nextafter(above, 0.0), above)
+        double_above = float(threshold)
+        if double_above < threshold:
+            double_above = math.nextafter(double_above, math.inf)
+        return Interval(math.nextafter(double_above, 0.0), double_above)
 
 
 def escape_pair(bound: EscapeBound) -> Pair:
-    """Return the symmetric pair of the bound."""
+    """Return the pair whose profile is the bound in both directions."""
     profile = EscapeProfile(bound)
     return Pair(profile, profile)
 
 
 def escape_bound(spec: TruncatedDiscreteLaplace, rounds: int = 1) -> EscapeBound:
-    """Compute the escape bound of a number of rounds of truncated discrete Laplace noise, for the worst shift."""
+    """Compute the bound of R rounds of truncated discrete Laplace noise by the outputs that a neighbour cannot produce.
+
+    Such an output is an escape. The others have a loss of at most R α ‖k‖₁, with α the decay rate of the noise. Here k
+    is the worst shift: the difference of the integers of two neighbours that reveals most within the sensitivities.
+
+    Args:
+        spec: the noise and the sensitivities of one round.
+        rounds: number R of rounds with fresh noise.
+    """
     shift = worst_shift(spec)
     parts = [(size, count * rounds) for size, count in shift.parts]
     lower, upper = log_escape(spec.decay_rate, spec.noise_levels, parts)
@@ -146,7 +162,13 @@ def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: i
 
 @dataclass(frozen=True)
 class FailingProfile(Profile):
-    """The profile f + (1 − f) δ(ε), where δ is the profile `inner` and f = e^`log_failure`."""
+    """The profile f + (1 − f) δ(ε) of a mechanism that has the profile δ except on an event of probability f.
+
+    Attributes:
+        inner: the profile δ.
+        log_failure: log f.
+        one_sided: True, because an upper bound alone costs less than both bounds.
+    """
 
     one_sided: ClassVar[bool] = True
 
@@ -155,7 +177,7 @@ class FailingProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Accuracy of the tails of the inner profile."""
+        """Error of each log probability of a large loss, which is that of the inner profile."""
         return self.inner.tail_accuracy
 
     @property
@@ -181,11 +203,16 @@ class FailingProfile(Profile):
         return float(Enclosure.around(self._add_failure(inner_upper), 2.0**-50).upper)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether the closed-form bounds of the inner profile are likely to be the least at ε."""
+        """Return whether the closed-form bounds of the inner profile are likely to be the least at ε.
+
+        Args:
+            epsilon: ε, in nats.
+            share: fraction of the least log δ by which the estimates of the other bounds must exceed it.
+        """
         return self.inner.closed_decides(epsilon, share)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the tails of the inner profile, with an infinite loss of probability f."""
+        """Return log P(loss > ε) and log Q(loss > ε) of the inner profile, with an infinite loss of probability f."""
         log_p, log_q = self.inner.log_tails(epsilon)
         return Tails(self._add_failure(log_p), log_q + math.log1p(-math.exp(self.log_failure)))
 

@@ -40,9 +40,15 @@ def check_law(pointer: str, values: Sequence[Any], length: int) -> None:
     Raises:
         InvalidInput: the length is wrong or above 1000, an entry is no probability, or the sum is not 1.
     """
-    numbers = all(isinstance(p, int | float) and not isinstance(p, bool) and 0.0 <= p <= 1.0 for p in values)
-    if not 1 <= len(values) == length <= MOST_OUTCOMES or not numbers or abs(math.fsum(values) - 1.0) > ROUNDED:
+    has_length = 1 <= len(values) <= MOST_OUTCOMES and len(values) == length
+    are_probabilities = all(map(_is_probability, values))
+    if not has_length or not are_probabilities or abs(math.fsum(values) - 1.0) > ROUNDED:
         raise InvalidInput.at(pointer, "is not a probability vector of the right length", allowed=f"{length} entries")
+
+
+def _is_probability(value: object) -> bool:
+    """Return whether a value from a request is a number in [0, 1]; True and False are no numbers here."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 <= value <= 1.0
 
 
 def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
@@ -58,8 +64,8 @@ def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
     """
     if len(rows) != inputs:
         raise InvalidInput.at(pointer, "must have one row for each outcome", allowed=f"{inputs} rows")
-    for place, row in enumerate(rows):
-        check_law(f"{pointer}/{place}", row, len(rows[0]))
+    for index, row in enumerate(rows):
+        check_law(f"{pointer}/{index}", row, len(rows[0]))
 
 
 @request
@@ -101,6 +107,7 @@ def hockey_stick(first: FloatArray, second: FloatArray, epsilon: float) -> float
         epsilon: ε ≥ 0.
     """
     support = first > 0.0
+    # P − e^ε Q = P (1 − e^(ε − ln(P/Q)))
     excess = epsilon - _log_ratio(first, second)[support]
     return math.fsum(first[support] * -np.expm1(np.minimum(excess, 0.0)))
 
@@ -135,9 +142,11 @@ def renyi_divergence(change: FloatArray, second: FloatArray, order: float) -> fl
         second: probabilities of Q, after the same channel.
         order: order a > 1.
     """
-    shared = (change != 0.0) | (second > 0.0)
+    is_possible = (change != 0.0) | (second > 0.0)
     with np.errstate(divide="ignore", over="ignore"):
-        ratio = np.maximum(change[shared] / second[shared], -1.0)
-        far = np.log(np.maximum(change[shared], 0.0)) - np.log(second[shared])
-        log_ratio = np.where(ratio < MOST_RATIO, np.log1p(np.minimum(ratio, MOST_RATIO)), far)
-        return divergence_of_atoms(order, np.log(second[shared]), log_ratio).upper
+        # P/Q − 1 = (P − Q)/Q, which keeps the digits of close distributions.
+        relative_change = np.maximum(change[is_possible] / second[is_possible], -1.0)
+        log_large = np.log(np.maximum(change[is_possible], 0.0)) - np.log(second[is_possible])
+        log_small = np.log1p(np.minimum(relative_change, MOST_RATIO))
+        log_ratio = np.where(relative_change < MOST_RATIO, log_small, log_large)
+        return divergence_of_atoms(order, np.log(second[is_possible]), log_ratio).upper

@@ -53,8 +53,8 @@ def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: in
         epsilon: ε of the client.
         log_delta: ln δ of the client.
         samples_per_client: records n of the client.
-        reading: `printed` is the paper's δ₀ = δ/n (F-69), which is too large (E-18). `corrected` is
-            δ (e^{ε/n} − 1)/(e^ε − 1).
+        reading: `printed` is the paper's δ₀ = δ/n (formula F-69 of docs/catalogue), with which the client has more
+            than δ (erratum E-18). `corrected` is δ (e^{ε/n} − 1)/(e^ε − 1).
     """
     if reading == "printed":
         return log_delta - math.log(samples_per_client)
@@ -95,10 +95,10 @@ def group(
         group_size: number k of records.
         reading: the formula for δ_k: `printed` as in the paper, or the smaller `corrected` one.
     """
-    together = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size, reading=reading)
+    log_delta_of_group = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size, reading=reading)
     size = abs(log_delta) + group_size * epsilon + math.log(group_size) + 2.0 * abs(math.log(epsilon))
     margin = 8 * UNIT_ROUNDOFF * (1.0 + size)
-    return {"epsilon": product_up(group_size, epsilon), **delta_outputs(together + margin)}
+    return {"epsilon": product_up(group_size, epsilon), **delta_outputs(log_delta_of_group + margin)}
 
 
 @formula(
@@ -132,12 +132,12 @@ def record_target(
         samples_per_client: number n of records of a client.
         reading: the formula for δ₀: `printed` as in the paper, or the smaller `corrected` one.
     """
-    share = record_log_delta(
+    target = record_log_delta(
         epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, reading=reading
     )
     record_epsilon = epsilon / samples_per_client
-    client_delta = group_log_delta(epsilon=record_epsilon, log_delta=share, group_size=samples_per_client)
-    return {"epsilon": record_epsilon, **delta_outputs(share), **delta_outputs(client_delta, "client_delta")}
+    client_log_delta = group_log_delta(epsilon=record_epsilon, log_delta=target, group_size=samples_per_client)
+    return {"epsilon": record_epsilon, **delta_outputs(target), **delta_outputs(client_log_delta, "client_delta")}
 
 
 @formula(given="A guarantee for adding or removing one record.", bounded=False)
@@ -152,17 +152,31 @@ _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_conversions.py"
 MISPRINTED_PAIR = Erratum(
     "E-29",
     grade=Grade.MISPRINT,
-    printed="an (ε₀, δ₀)-LDP algorithm is (nε, n e^{(n−1)ε} δ) for a user, in Appendix D.2",
-    truth="(nε₀, n e^{(n−1)ε₀} δ₀), as in Section 1",
+    place="Appendix D.2, first sentence",
+    printed=(
+        "The sentence states that an algorithm that is locally (ε₀, δ₀)-private for each record is "
+        "(nε, n e^{(n−1)ε} δ)-private for a user of n records."
+    ),
+    truth="The pair must be (nε₀, n e^{(n−1)ε₀} δ₀), as Section 1 states it.",
+    charitable="If ε and δ are read as ε₀ and δ₀, the statement holds by group privacy.",
     test=f"{_TESTS}::test_a_client_pays_for_each_of_its_records",
 )
 SHARE_OF_DELTA = Erratum(
     "E-18",
-    grade=Grade.PROVED_WRONG,
-    printed="ε₀ = ε/n and δ₀ = δ/n give (ε, δ) for the client",
+    grade=Grade.UNCLEAR,
+    place="Appendix G.1, after the first sentence",
+    printed=(
+        "For a target (ε, δ) of every client with n records, the text takes ε₀ = ε/n and δ₀ = δ/n for each record. It "
+        "then applies group privacy to obtain upper bounds on the risk for both notions of privacy. It does not say "
+        "which δ the client has."
+    ),
     truth=(
-        "They give δ (e^ε − 1)/(n(e^{ε/n} − 1)), which is 1.7 δ at ε = 1. The right value is δ₀ = δ (e^{ε/n} − "
-        "1)/(e^ε − 1)"
+        "These values give the client δ (e^ε − 1)/(n(e^{ε/n} − 1)). At ε = 1 and n = 100 this is 1.7 δ. The client has "
+        "δ itself if δ₀ = δ (e^{ε/n} − 1)/(e^ε − 1)."
+    ),
+    charitable=(
+        "If the client's δ is meant up to a factor of e^ε, group privacy as in Appendix D gives it. For bounded ε the "
+        "bounds on the risk keep their order, since δ enters them through logarithms only."
     ),
     test=f"{_TESTS}::test_an_equal_share_of_delta_is_too_much",
 )
@@ -171,8 +185,8 @@ GROUP_PRIVACY = Theorem(
     id="lowy.lemma-f.2",
     title="Group privacy",
     statement=(
-        "(ε, δ) for one record is (kε, k e^{(k−1)ε} δ) for k records. The exact guarantee is (kε, δ (e^{kε} − "
-        "1)/(e^ε − 1))"
+        "A mechanism that is (ε, δ)-private for one record is (kε, k e^{(k−1)ε} δ)-private for k records. The exact "
+        "guarantee is (kε, δ (e^{kε} − 1)/(e^ε − 1))"
     ),
     source=Source("lowy2023", "Lemma F.2"),
     status=Status.PROVED,
@@ -183,7 +197,10 @@ GROUP_PRIVACY = Theorem(
 CLIENT_PRIVACY = Theorem(
     id="lowy.lemma-d.2",
     title="From a record to its client",
-    statement="(ε₀, δ₀) for each record of a client of n is (nε₀, n e^{(n−1)ε₀} δ₀) for the client as a whole",
+    statement=(
+        "An algorithm that is (ε₀, δ₀)-private for each record of a client of n is (nε₀, n e^{(n−1)ε₀} δ₀)-private for "
+        "the client as a whole"
+    ),
     source=Source("lowy2023", "Appendix D.2"),
     status=Status.PROVED,
     conditions=(delta_below_one(),),
@@ -194,9 +211,12 @@ CLIENT_PRIVACY = Theorem(
 HYBRID = Theorem(
     id="lowy.appendix-g.1",
     title="The record-level target that protects a client",
-    statement="a target (ε, δ) for a client of n records is met by (ε/n, δ/n) for each record, as printed",
+    statement=(
+        "An algorithm that is (ε/n, δ/n)-private for each record of a client of n is (ε, δ(e^ε − 1)/(n(e^{ε/n} − 1)))"
+        "-private for the client. With δ (e^{ε/n} − 1)/(e^ε − 1) for δ/n it is (ε, δ)-private for the client"
+    ),
     source=Source("lowy2023", "Appendix G.1"),
-    status=Status.REFUTED,
+    status=Status.PROVED,
     conditions=(delta_below_one("client_delta"),),
     errata=(SHARE_OF_DELTA,),
     formula=record_target,
@@ -205,7 +225,11 @@ HYBRID = Theorem(
 DELETION_TO_REPLACEMENT = Theorem(
     id="lowy.lemma-f.4",
     title="From deletion to replacement",
-    statement="(ε, δ) for adding or removing a record is (2ε, (1 + e^ε) δ) for replacing one",
+    statement=(
+        "Let every report of a client be (ε, δ)-indistinguishable from one reference distribution. Any two reports are "
+        "then (2ε, (1 + e^ε) δ)-indistinguishable. Thus a mechanism that is (ε, δ)-private for adding or removing a "
+        "record is so for replacing one. For reports with δ = 0 within total variation δ, see lowy.lemma-f.5"
+    ),
     source=Source("lowy2023", "Lemma F.4"),
     status=Status.PROVED,
     conditions=(delta_below_one(),),

@@ -46,7 +46,11 @@ class RenyiInputs(DeltaFields):
     times: Times = 1
 
     def check(self) -> None:
-        """Check that there are as many divergences as orders, and that all are in range."""
+        """Check that there are as many divergences as orders, and that all are in range.
+
+        Raises:
+            InvalidInput: the lists are empty or of different lengths, or an entry is out of range.
+        """
         if not self.orders or len(self.orders) != len(self.divergences):
             raise InvalidInput.at("/divergences", "must have as many entries as orders, at least one")
         if not all(1.0 < order <= 1e6 for order in self.orders):
@@ -105,8 +109,8 @@ MIRONOV = Theorem(
     id="mironov-2017.proposition-3",
     title="From a Rényi divergence to (ε, δ)",
     statement=(
-        "A divergence ε(a) of order a gives (ε(a) + ln(1/δ)/(a − 1), δ). The divergences of composed runs add up "
-        "(Proposition 1)"
+        "A mechanism with the Rényi divergence ε(a) at order a is (ε(a) + ln(1/δ)/(a − 1), δ)-private. The divergences "
+        "of composed runs add up (Proposition 1)"
     ),
     source=Source("mironov2017renyi", "Propositions 1 and 3"),
     status=Status.PROVED,
@@ -117,7 +121,9 @@ MIRONOV = Theorem(
 IMPROVED = Theorem(
     id="canonne-kamath-steinke-2020.proposition-12",
     title="From a Rényi divergence to (ε, δ), improved",
-    statement="A divergence ε(a) of order a gives (ε(a) + ln(1 − 1/a) − ln(aδ)/(a − 1), δ)",
+    statement=(
+        "A mechanism with the Rényi divergence ε(a) at order a is (ε(a) + ln(1 − 1/a) − ln(aδ)/(a − 1), δ)-private"
+    ),
     source=Source("canonne2020discrete", "Proposition 12"),
     status=Status.PROVED,
     inputs=RenyiInputs,
@@ -139,6 +145,10 @@ def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
     """Compute the least ln δ over all Rényi orders at which every ρ-zCDP mechanism is (ε, δ).
 
     The accuracy is that of `concentrated_log_delta`.
+
+    Args:
+        rho: parameter ρ of zero-concentrated differential privacy.
+        epsilon: ε ≥ 0, in nats.
     """
     return min(float(concentrated_log_delta(rho, np.asarray(epsilon))), 0.0)
 
@@ -200,7 +210,10 @@ def pure_to_zcdp(inputs: PureInputs) -> Outputs:
 PURE = Theorem(
     id="bun-steinke-2016.proposition-1.4",
     title="From pure to zero-concentrated privacy",
-    statement="(ε, 0) is ε²/2-zCDP; over runs ρ adds (Lemma 1.7)",
+    statement=(
+        "An ε-private mechanism is ρ-zero-concentrated private with ρ = ε²/2. Over several runs the ρ add up (Lemma "
+        "1.7)"
+    ),
     source=Source("bun2016concentrated", "Proposition 1.4 and Lemma 1.7"),
     status=Status.PROVED,
     inputs=PureInputs,

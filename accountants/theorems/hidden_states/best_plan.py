@@ -28,7 +28,12 @@ PLAN_OUTWARD = Decimal(1) + Decimal("1e-40")
 
 
 class Block(NamedTuple):
-    """Neighbouring steps that give distance away at one slope."""
+    """Neighbouring steps, in each of which the plan hides distance in proportion D/W to the variance of the noise.
+
+    Attributes:
+        distance: sum D of the distances that the steps bring in, in units of the last model.
+        room: sum W of the noise variances of the steps, in the same unit.
+    """
 
     distance: Decimal
     room: Decimal
@@ -41,13 +46,17 @@ def least_mu(
     *,
     initial_distance: float = 0.0,
 ) -> float:
-    """Compute μ of the last model of listed steps by the best plan of shifted interpolation, rounded up.
+    """Compute the Gaussian-DP parameter μ of the last model of listed steps by shifted interpolation, rounded up.
 
-    A plan says how much of the distance of the two runs each step hides by its noise.
+    Two runs on neighbouring data differ by a distance, which the noise of the steps hides. With C_k the product of the
+    Lipschitz constants after step k, the step adds D_k = C_k shift_k to the distance at the end. The room w_k = (C_k
+    noise_k)² is the variance of its noise there. A plan hides b_k ≥ 0 in step k at the cost b_k²/w_k of μ². The steps
+    form blocks of consecutive ones. A block with the sums D of D_k and W of w_k has the slope λ = D/W. In the best plan
+    b_k = λ w_k, so that μ² = Σ D²/W over the blocks. The slopes of the blocks increase.
 
     Proof of the rounding. Let u = 10⁻⁵⁹. Each D_k, each w_k and each sum over a block adds up products of numbers that
-    are not negative. Nothing cancels: for T steps the relative error is below 5Tu. Two blocks are therefore merged only
-    if the true slopes obey λ₂ ≤ (1 + η) λ₁, where η = 30Tu.
+    are not negative. Nothing cancels: for T steps the relative error is below 5Tu. Two blocks of slopes λ₁ and λ₂ are
+    therefore merged only if the true slopes obey λ₂ ≤ (1 + η) λ₁, where η = 30Tu.
 
     Claim: after m merges every tail of a block has at most (1 + η)^m times the slope λ of the block. First, let the
     tail start in the second part of a merged block. Its slope is at most (1 + η)^(m−1) λ₂ by induction, and
@@ -64,7 +73,7 @@ def least_mu(
     Args:
         contractions: Lipschitz constant of each step's map, in order; finite and not negative.
         shifts: largest difference of each step's maps on neighbouring data; finite and not negative.
-        noises: standard deviation per coordinate of each step's noise; finite and positive.
+        noises: standard deviation per coordinate of each step's noise; finite and positive, in the unit of the shifts.
         initial_distance: distance of the two starts, 0 for a common start.
 
     Returns:
@@ -106,25 +115,25 @@ def _weighted_steps(
         noises: standard deviation of each step's noise.
         initial_distance: distance of the two starts.
     """
-    steps, start = len(contractions), Decimal(0)
-    influences = [Decimal(1)] * steps
-    first = 0
-    for k in range(steps - 1, -1, -1):
-        if contractions[k] == 0.0:
-            first = k
-            break
-        factor = DECIMAL.create_decimal_from_float(contractions[k])
-        influence = DECIMAL.multiply(influences[k], factor)
-        if k > 0:
-            influences[k - 1] = influence
-        else:
-            start = DECIMAL.multiply(influence, DECIMAL.create_decimal_from_float(float(initial_distance)))
-    for k in range(first, steps):
+    first = max((k for k, contraction in enumerate(contractions) if contraction == 0.0), default=0)
+    influences = _influences(contractions[first:])
+    # The distance of the starts, after all maps; no distance is left after a map of constant 0.
+    start = DECIMAL.multiply(influences[0], DECIMAL.create_decimal_from_float(float(initial_distance)))
+    for k in range(first, len(contractions)):
         shift, noise = map(DECIMAL.create_decimal_from_float, (shifts[k], noises[k]))
-        distance = DECIMAL.multiply(influences[k], shift)
-        deviation = DECIMAL.multiply(influences[k], noise)
+        influence = influences[k - first + 1]
+        distance = DECIMAL.multiply(influence, shift)
+        deviation = DECIMAL.multiply(influence, noise)
         yield Block(DECIMAL.add(start, distance), DECIMAL.multiply(deviation, deviation))
         start = Decimal(0)
+
+
+def _influences(contractions: list[float]) -> list[Decimal]:
+    """Return the products of the last T, T − 1, …, 0 of T contraction factors."""
+    products = [Decimal(1)]
+    for contraction in reversed(contractions):
+        products.append(DECIMAL.multiply(products[-1], DECIMAL.create_decimal_from_float(contraction)))
+    return products[::-1]
 
 
 def _slope_is_at_least(first: Block, second: Block) -> bool:

@@ -11,25 +11,32 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation import BLOCK_RATIO, LEAST_CONTRACTION, OUTWARD
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
+    BLOCK_RATIO,
+    LEAST_CONTRACTION,
+    LEAST_LOG_POWER,
+    OUTWARD,
+)
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 
+    IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
 MOST_PLACES = 2**20
 """Largest number of steps of a run; it bounds time and memory."""
 HYBRID_PLACES = 2**13
-"""Number of places nearest to the release for which windows between use and release are tried one by one."""
+"""Number of places v < 8192 for which windows between use and release are tried one by one; it bounds the time."""
 FIRST_STAGE = 256
-"""Number of places in the first stage; later stages are four times as large."""
+"""Number of places in the first stage; each later stage ends at a place four times as far from the release."""
 KERNELS_FELT = 1e-6
 """Least effect on log δ of the kernels of all places so far for which windows are tried; they cannot gain more."""
 
@@ -54,27 +61,65 @@ class Blocks:
     contraction: FloatArray
 
 
+class BackwardSteps(NamedTuple):
+    """The steps of a run, counted backwards from the release. Lengths are in units of the largest noise.
+
+    Attributes:
+        log_influence: log of Π c over the later steps, the factor by which they shrink a distance.
+        shift: distance s that a use of the record in the step brings in.
+        noise: standard deviation ν of the step's noise.
+    """
+
+    log_influence: FloatArray
+    shift: FloatArray
+    noise: FloatArray
+
+
+class LogProduct(NamedTuple):
+    """The log of the product of the contraction factors of all steps after some place, and a bound on its error."""
+
+    value: float = 0.0
+    error: float = 0.0
+
+
+class LogValues(NamedTuple):
+    """Logs of bounds on δ, for several places of the record or blocks of places, and bounds on their errors."""
+
+    value: FloatArray
+    error: FloatArray
+
+
 @dataclass(frozen=True)
 class DifferingSteps:
-    """A single pass, released at its end, in which each step k has its own c_k ≤ 1, shift s_k and noise ν_k."""
+    """A single pass, released at its end, in which each step k has its own c_k ≤ 1, shift s_k and noise ν_k.
+
+    A place v of a record means that it is used v steps before the release.
+
+    Attributes:
+        run: the run.
+    """
 
     run: ProjectedRun
 
     @cached_property
-    def steps(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Arrays over v: the log of Π c over the later steps, the shift s and the noise ν.
+    def steps(self) -> BackwardSteps:
+        """The steps, counted backwards from the release.
 
-        Both s and ν are in units of the largest ν. In this unit no square overflows. A square that underflows makes the
-        variance smaller, and μ larger.
+        In units of the largest noise no square overflows. A square that underflows makes the variance smaller, and μ
+        larger.
         """
         run = self.run
         sizes = run.step_schedule.at(1, run.steps)[::-1]
         noises = sizes * run.noise_schedule.at(1, run.steps)[::-1] / math.sqrt(run.participants)
         contraction = run.lipschitz_constant(sizes)
-        assert contraction is not None
-        logs = np.log(np.maximum(contraction, LEAST_CONTRACTION))
+        assert contraction is not None  # the theorem requires smooth losses
+        log_contraction = np.log(np.maximum(contraction, LEAST_CONTRACTION))
         shifts = sizes * (run.sensitivity / run.participants)
-        return np.append(0.0, np.cumsum(logs)[:-1]), shifts / self._largest_noise, noises / self._largest_noise
+        return BackwardSteps(
+            log_influence=np.append(0.0, np.cumsum(log_contraction)[:-1]),
+            shift=shifts / self._largest_noise,
+            noise=noises / self._largest_noise,
+        )
 
     @cached_property
     def _largest_noise(self) -> float:
@@ -97,43 +142,51 @@ class DifferingSteps:
 
     @cached_property
     def mu(self) -> FloatArray:
-        """μ at the release of a record that is used v steps earlier, for each v, rounded up.
+        """Gaussian-DP parameter μ at the release of a record that is used v steps earlier, for each v, rounded up.
 
-        It is that of the record's shift, or that of the domain's diameter after the use if this is smaller.
+        Let c_k be the Lipschitz constant of step k, s the shift by the use, ν_k the noise, and C_k the product of the c
+        after step k. With j the step of the use, μ = s C_j/√(Σ_k (C_k ν_k)²), where k runs from j to the last step.
+        Alternatively, the diameter of the domain replaces s, and k runs from j + 1. The smaller μ counts.
         """
         log_influence, shift, noise = self.steps
         diameter = 2.0 * self.run.radius / self._largest_noise
-        room = np.cumsum(np.exp(2.0 * log_influence) * noise**2)
-        influence = np.exp(np.maximum(log_influence, -690.0))
+        variance = np.cumsum(np.exp(2.0 * log_influence) * noise**2)
+        influence = np.exp(np.maximum(log_influence, LEAST_LOG_POWER))
         with np.errstate(divide="ignore", over="ignore"):
             # The diameter is contracted by the maps after the use, not by the map of the use.
-            domain = diameter * influence / np.sqrt(np.append(0.0, room[:-1]))
-            return np.asarray(np.minimum(shift * influence / np.sqrt(room), domain) * self.outward * OUTWARD)
+            by_diameter = diameter * influence / np.sqrt(np.append(0.0, variance[:-1]))
+            by_shift = shift * influence / np.sqrt(variance)
+            return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)
 
     @cached_property
     def windows(self) -> tuple[tuple[int, FloatArray], ...]:
-        """μ at u = 1, 3, 7, … steps after the use of the record, for each place v ≥ u, rounded up.
+        """Gaussian-DP parameter μ at u = 1, 3, 7, … steps after the use of a record, rounded up.
 
-        The window is the u steps after the use. The variance of its noise is that of its later half plus the contracted
-        variance of its earlier half. Each variance errs like the difference of two running sums, and by a further
-        26 (3 + Λ) units of roundoff, with Λ as in `outward`.
+        The record is used v ≥ u steps before the release. The window is the step of the use and the next u steps. The
+        noise of u + 1 steps has the variance of the later half, plus that of the earlier half contracted by the later
+        maps. Hence the lengths double. Each variance errs like the difference of two running sums, and by a further
+        26 (3 + Λ) units of roundoff. Here Λ is |log| of the product of the Lipschitz constants of the last v steps.
+
+        Returns:
+            Pairs of u and an array of μ for v = u, u + 1, ….
         """
         log_influence, shift, noise = (values[:HYBRID_PLACES] for values in self.steps)
         outward = 1.0 + 2.0 * (self.outward[:HYBRID_PLACES] - 1.0)
-        bounds = []
-        length, room = 1, noise**2
-        while 2 * length <= room.size + length - 1:
-            later, earlier = room[:-length], room[length:]
-            start = np.arange(later.size)
-            room = later + np.exp(2.0 * (log_influence[start + length] - log_influence[start])) * earlier
+        windows = []
+        # `length` steps, the use included, end at e = v − u, the index of `variance`: their noise, contracted to e.
+        length, variance = 1, noise**2
+        while 2 * length <= variance.size + length - 1:
+            later, earlier = variance[:-length], variance[length:]
+            end = np.arange(later.size)
+            variance = later + np.exp(2.0 * (log_influence[end + length] - log_influence[end])) * earlier
             length *= 2
-            # `room` is indexed by the window's end e = v − u.
-            end = np.arange(room.size)
-            influence = np.exp(np.maximum(log_influence[end + length - 1] - log_influence[end], -690.0))
+            end = np.arange(variance.size)
+            log_window = log_influence[end + length - 1] - log_influence[end]
+            influence = np.exp(np.maximum(log_window, LEAST_LOG_POWER))
             with np.errstate(divide="ignore"):
-                mu = shift[length - 1 :] * influence / np.sqrt(room) * outward[length - 1 :] * OUTWARD
-            bounds.append((length - 1, mu))
-        return tuple(bounds)
+                mu = shift[length - 1 :] * influence / np.sqrt(variance) * outward[length - 1 :] * OUTWARD
+            windows.append((length - 1, mu))
+        return tuple(windows)
 
     @cached_property
     def largest_mu_from(self) -> FloatArray:
@@ -142,63 +195,70 @@ class DifferingSteps:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """Blocks of places beyond `HYBRID_PLACES`.
+        """Blocks of places v ≥ `HYBRID_PLACES`; at place v a record is used v steps before the release.
 
-        Within a block, the numbers of steps to the release, or from the start, differ by at most a share of 1/256.
+        Each block is bounded by its worst place. Within a block the numbers of steps to the release, or from the start,
+        differ by a factor of at most `BLOCK_RATIO`, up to rounding. So little is lost, and the blocks are few.
+        """
+        steps = self.run.steps
+        starts = self._block_starts()
+        sensitivity, contraction = (values[::-1] for values in self.run.shifts(1, steps - HYBRID_PLACES))
+        starts_beyond = starts - HYBRID_PLACES
+        return Blocks(
+            counts=np.diff(np.append(starts, steps)).astype(np.float64),
+            mu=np.maximum.reduceat(self.mu, starts),
+            sensitivity=np.maximum.reduceat(sensitivity, starts_beyond),
+            contraction=np.maximum.reduceat(contraction, starts_beyond),
+        )
+
+    def _block_starts(self) -> IntArray:
+        """Return the first place v of each block of places; v counts the steps from a record's use to the release.
+
+        In the half of the places next to the release, each start is `BLOCK_RATIO` times as far from the release as the
+        one before. In the other half, distances are measured from the start of the run.
         """
         steps = self.run.steps
         distances = BLOCK_RATIO ** np.arange(math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1)
         middle = 0.5 * (HYBRID_PLACES + steps)
         from_release = np.floor(HYBRID_PLACES * distances)
         from_start = np.floor(steps - distances)
-        starts = np.unique(
-            np.concatenate((from_release[from_release < middle], from_start[from_start >= middle], [HYBRID_PLACES]))
-        )
-        starts = starts.astype(np.int64)
-        sensitivity, contraction = (values[::-1] for values in self.run.shifts(1, steps - HYBRID_PLACES))
-        inside = starts - HYBRID_PLACES
-        return Blocks(
-            counts=np.diff(np.append(starts, steps)).astype(np.float64),
-            mu=np.maximum.reduceat(self.mu, starts),
-            sensitivity=np.maximum.reduceat(sensitivity, inside),
-            contraction=np.maximum.reduceat(contraction, inside),
-        )
+        near_release, near_start = from_release[from_release < middle], from_start[from_start >= middle]
+        return np.unique(np.concatenate((near_release, near_start, [HYBRID_PLACES]))).astype(np.int64)
 
     def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
         """Enclose numerically the logarithm of the upper bound on δ(ε).
 
-        The bound is the mean over the places of the record, or the largest one if the order of the batches is known.
+        A place v of a record means that it is used v steps before the release. The bound is the mean over the places,
+        or the largest value if the order of the batches is known. Places are evaluated in stages of growing size, from
+        the release backwards. The evaluation stops once the sum over all other places is negligible.
 
         Args:
-            epsilon: ε ≥ 0.
-            contracted: whether the later steps also contract the divergence, each by a factor θ_ε. Otherwise only
-                their noise counts.
+            epsilon: ε ≥ 0, in nats.
+            contracted: whether each later step may also multiply δ by its contraction factor θ_ε(r). With r the
+                diameter of the step's image over its noise, θ_ε(r) is δ(ε) of N(r, 1) against N(0, 1). Otherwise only
+                the noise of the later steps counts.
         """
         steps = self.run.steps
         nearest = min(steps, HYBRID_PLACES)
-        lowers: list[FloatArray] = []
-        uppers: list[FloatArray] = []
-        after = after_error = 0.0
+        parts: list[LogValues] = []
+        product = LogProduct()
         first = 0
         while first < nearest:
-            part = slice(first, min(nearest, max(FIRST_STAGE, 4 * first)))
+            stage = slice(first, min(nearest, max(FIRST_STAGE, 4 * first)))
             if contracted:
-                value, error, after, after_error = self._best_windows(epsilon, part, after, after_error)
+                values, product = self._best_windows(epsilon, stage, product)
             else:
-                value, error = theta_with_error(epsilon, self.mu[part])
-            lowers.append(value - error)
-            uppers.append(value + error)
-            first = part.stop
+                values = LogValues(*theta_with_error(epsilon, self.mu[stage]))
+            parts.append(values)
+            first = stage.stop
             if first < steps:
-                rest = self._log_rest(epsilon, first, after + after_error)
-                if rest < float(max(map(np.max, lowers))) - NEGLIGIBLE:
-                    uppers.append(np.asarray([rest]))
-                    return self._mean_over_places(np.concatenate(lowers), np.concatenate(uppers))
+                rest = self._log_rest(epsilon, first, product.value + product.error)
+                largest = max(float((values.value - values.error).max()) for values in parts)
+                if rest < largest - NEGLIGIBLE:
+                    return self._mean_over_places(parts, rest)
         if first < steps:
-            value, error = self._block_values(epsilon, after, after_error, contracted=contracted)
-            lowers.append(value - error)
-            uppers.append(value + error)
-        return self._mean_over_places(np.concatenate(lowers), np.concatenate(uppers))
+            parts.append(self._block_values(epsilon, product, contracted=contracted))
+        return self._mean_over_places(parts)
 
     def _log_rest(self, epsilon: float, first: int, after: float) -> float:
         """Return an upper bound on the log of the sum over the places from `first` on.
@@ -211,62 +271,60 @@ class DifferingSteps:
         largest = float(theta_with_error(epsilon, self.largest_mu_from[[first]])[0][0]) + 1e-9
         return min(largest, after) + math.log(self.run.steps - first)
 
-    def _best_windows(
-        self, epsilon: float, part: slice, after: float, after_error: float
-    ) -> tuple[FloatArray, FloatArray, float, float]:
-        """Return the least bound on log δ for each place v of a part, over the windows after the use.
+    def _best_windows(self, epsilon: float, stage: slice, product: LogProduct) -> tuple[LogValues, LogProduct]:
+        """Return the least bound on log δ for some numbers v of steps between a record's use and the release.
 
-        In the window the noise hides the shift. The steps after it contract the divergence. The candidates are the
-        window to the release, the empty window, and each of `windows`.
+        The bound has two factors. One is δ after the first u of these steps, whose noise and that of the use hide the
+        shift by the record. The other is the product of the contraction factors of the v − u later steps. The least
+        bound over some u is
+        used: u = v, u = 0, and the u of `windows`. If contraction has less than `KERNELS_FELT` effect on log δ, the
+        last ones are not tried.
 
         Args:
-            epsilon: ε ≥ 0.
-            part: the places.
-            after: log of the product of the contraction factors of all steps after this part.
-            after_error: bound on its error.
+            epsilon: ε ≥ 0, in nats.
+            stage: the values v, consecutive and increasing.
+            product: log of the product of the contraction factors of the last `stage.start` steps.
 
         Returns:
-            The values, their errors, and `after` and `after_error` for the next part.
+            The bounds, and the product of the last `stage.stop` steps for the next stage.
         """
         steps = self.run.steps
-        sensitivity, contraction = self.run.shifts(steps - part.stop + 1, steps - part.start)
-        kernel, kernel_error = theta_with_error(epsilon, contraction[::-1])
-        sums = np.append(after, after + np.cumsum(np.maximum(kernel, LEAST_LOG_FACTOR)))
-        sum_errors = np.append(after_error, after_error + np.cumsum(kernel_error))
-        sum_errors += UNIT_ROUNDOFF * part.stop * np.abs(sums)
-        # Places v = u + e with both v and e in this part.
-        inside = [(u, mu[part.start : min(part.stop - u, mu.size)]) for u, mu in self.windows]
-        if float(sums[-1]) < -KERNELS_FELT:
-            inside = [(u, mu) for u, mu in inside if u < part.stop - part.start and mu.size]
-        else:
-            inside = []
-        shifts = [self.mu[part], sensitivity[::-1], *(mu for _, mu in inside)]
-        cuts = np.cumsum([shift.size for shift in shifts])[:-1]
-        theta, theta_error = theta_with_error(epsilon, np.concatenate(shifts))
+        sensitivity, contraction = self.run.shifts(steps - stage.stop + 1, steps - stage.start)
+        products = _running_products(product, LogValues(*theta_with_error(epsilon, contraction[::-1])), stage.stop)
+        windows = [(0, sensitivity[::-1])]
+        if float(products.value[-1]) < -KERNELS_FELT:
+            windows += self._windows_within(stage)
+        mus = [self.mu[stage], *(mu for _, mu in windows)]
+        theta, theta_error = theta_with_error(epsilon, np.concatenate(mus))
+        cuts = np.cumsum([mu.size for mu in mus])[:-1]
         values, errors = np.split(theta, cuts), np.split(theta_error, cuts)
         best, best_error = values[0], errors[0]
-        for place, u in enumerate((0, *(u for u, _ in inside)), start=1):
-            size = values[place].size
-            at, ends = slice(u, u + size), slice(0, size)
-            option, option_error = values[place] + sums[ends], errors[place] + sum_errors[ends]
-            better = option < best[at]
-            best[at] = np.where(better, option, best[at])
-            best_error[at] = np.where(better, option_error, best_error[at])
-        return best, best_error, float(sums[-1]), float(sum_errors[-1])
+        for (length, _), value, error in zip(windows, values[1:], errors[1:], strict=True):
+            places = slice(length, length + value.size)
+            candidate, candidate_error = value + products.value[: value.size], error + products.error[: value.size]
+            is_better = candidate < best[places]
+            best[places] = np.where(is_better, candidate, best[places])
+            best_error[places] = np.where(is_better, candidate_error, best_error[places])
+        return LogValues(best, best_error), LogProduct(float(products.value[-1]), float(products.error[-1]))
 
-    def _block_values(
-        self, epsilon: float, after: float, after_error: float, *, contracted: bool
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the log of the bound on δ for the places beyond `HYBRID_PLACES`, one value and error per block.
+    def _windows_within(self, stage: slice) -> list[tuple[int, FloatArray]]:
+        """Return the windows of `windows` of which both ends, v and v − u, may be places of the stage."""
+        return [
+            (length, mu[stage.start : min(stage.stop - length, mu.size)])
+            for length, mu in self.windows
+            if length < stage.stop - stage.start and stage.start < mu.size
+        ]
 
-        All places of a block have the value of its worst one. Their values are added up, unless the order of the
-        batches is known.
+    def _block_values(self, epsilon: float, product: LogProduct, *, contracted: bool) -> LogValues:
+        """Return the log of the bound on δ for the places v ≥ `HYBRID_PLACES`, one value and error per block.
+
+        At place v a record is used v steps before the release. Every place of a block gets the largest bound of the
+        block. The values of a block are added up, unless the order of the batches is known.
 
         Args:
-            epsilon: ε ≥ 0.
-            after: log of the product of the contraction factors of all steps after these places.
-            after_error: bound on its error.
-            contracted: whether the later steps also contract the divergence.
+            epsilon: ε ≥ 0, in nats.
+            product: log of the product of the contraction factors of the last `HYBRID_PLACES` steps.
+            contracted: whether each later step may also multiply δ by its contraction factor.
         """
         blocks = self.blocks
         value, error = theta_with_error(epsilon, blocks.mu)
@@ -274,27 +332,46 @@ class DifferingSteps:
             kernel, kernel_error = theta_with_error(epsilon, blocks.contraction)
             use, use_error = theta_with_error(epsilon, blocks.sensitivity)
             logs = blocks.counts * np.maximum(kernel, LEAST_LOG_FACTOR)
-            sums = np.append(after, after + np.cumsum(logs))[:-1]
-            sum_errors = np.append(after_error, after_error + np.cumsum(blocks.counts * kernel_error))[:-1]
-            option = use + sums
-            option_error = use_error + sum_errors + UNIT_ROUNDOFF * self.run.steps * np.abs(sums)
-            better = option < value
-            value, error = np.where(better, option, value), np.where(better, option_error, error)
+            products = np.append(product.value, product.value + np.cumsum(logs))[:-1]
+            product_errors = np.append(product.error, product.error + np.cumsum(blocks.counts * kernel_error))[:-1]
+            candidate = use + products
+            candidate_error = use_error + product_errors + UNIT_ROUNDOFF * self.run.steps * np.abs(products)
+            is_better = candidate < value
+            value, error = np.where(is_better, candidate, value), np.where(is_better, candidate_error, error)
         if not self.run.known_order:
             value = value + np.log(blocks.counts)
-        return value, error + 1e-15
+        return LogValues(value, error + 1e-15)
 
-    def _mean_over_places(self, lower: FloatArray, upper: FloatArray) -> Interval:
+    def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
         """Return the mean over the n places of a record, or the largest value if the order of the batches is known.
 
         Args:
-            lower: lower bounds on the log of the value of each place.
-            upper: upper bounds on them.
+            parts: logs of the values of all places, or of the first ones.
+            log_rest: upper bound on the log of the sum over the other places; None if there are none.
         """
         run = self.run
+        lower = np.concatenate([values.value - values.error for values in parts])
+        upper = np.concatenate([values.value + values.error for values in parts])
+        if log_rest is not None:
+            upper = np.append(upper, log_rest)
         if run.known_order:
             return Interval(float(lower.max()), min(float(upper.max()), 0.0))
-        share = math.log(run.participants) - math.log(run.clients)
-        slack = 1e-13 + 16 * UNIT_ROUNDOFF * abs(share)
-        low, high = log_sum(lower) + share - slack, log_sum(upper) + share + slack
+        log_share = math.log(run.participants) - math.log(run.clients)
+        slack = 1e-13 + 16 * UNIT_ROUNDOFF * abs(log_share)
+        low, high = log_sum(lower) + log_share - slack, log_sum(upper) + log_share + slack
         return Interval(low, min(high, 0.0))
+
+
+def _running_products(product: LogProduct, factors: LogValues, last: int) -> LogValues:
+    """Return the logs of a product and of this product times the first 1, 2, … factors, with bounds on the errors.
+
+    Args:
+        product: the product of the previous factors.
+        factors: logs of the further factors.
+        last: number of all factors, for the rounding of the running sums.
+    """
+    logs = np.maximum(factors.value, LEAST_LOG_FACTOR)
+    sums = np.append(product.value, product.value + np.cumsum(logs))
+    errors = np.append(product.error, product.error + np.cumsum(factors.error))
+    errors += UNIT_ROUNDOFF * last * np.abs(sums)
+    return LogValues(sums, errors)

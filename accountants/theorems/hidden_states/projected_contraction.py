@@ -59,58 +59,68 @@ NOISE_STDS = Quantity(
 def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Interval:
     """Return numerical bounds on the log of the bound on δ(ε), for at most one pass over the clients.
 
-    It is a closed form for constant schedules, and otherwise takes O(T) operations.
+    Let θ_ε(r) be δ(ε) of N(r, 1) against N(0, 1). A record that is used at step j only has the bound
+    θ_ε(r_s(j)) Π_{k>j} θ_ε(r_c(k)): a use, and a factor for each later step. Here r_s(j) is the sensitivity of step j
+    in standard deviations of its noise. r_c(k) is the diameter of the models after step k without noise, in the same
+    unit. The bound is the mean over the step of the use, if the order is secret, and over the released step. It is a
+    closed form for constant schedules, and otherwise takes O(T) operations.
 
     Args:
-        epsilon: ε ≥ 0.
-        run: the run, with T ≤ ⌊n/m⌋ steps.
-        passes: a real T for the closed form of a run that is released at its end, as papers print n/m; if absent, the
-            steps of the run.
+        epsilon: ε ≥ 0, in nats.
+        run: the run, with T ≤ ⌊n/m⌋ steps for n clients and batches of m.
+        passes: number T of steps as a real number, for the closed form of a run that is released at its end. Papers
+            print n/m, which need not be an integer. None for the steps of the run.
 
     Raises:
         BeyondBudget: if the run has too many steps of changing size or noise.
 
     Guarantees:
-        With every step's map and noise as in `ProjectedRun`, e^upper is at least E_{e^ε} of the released model on any
-        two neighbours, in both directions.
+        Let every step's map and noise be as in `ProjectedRun`. Then e^upper is at least the hockey-stick divergence
+        E_{e^ε} of the released models on any two neighbours, in both directions.
     """
     if run.constant:
-        ends = _constant_bound(epsilon, run, float(run.steps) if passes is None else passes)
+        bounds = _constant_bound(epsilon, run, float(run.steps) if passes is None else passes)
     else:
-        ends = log_scheduled_sum(epsilon, run, run.first_stop, worst=run.known_order)
-    share = -math.log(run.stops) + (0.0 if run.known_order else math.log(run.participants) - math.log(run.clients))
-    slack = 8 * UNIT_ROUNDOFF * (1.0 + abs(share))
-    return Interval(ends.lower + share - slack, min(ends.upper + share + slack, 0.0))
+        bounds = log_scheduled_sum(epsilon, run, run.first_stop, worst=run.known_order)
+    log_batch_share = 0.0 if run.known_order else math.log(run.participants) - math.log(run.clients)
+    log_weight = -math.log(run.stops) + log_batch_share
+    slack = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_weight))
+    return Interval(bounds.lower + log_weight - slack, min(bounds.upper + log_weight + slack, 0.0))
 
 
 def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval:
     """Enclose the log of θ_s Σ θ_c^k for constant schedules, with k the number of steps after the use of the record.
 
+    θ_s is δ(ε) of the step that uses the record, and θ_c < 1 the factor by which each later step contracts it. The
+    slack covers the rounding: `ROUNDING` is the error of log(1 − θ_c) per unit of 1 + |value| + ε.
+
     Args:
-        epsilon: ε ≥ 0.
-        run: the run.
+        epsilon: ε ≥ 0, in nats.
+        run: the run, with the same step size and noise at every step.
         steps: number of steps, which may be a real number.
     """
     sensitivity, contraction = run.shifts(1, 1)
-    value, error = theta_with_error(epsilon, sensitivity)
-    log_rest = float(log_theta_complement(epsilon, contraction)[0])
-    rest = math.exp(log_rest)
-    weight = math.log(_weight(run, rest, steps))
-    # A relative error of u moves log G and log H by at most min(1, T u) of it.
-    log_change = min(1.0, steps * rest) * (2.0 + min(abs(log_rest), 750.0) + epsilon)
-    slack = float(error[0]) + 2.0 * ROUNDING * log_change + 64 * UNIT_ROUNDOFF * (1.0 + abs(weight))
-    return Interval(float(value[0]) + weight - slack, float(value[0]) + weight + slack)
+    log_theta_use, error = theta_with_error(epsilon, sensitivity)
+    log_complement = float(log_theta_complement(epsilon, contraction)[0])
+    complement = math.exp(log_complement)  # u = 1 − θ_c
+    log_sum = math.log(_weight(run, complement, steps))
+    # A relative error of u changes the log of the sum by at most min(1, T u) times this error. As a double, u = 0 if
+    # log u is below −750; its size does not matter then.
+    log_change = min(1.0, steps * complement) * (2.0 + min(abs(log_complement), 750.0) + epsilon)
+    slack = float(error[0]) + 2.0 * ROUNDING * log_change + 64 * UNIT_ROUNDOFF * (1.0 + abs(log_sum))
+    log_bound = float(log_theta_use[0]) + log_sum
+    return Interval(log_bound - slack, log_bound + slack)
 
 
 def _weight(run: ProjectedRun, rest: float, steps: float) -> float:
-    """Return Σ (1 − u)^k over the steps that may be released, with k the number of steps from the record's use on.
+    """Return Σ (1 − u)^k over the steps that may be released, with k the number of steps after the record's use.
 
-    If the order of the batches is secret, the sum is over the uses at every step too. Otherwise the use is at the worst
-    step.
+    Each step after the use contracts the divergence by the factor θ_c = 1 − u. If the order of the batches is secret,
+    the sum is also over all steps at which the record may be used. Otherwise the use is at the worst step.
 
     Args:
         run: the run.
-        rest: u = 1 − θ_c.
+        rest: u = 1 − θ_c, between 0 and 1.
         steps: number of steps, which may be a real number.
     """
     if run.known_order:
@@ -145,15 +155,20 @@ def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
         entries = schedule(values) if values else Explicit(values=())
         demand_length(entries, steps, at="")
     except InvalidInput as error:
+        # The fault has the path of a schedule, and the request has a list.
         fault = error.faults[0]
         raise InvalidInput.at(at, fault.message, allowed=f"1 or {steps} entries > 0") from None
 
 
 @request
 class BatchesOnce(ParticipantFields):
-    """One pass over the clients in ⌊n/m⌋ batches of m; replace-one, so two gradients differ by at most 2L."""
+    """One pass of projected SGD over n = `clients` clients in ⌊n/m⌋ batches of m = `participants`, under replace-one.
 
-    scale: ClassVar = ANY_SCALE
+    Two gradients differ by at most 2L, with L = `lipschitz` the bound on their norm. `radius` is that of the ball of
+    the models.
+    """
+
+    scale: ClassVar = ANY_SCALE  # the formula is valid for lengths of any size
 
     lipschitz: Lipschitz
     radius: Radius
@@ -164,7 +179,7 @@ class BatchesOnce(ParticipantFields):
         return self.clients // self.participants
 
     def run_of(self, **changes: Any) -> ProjectedRun:
-        """Return the pass, released at its end.
+        """Return the pass, released at its end: its first possible release (`first_stop`) is the last step.
 
         Args:
             changes: further fields of `ProjectedRun`; they replace the default ones.
@@ -201,9 +216,10 @@ class ScheduledPass(BatchesOnce):
 
 @request
 class AnyOnePass(ScheduledPass):
-    """One pass over the clients, of losses that may be neither convex nor smooth; replace-one.
+    """One pass of projected SGD over the clients, for losses that may be neither convex nor smooth; replace-one.
 
-    If `smoothness` is absent, the gradient has no Lipschitz constant, and `strong_convexity` has no effect.
+    If `smoothness` is absent, the gradient has no Lipschitz constant, and `strong_convexity` has no effect. If
+    `first_stop` is present, the released step is uniform between it and the last step. Otherwise the last is released.
     """
 
     epsilon: PrivacyLoss
@@ -225,7 +241,7 @@ class AnyOnePass(ScheduledPass):
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass with the diameters of its images, released at its end or at a uniform step from the first stop."""
+        """The pass, released at its end or at a uniform step from `first_stop` on."""
         return self.run_of(
             first_stop=self.first_stop or self.steps,
             smoothness=self.smoothness,
@@ -268,19 +284,24 @@ def check_step_sizes(run: ProjectedRun) -> Sides:
     return Sides.at_most(run.largest_step, math.inf if run.smoothness is None else 2.0 / run.smoothness)
 
 
-LIPSCHITZ_LOSSES = Condition("lipschitz-losses", "every record's loss is L-Lipschitz on the ball; none is clipped")
+LIPSCHITZ_LOSSES = Condition(
+    "lipschitz-losses", "every record's loss is L-Lipschitz on the ball, and no gradient is clipped"
+)
 CONVEX_LOSSES = Condition("convex-losses", "every record's loss is convex on the ball")
 SMOOTH_LOSSES = Condition("smooth-losses", "every record's loss is β-smooth on the ball")
 PROJECTED = Condition("projected", "every step ends with the projection onto the ball of radius ρ")
-FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise in every step, and none of it is left out")
-SECRET_ORDER = Condition("secret-order", "the partition into batches is uniform and secret; only one model is observed")
+FRESH_NOISE = Condition("fresh-noise", "every step adds fresh Gaussian noise, and none of the noise is left out")
+SECRET_ORDER = Condition(
+    "secret-order", "the partition into batches is uniform and secret, and only one model is observed"
+)
 ANY_LOSSES = Theorem(
     id="epsilond.projected-contraction",
     title="One pass of projected SGD, for any losses and step sizes",
     statement=(
-        "Theorem 2 with 2ρ replaced by the diameter of the image of the ball. For any losses the diameter is "
-        "at most 2(ρ + η_j L). For convex or smooth ones it is at most 2 min(c ρ, ρ + η_j L). Here "
-        "c = max(|1 − η_j λ|, |1 − η_j β|) for convex losses, and c = 1 + η_j β for smooth ones"
+        "The bound of Theorem 2 of Asoodeh et al. holds with 2ρ replaced by the diameter of the image of the ball of "
+        "radius ρ. For any losses the diameter is at most 2(ρ + η_j L). For convex or smooth ones it is at most 2 "
+        "min(c ρ, ρ + η_j L). Here c = max(|1 − η_j λ|, |1 − η_j β|) for convex losses, and c = 1 + η_j β for smooth "
+        "ones"
     ),
     source=Source("epsilond", "the proof of Theorem 2 of Asoodeh et al., with bounds on the diameters"),
     status=Status.PROVED,

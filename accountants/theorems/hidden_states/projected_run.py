@@ -148,7 +148,9 @@ class ProjectedRun:
 
     @property
     def count(self) -> int:
-        """The number of steps, for `factor_sums`.
+        """The number of steps, checked against the limit of the sums that process the steps one by one.
+
+        The time of such a sum grows with the number of steps, and more so if a random step is released.
 
         Raises:
             BeyondBudget: if there are too many steps to process one by one.

@@ -10,24 +10,20 @@ the pair. With fresh batches, or full batches, no step is after the last use.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.guarantee import Guarantee, Setting
-from epsilond.accountants.numerics.factor_sums import CHUNK, log_sum, theta_of_many
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.bound import Bound, bound_pair
+from epsilond.accountants.profiles.bound import bound_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs import Composed, Repeated
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+from epsilond.accountants.theorems.hidden_states.composed_steps import ComposedSteps
 from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2
 from epsilond.accountants.theorems.hidden_states.differing_steps import MOST_PLACES, DifferingSteps
 from epsilond.accountants.theorems.hidden_states.projected_contraction import (
@@ -41,20 +37,17 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     check_step_sizes,
 )
 from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
-from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import last_model_instances
+from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import released_model_instances
 from epsilond.accountants.theorems.hidden_states.shift_then_contract import (
     HYBRID,
     ContractionBound,
     EqualSteps,
     InterpolationBound,
-    places,
 )
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
     FIXED_ORDER,
     HIDDEN,
     INTERPOLATION,
-    LEAST_SQUARE,
-    OUTWARD,
 )
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled import (
     SAMPLED,
@@ -86,55 +79,6 @@ COMPOSED = Theorem(
 )
 
 
-@dataclass(frozen=True)
-class EveryModel(Bound):
-    """The bound by composing all steps that use the record, averaged over the batch that the record is in.
-
-    Attributes:
-        run: the run.
-    """
-
-    run: ProjectedRun
-
-    @cached_property
-    def groups(self) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], ...]:
-        """Groups of records that are used equally: μ of the composition of their steps, and the log of their share.
-
-        μ is rounded up. A sum of k squares is within k units of roundoff, and each square within 16. The root halves
-        both. In a run shorter than one pass, the shares do not sum to 1, because some records are never used.
-        """
-        run = self.run
-        total = math.log(run.clients)
-        if run.noise_schedule.constant is not None:
-            last = replace(run, first_stop=run.steps) if run.steps > run.period else run
-            kinds, share = places(last)
-            mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]
-            counts = [float(kind.before(np.asarray([kind.last + 1.0]))[0]) for kind in kinds]
-            return np.asarray(mu), np.log(counts) + share
-        passes = -(-run.steps // run.period)
-        uses, _ = run.shifts(1, run.steps)
-        squares = uses**2
-        if passes > 1:
-            padded = np.append(squares, np.zeros(passes * run.period - run.steps))
-            squares = padded.reshape(passes, run.period).sum(axis=0)
-        squares = np.maximum(np.sort(squares), LEAST_SQUARE) * (1.0 + passes * UNIT_ROUNDOFF)
-        return np.sqrt(squares) * OUTWARD, np.full(squares.shape, math.log(run.participants) - total)
-
-    @property
-    def worst_mu(self) -> float:
-        """The largest μ of a group."""
-        return float(self.groups[0].max())
-
-    def log_bound(self, epsilon: float) -> Interval:
-        """Enclose numerically the logarithm of the mean of δ(ε) over all records."""
-        mu, shares = self.groups
-        parts = [theta_of_many(epsilon, mu[first : first + CHUNK]) for first in range(0, mu.size, CHUNK)]
-        value = np.concatenate([theta for theta, _ in parts]) + shares
-        error = np.concatenate([theta_error for _, theta_error in parts]) + 1e-14
-        lower, upper = log_sum(value - error), log_sum(value + error)
-        return Interval(lower, min(upper, 0.0))
-
-
 # Rules --------------------------------------------------------------------------------------------------------------
 def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | None:
     """Return a refusal if no theorem of this file covers the setting or the length of the run; None otherwise.
@@ -157,14 +101,14 @@ def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal |
 
 
 def fixed_batches(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
-    """Return a refusal if batches are drawn anew in every step."""
+    """Return a refusal if batches are drawn anew in every step; None if they are fixed in advance."""
     if spec.batches == "without-replacement" and spec.participants < spec.clients:
         return Refusal(theorem, "every step draws its batch afresh, so that no step is behind the record's last use")
     return None
 
 
 def single_pass(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
-    """Return a refusal if a record is used twice."""
+    """Return a refusal if the run is longer than one pass, so that a record is used twice; None otherwise."""
     if spec.steps <= spec.period:
         return None
     return Refusal(theorem, f"T ≤ n/m fails, {spec.steps} > {spec.period}: a record is used more than once")
@@ -194,7 +138,8 @@ def run_for(spec: ProjectedSgd, case: Case) -> ProjectedRun:
     With full batches, all records are used in the same steps. The order of the batches then counts as known.
     """
     run = ProjectedRun.of(spec, case.setting.relation)
-    return replace(run, known_order=True) if run.period == 1 and run.clients == run.participants else run
+    has_full_batches = run.period == 1 and run.clients == run.participants
+    return replace(run, known_order=True) if has_full_batches else run
 
 
 def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair, *declared: Condition) -> Guarantee:
@@ -207,9 +152,12 @@ def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair,
         upper: the dominating pair.
         declared: conditions that the caller declares, except those that all theorems share.
     """
-    kernels = (LEMMA_2.because(),) if theorem in {THEOREM_2, ANY_LOSSES, HYBRID} else ()
-    plans = (INTERPOLATION.because(),) if theorem is HYBRID else ()
-    step = theorem.because(*plans, *kernels, steps=run.steps, batches_in_a_pass=run.period, sensitivity=run.sensitivity)
+    premises = []
+    if theorem is HYBRID:
+        premises.append(INTERPOLATION.because())
+    if theorem in {THEOREM_2, ANY_LOSSES, HYBRID}:
+        premises.append(LEMMA_2.because())
+    step = theorem.because(*premises, steps=run.steps, batches_in_a_pass=run.period, sensitivity=run.sensitivity)
     return Guarantee(
         setting=case.setting,
         curve=Curve(upper),
@@ -219,7 +167,7 @@ def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair,
 
 
 def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the composition of all steps."""
+    """Return the guarantee of the composition of all steps, which bounds the released model too; or a refusal."""
     if refusal := check_setting(COMPOSED, spec, case):
         return refusal
     if fixed_batches(COMPOSED, spec) is None:
@@ -230,10 +178,10 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 def _compose_fixed_batches(spec: ProjectedSgd, case: Case) -> Guarantee:
     """Return the guarantee of composing the steps that use a record, for batches fixed in advance or shuffled once."""
     run = run_for(spec, case)
-    bound = EveryModel(run)
+    bound = ComposedSteps(run)
     upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
     guarantee = make_guarantee(case, COMPOSED, run, upper)
-    attained = last_model_instances(spec, case.setting.relation)
+    attained = released_model_instances(spec, case.setting.relation)
     return replace(guarantee, curve=Curve(guarantee.curve.upper, attained))
 
 
@@ -257,7 +205,7 @@ def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusa
     inner = case.account(Composed(mechanisms=steps), case.setting)
     step = COMPOSED.because(inner.derivation, steps=spec.steps)
     declared = (*inner.declared, LIPSCHITZ_LOSSES, FRESH_NOISE)
-    curve = Curve(inner.curve.upper, last_model_instances(spec, case.setting.relation))
+    curve = Curve(inner.curve.upper, released_model_instances(spec, case.setting.relation))
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
 
 
@@ -288,9 +236,12 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         return refusal
     if spec.strong_convexity == 0.0 and smooth_and_convex(ANY_LOSSES, spec, run) is None:
         return Refusal(ANY_LOSSES, f"{THEOREM_2.id} says the same: every image has the diameter 2ρ")
-    declared = (CONVEX_LOSSES,) if spec.convex else ()
-    smooth = (SMOOTH_LOSSES,) if spec.smoothness is not None else ()
-    return make_guarantee(case, ANY_LOSSES, run, bound_pair(ContractionBound(run)), *declared, *smooth, PROJECTED)
+    declared = []
+    if spec.convex:
+        declared.append(CONVEX_LOSSES)
+    if spec.smoothness is not None:
+        declared.append(SMOOTH_LOSSES)
+    return make_guarantee(case, ANY_LOSSES, run, bound_pair(ContractionBound(run)), *declared, PROJECTED)
 
 
 def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
@@ -335,7 +286,12 @@ def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee by shifted interpolation up to some step, followed by contraction; or a refusal.
 
-    The step is the best one after the last use of the record.
+    Shifted interpolation compares the two runs' distance with the noise of all steps up to a step after the last use of
+    the record. Each later step then multiplies δ by a contraction factor below 1. The best such step is chosen.
+
+    Args:
+        spec: the projected SGD run.
+        case: the question: neighbouring relation, protected unit, observer, and the effort that is allowed.
     """
     steps = _steps(HYBRID, spec, case)
     if isinstance(steps, Refusal):

@@ -3,8 +3,10 @@
 On the line [−ρ, ρ], with W₀ = 0, every loss is λw²/2. The loss of the record has g w added, where g = ±(L − λρ), or 0
 if the record is zeroed. All losses are convex, L-Lipschitz and λ-smooth. A step maps w to the projection of (1 − ηλ) w
 ± ηg/m + N(0, η²σ²/m), with the second term only if the record is in the batch. The step is increasing in w. There are
-two ways to bound the distribution of the last model in the order of half-lines. The bound is from below for the run in
-which the record pulls up, and from above for the other run.
+two ways to bound the distribution of the released model in the order of half-lines. The bound is from below for the run
+in which the record pulls up, and from above for the other run. A model that is released after a random step has the
+mean of the distributions after each step. The mean keeps both bounds, because the step is drawn independently of the
+data.
 
 - *Far from the boundary*: without projection the model is Gaussian. By a union bound over the steps, the projection
   acts with probability at most π. π is removed from the upper end of the first distribution, and from the lower end of
@@ -19,16 +21,26 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import gammaln, ndtr, xlog1py, xlogy
 
-from epsilond.accountants.profiles.binned import finite_pair
+from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.profiles.deferred import deferred_pair
 from epsilond.accountants.quantities import Relation
+from epsilond.accountants.theorems.hidden_states.ordered_cells import (
+    ACCURACY,
+    half_line_error,
+    monotone_pair,
+    move_cells_down,
+    symmetric_points,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.specs import ProjectedSgd
@@ -38,13 +50,16 @@ PLACES = 401
 MOST_STEPS = 4096
 """Largest number of steps for which an instance is computed."""
 _FAR = 7.5
-"""Least distance to the boundary, in standard deviations, at which the projection counts only by its probability."""
+"""Least distance to the boundary, in standard deviations, at which the projection counts only by its probability.
+
+The probability that one step reaches it is then below 1e-13.
+"""
 _CELLS = 1200
-"""Number of cells of the Gaussian mixtures."""
-_ACCURACY = 1e-9
-"""Relative error of a cell's mass, far above that of sums of products of rounded probabilities."""
-_LEAST = 1e-14
-"""Least mass of a cell. A smaller cell has lost its digits and is merged with the next one."""
+"""Number of edges of the cells on which the Gaussian mixtures are made discrete."""
+_COMPONENTS = 8192
+"""Largest number of components of the Gaussian mixtures; each has one value for each edge."""
+_FEW_COMPONENTS = 1024
+"""Number of components up to which `_CELLS` edges are used, and a quarter of them beyond; fewer edges lower δ."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +80,13 @@ class _Line:
 
     @property
     def has_equal_steps(self) -> bool:
-        """True if all steps have the same distribution: full batches, or batches that are drawn anew."""
-        return self.spec.period == 1 or self.spec.batches == "without-replacement"
+        """True if all steps are independent and have one distribution: full batches, or batches that are drawn anew."""
+        return self.share == 1.0 or self.spec.batches == "without-replacement"
+
+    @property
+    def repeats_one_batch(self) -> bool:
+        """True if every step uses the same secret batch, so that a record is in all steps or in none."""
+        return self.spec.period == 1 and self.share < 1.0 and self.spec.batches == "shuffled"
 
     @property
     def share(self) -> float:
@@ -75,24 +95,39 @@ class _Line:
 
     @property
     def has_known_distribution(self) -> bool:
-        """True if the distribution of the last model is computed.
+        """True if the distribution of the released model is computed.
 
-        It is not computed if batches of a secret fixed order are used again.
+        It is not computed if several batches of a secret fixed order are used again.
         """
-        return self.has_equal_steps or self.spec.batches == "cyclic" or self.spec.steps <= self.spec.period
+        is_known = self.has_equal_steps or self.spec.batches == "cyclic" or self.repeats_one_batch
+        return is_known or self.spec.steps <= self.spec.period
 
-    def uses(self) -> FloatArray:
-        """Return 1 for each step that uses a record of the last batch, in a fixed order, and 0 for the others."""
-        steps = np.arange(self.spec.steps)
-        return np.where(steps % self.spec.period == (self.spec.steps - 1) % self.spec.period, 1.0, 0.0)
+    @property
+    def stops(self) -> range:
+        """The steps after which the model may be released, each with the same probability."""
+        return range(self.spec.first_stop, self.spec.steps + 1)
 
-    def pulls(self) -> tuple[FloatArray, FloatArray] | None:
-        """Return the possible total shifts of the last model by the record, and their probabilities.
+    def uses(self, steps: int) -> FloatArray:
+        """Return 1 for each of the first steps that uses the record, in a fixed order, and 0 for the others.
+
+        The record is one of the first batch after which the model may be released.
+        """
+        period = self.spec.period
+        return np.where(np.arange(steps) % period == (self.spec.first_stop - 1) % period, 1.0, 0.0)
+
+    def deviation(self, steps: int) -> float:
+        """Return the standard deviation of the model after some steps, without the projection."""
+        return self.noise_std * math.sqrt(float((self.contraction ** (2.0 * np.arange(steps))).sum()))
+
+    def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
+        """Return the possible total shifts of the model by the record, and their probabilities.
 
         The unit is the shift of one step. The projection is ignored. The result is None if batches are drawn anew and
         steps contract, because there are then too many possible shifts.
+
+        Args:
+            steps: number of steps before the release.
         """
-        steps = self.spec.steps
         powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)
         if self.has_equal_steps and self.share == 1.0:
             return np.asarray([powers.sum()]), np.ones(1)
@@ -102,101 +137,191 @@ class _Line:
             weights = np.exp(chosen + xlogy(times, self.share) + xlog1py(steps - times, -self.share))
             return (times, np.asarray(weights)) if self.contraction == 1.0 else None
         if self.spec.batches == "cyclic":
-            return np.asarray([powers @ self.uses()]), np.ones(1)
+            return np.asarray([powers @ self.uses(steps)]), np.ones(1)
+        if self.repeats_one_batch:
+            return np.asarray([powers.sum(), 0.0]), np.asarray([self.share, 1.0 - self.share])
+        if self.contraction == 1.0:
+            return np.asarray([1.0, 0.0]), np.asarray([steps * self.share, max(1.0 - steps * self.share, 0.0)])
         return np.append(powers, 0.0), np.append(np.full(steps, self.share), max(1.0 - steps * self.share, 0.0))
 
 
-def last_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
-    """Return a pair that neighbouring data sets attain for the last model of a run of equal steps.
+def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
+    """Return a pair that neighbouring data sets attain for the released model of a run of equal steps.
 
-    The pair is computed at its first use. There is none for a model that is released earlier, steps or noise that
-    change, very long runs, or batches of a secret order that are used again.
+    The pair is computed at its first use. There is none for steps or noise that change, very long runs, or batches of a
+    secret order that are used again.
 
     Args:
         spec: the run.
         relation: neighbouring relation.
     """
-    step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
-    pull = spec.lipschitz - spec.strong_convexity * spec.radius
-    if relation == "zero-out-one" and spec.strong_convexity > 0.0:
-        return ()  # zeroing a record also removes its strong convexity, so the two runs contract differently
-    if spec.release != "last" or step is None or noise is None or not pull > 0.0 or spec.steps > MOST_STEPS:
+    if spec.steps > MOST_STEPS:
         return ()
-    root = math.sqrt(spec.participants)
-    line = _Line(spec, 1.0 - step * spec.strong_convexity, step * pull / spec.participants, step * noise / root)
-    if not (line.contraction >= 0.0 and line.noise_std > 0.0 and math.isfinite(line.shift / line.noise_std)):
+    line = _line_of(spec)
+    if line is None or not line.has_known_distribution:
         return ()
-    if not line.has_known_distribution:
-        return ()
-    return (deferred_pair(functools.partial(_pair, line, 0.0 if relation == "zero-out-one" else -1.0)),)
+    second_pull = 0.0 if relation == "zero-out-one" else -1.0
+    return (deferred_pair(functools.partial(_pair, line, second_pull)),)
 
 
-def _pair(line: _Line, away: float) -> Pair:
-    """Return the pair of two runs, where the record shifts a step by `line.shift` or by `away` times that."""
-    return _monotone_pair(*(_far(line, away) or _near(line, away)))
-
-
-def _far(line: _Line, away: float) -> tuple[FloatArray, FloatArray] | None:
-    """Return the masses of both last models on cells of the line, if the projection has a negligible effect.
-
-    Without the projection the last models are Gaussian mixtures. Its effect is charged.
-
-    Args:
-        line: the run.
-        away: shift of the second run, in units of that of the first.
+def _line_of(spec: ProjectedSgd) -> _Line | None:
+    """Return the run in one dimension in which each step that uses the record shifts the model as far as it may.
 
     Returns:
-        The masses; None if the mixtures are unknown, or the projection may have a large effect.
+        The run. None if step sizes or noise change, or if the record cannot shift the model. It is also None if the
+        noise is zero, or the shift over the noise is infinite as a double.
     """
-    pulls_and_weights = line.pulls()
-    steps = line.spec.steps
-    deviation = line.noise_std * math.sqrt(float((line.contraction ** (2.0 * np.arange(steps))).sum()))
-    if pulls_and_weights is None:
+    step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
+    # Rounded down: a record whose gradient is smaller than the Lipschitz constant allows is admitted, too.
+    pull = -round_up(Fraction(spec.strong_convexity) * Fraction(spec.radius) - Fraction(spec.lipschitz))
+    if step is None or noise is None or not pull > 0.0:
         return None
-    most = line.shift * (steps if line.has_equal_steps else math.ceil(steps / line.spec.period))
-    distance = (line.spec.radius - most) / deviation
+    line = _Line(
+        spec,
+        contraction=1.0 - step * spec.strong_convexity,
+        shift=step * pull / spec.participants,
+        noise_std=step * noise / math.sqrt(spec.participants),
+    )
+    is_usable = line.contraction >= 0.0 and line.noise_std > 0.0 and math.isfinite(line.shift / line.noise_std)
+    return line if is_usable else None
+
+
+def _pair(line: _Line, second_pull: float) -> Pair:
+    """Return the pair of two runs, where the record shifts a step by `line.shift` or by `second_pull` times that."""
+    contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
+    far = None if contracts_differently else _far(line, second_pull)
+    return monotone_pair(*(far or _near(line, second_pull)))
+
+
+def _far(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
+    """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
+
+    Without the projection the released models are Gaussian mixtures. Their means are the possible total shifts by the
+    record, the pulls. The probability π that the projection has an effect is charged. The real line is cut into cells.
+
+    Args:
+        line: the run in one dimension.
+        second_pull: shift of the second run by the record, in units of that of the first.
+
+    Returns:
+        The masses of the cells for the first and the second run. None if the mixtures are unknown or have too many
+        components, or if the boundary is closer than `_FAR` standard deviations.
+    """
+    steps = line.spec.steps
+    final_std = line.deviation(steps)
+    largest_shift = line.shift * (steps if line.has_equal_steps else math.ceil(steps / line.spec.period))
+    distance = (line.spec.radius - largest_shift) / final_std
     if distance < _FAR:
         return None
-    projected = 2.0 * steps * float(ndtr(-distance)) * (1.0 + 1e-9)
-    pulls, weights = pulls_and_weights
-    edges = np.linspace(-most - 9.0 * deviation, most + 9.0 * deviation, _CELLS)
-    distributions = []
-    for side, sign in ((1.0, 1.0), (away, -1.0)):
-        below = ndtr((edges[:, None] - side * line.shift * pulls[None, :]) / deviation) @ weights
-        # The lower distribution has π of its mass at the lower end, the upper one at the upper end.
-        below = np.clip(below + sign * projected, 0.0, 1.0)
-        distributions.append(np.diff(below, prepend=0.0, append=1.0))
-    return distributions[0], distributions[1]
+    components = _mixture_components(line)
+    if components is None:
+        return None
+    pulls, deviations, weights = components
+    projected = 2.0 * steps * float(ndtr(-distance)) * (1.0 + 1e-9)  # π, rounded up
+    end = largest_shift + 9.0 * final_std  # less than 1e-18 of the mass is beyond either end
+    edges = symmetric_points(end, _CELLS if pulls.size <= _FEW_COMPONENTS else _CELLS // 4)
+    # Each pull and each variance is a sum of powers of the contraction, one for each step.
+    error = ACCURACY + half_line_error(end, float(deviations.min()), roundings=8 + 2 * steps)
+
+    def masses(pull: float) -> FloatArray:
+        """Return the masses of the cells for a pull of the record, with π moved to the lower end."""
+        distances = (edges[:, None] - pull * line.shift * pulls[None, :]) / deviations[None, :]
+        return move_cells_down(ndtr(distances) @ weights, ndtr(-distances) @ weights, error, projected)
+
+    # The edges are symmetric. With the opposite pull, moving mass up is the mirror image of moving it down.
+    return masses(1.0), masses(-second_pull)[::-1]
 
 
-def _near(line: _Line, away: float) -> tuple[FloatArray, FloatArray]:
-    """Return the distributions of both last models on a grid, computed step by step with the projection.
+def _mixture_components(line: _Line) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Return the pull, the standard deviation and the weight of each component of the released model.
 
-    The first model is rounded down to the grid in every step and the second one up, so that δ does not increase.
+    The model is released after each of `line.stops` with the same probability. The projection is ignored.
+
+    Returns:
+        Three arrays of one length. None if the pulls are unknown, or there are more components than `_COMPONENTS`.
+    """
+    pulls: list[FloatArray] = []
+    deviations: list[FloatArray] = []
+    weights: list[FloatArray] = []
+    count = 0
+    for stop in line.stops:
+        pulls_and_weights = line.pulls(stop)
+        if pulls_and_weights is None:
+            return None
+        count += pulls_and_weights[0].size
+        if count > _COMPONENTS:
+            return None
+        pulls.append(pulls_and_weights[0])
+        deviations.append(np.full(pulls_and_weights[0].size, line.deviation(stop)))
+        weights.append(pulls_and_weights[1] / len(line.stops))
+    return np.concatenate(pulls), np.concatenate(deviations), np.concatenate(weights)
+
+
+def _near(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray]:
+    """Return the distributions of both released models on a grid, computed step by step with the projection.
+
+    The first model is rounded down to the grid in every step and the second one up, so that δ does not increase. A
+    zeroed record also takes its share λ/m of the strong convexity away, so its steps contract by less.
 
     Args:
         line: the run.
-        away: shift of the second run, in units of that of the first.
+        second_pull: shift of the second run, in units of that of the first.
     """
-    grid = np.linspace(-line.spec.radius, line.spec.radius, PLACES)
+    grid = symmetric_points(line.spec.radius, PLACES)
+    error = half_line_error(2.0 * line.spec.radius + line.shift, line.noise_std)
 
-    def step(shift: float, *, up: bool) -> FloatArray:
-        """Return the transition matrix of a step with a shift, rounded down or up."""
+    def step(shift: float, contraction: float, *, up: bool) -> FloatArray:
+        """Return the transition matrix of a step on the grid.
+
+        Args:
+            shift: shift of the model by the record.
+            contraction: factor by which the step multiplies the model.
+            up: whether values are rounded up, and not down.
+        """
         edges = grid[:-1] if up else grid[1:]
-        below = ndtr((edges[None, :] - line.contraction * grid[:, None] - shift) / line.noise_std)
-        return np.diff(below, axis=1, prepend=0.0, append=1.0)
+        distances = (edges[None, :] - contraction * grid[:, None] - shift) / line.noise_std
+        below, above = ndtr(distances), ndtr(-distances)
+        if up:
+            return move_cells_down(above[:, ::-1], below[:, ::-1], error)[:, ::-1]
+        return move_cells_down(below, above, error)
 
-    def distribution(side: float, *, up: bool) -> FloatArray:
-        """Return the distribution of the last model with the record's pull `side`, rounded down or up."""
-        return _last_distribution(line, step(0.0, up=up), step(side * line.shift, up=up))
+    def distribution(pull: float, *, up: bool) -> FloatArray:
+        """Return the distribution of the released model with a pull of the record, rounded down or up."""
+        contraction = line.contraction
+        if pull == 0.0:
+            contraction += (1.0 - line.contraction) / line.spec.participants
+        rest, use = step(0.0, line.contraction, up=up), step(pull * line.shift, contraction, up=up)
+        return _released_distribution(line, rest, use)
 
     first = distribution(1.0, up=False)
-    # The grid is symmetric. With the opposite pull, the distribution rounded up is the mirror image of the first.
-    return first, first[::-1] if away == -1.0 else distribution(away, up=True)
+    if second_pull == -1.0:
+        # The grid is symmetric. With the opposite pull, the distribution rounded up is the mirror image of the first.
+        return first, first[::-1]
+    return first, distribution(second_pull, up=True)
 
 
-def _last_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> FloatArray:
-    """Return the distribution of the last model on the grid.
+def _released_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> FloatArray:
+    """Return the distribution of the released model on the grid, which starts in the middle.
+
+    It is the mean over the steps after which the model may be released.
+
+    Args:
+        line: the run.
+        rest: transition matrix of a step without the record.
+        use: transition matrix of a step that uses the record.
+    """
+    released = np.zeros(PLACES)
+    for stop, model in enumerate(_models(line, rest, use), start=1):
+        if stop in line.stops:
+            released += model
+    return np.asarray(released / len(line.stops))
+
+
+def _models(line: _Line, rest: FloatArray, use: FloatArray) -> Iterator[FloatArray]:
+    """Yield the distribution of the model on the grid after each step.
+
+    In a secret fixed order of a single pass, a record is used in each step with equal probability, or not at all. If a
+    single secret batch is repeated, a record is used in every step or in none.
 
     Args:
         line: the run.
@@ -209,43 +334,21 @@ def _last_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> FloatA
         mixed = (1.0 - line.share) * rest + line.share * use
         for _ in range(spec.steps):
             distribution = np.asarray(distribution @ mixed)
-        return distribution
+            yield distribution
+        return
     if spec.batches == "cyclic":
-        for is_use in line.uses():
+        for is_use in line.uses(spec.steps):
             distribution = np.asarray(distribution @ (use if is_use else rest))
-        return distribution
+            yield distribution
+        return
+    if line.repeats_one_batch:
+        used = distribution
+        for _ in range(spec.steps):
+            used, distribution = np.asarray(used @ use), np.asarray(distribution @ rest)
+            yield np.asarray(line.share * used + (1.0 - line.share) * distribution)
+        return
     after_use = np.zeros(PLACES)
-    for _ in range(spec.steps):
+    for step in range(1, spec.steps + 1):
         after_use = after_use @ rest + line.share * (distribution @ use)
         distribution = np.asarray(distribution @ rest)
-    return np.asarray(after_use + max(1.0 - line.share * spec.steps, 0.0) * distribution)
-
-
-def _monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
-    """Return the pair of two distributions on cells, merged until the likelihood ratio increases along the line.
-
-    Merging is post-processing, so the pair still gives valid lower bounds on δ. Cells of tiny mass are merged too.
-
-    Args:
-        first: masses of the cells under the first distribution.
-        second: masses under the second distribution.
-    """
-    pooled: list[tuple[float, float]] = []
-    for p, q in zip(first.tolist(), second.tolist(), strict=True):
-        pooled.append((max(p, 0.0), max(q, 0.0)))
-        while len(pooled) > 1 and _must_merge(*pooled[-2:]):
-            pooled[-2:] = [_merge_cells(*pooled[-2:])]
-    if len(pooled) > 1 and min(pooled[-1]) < _LEAST:
-        pooled[-2:] = [_merge_cells(*pooled[-2:])]
-    log_p, log_q = np.log(np.asarray(pooled)).T
-    return finite_pair(log_p, log_q, _ACCURACY)
-
-
-def _merge_cells(left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:
-    """Return the sums of the masses of two cells."""
-    return left[0] + right[0], left[1] + right[1]
-
-
-def _must_merge(left: tuple[float, float], right: tuple[float, float]) -> bool:
-    """Return whether a cell is too small, or the likelihood ratio decreases from left to right."""
-    return min(left) < _LEAST or left[0] * right[1] > right[0] * left[1]
+        yield np.asarray(after_use + max(1.0 - line.share * step, 0.0) * distribution)

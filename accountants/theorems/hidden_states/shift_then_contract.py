@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,14 +29,13 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     log_contraction_bound,
 )
 from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
-from epsilond.accountants.theorems.hidden_states.shifted_interpolation import BLOCK_RATIO, HIDDEN, periodic_mu
+from epsilond.accountants.theorems.hidden_states.record_places import PossiblePlaces, RecordPlaces, places
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import HIDDEN, periodic_mu
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
 
-EXACT_PLACES = 4096
-"""Number of places nearest to the release that are evaluated one by one; blocks follow."""
 STAGE = 256
 """Number of nodes that are evaluated first; all nodes follow only if the others might matter."""
 _BATCH = 2**14
@@ -45,119 +44,70 @@ SMALL_LOG_DELTA = -14.0
 """Value of log δ at which a convex bound is chosen, whose tails replace those of a bound that is not convex."""
 
 
-@dataclass(frozen=True)
-class RecordPlaces:
-    """Places of the record in the order of the batches at which it is used equally often.
+class _Contraction(NamedTuple):
+    """The factor θ_ε(r_c) by which each later step multiplies the divergence.
+
+    It is δ(ε) of N(r_c, 1) against N(0, 1). r_c is the diameter of a step's image in standard deviations of its noise.
 
     Attributes:
-        uses: number of steps that use the record.
-        first: least v, the number of steps from the last use to the release.
-        last: largest v.
-        cap: limit on the number of places with the same v, which is min(cap, top − v).
-        top: see `cap`.
+        log_factor: log θ_ε(r_c).
+        error: bound on its error.
+        switch: number of steps after the last use of the record from which steps contract. None for the number that is
+            best for each time of the last use.
     """
 
-    uses: int
-    first: int
-    last: int
-    cap: float = 1.0
-    top: float = math.inf
-
-    def before(self, v: FloatArray) -> FloatArray:
-        """Return the number of places below v."""
-        turn = max(float(self.first), min(self.last + 1.0, self.top - self.cap + 1.0))
-        inside = np.clip(v, self.first, self.last + 1.0)
-        number = np.maximum(inside - turn, 0.0)
-        falling = number * (self.top - turn) - 0.5 * number * (number - 1.0) if math.isfinite(self.top) else 0.0
-        return np.asarray(self.cap * (np.minimum(inside, turn) - self.first) + falling)
-
-    @cached_property
-    def nodes(self) -> FloatArray:
-        """Values of v at which bounds are evaluated: all small ones, then the first v of each block."""
-        exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
-        if self.last < EXACT_PLACES:
-            return exact
-        octaves = math.log((self.last + 1.0) / EXACT_PLACES) / math.log(BLOCK_RATIO)
-        blocks = np.floor(EXACT_PLACES * BLOCK_RATIO ** np.arange(math.ceil(octaves)))
-        return np.unique(np.concatenate((exact, blocks[blocks <= self.last])))
-
-    @cached_property
-    def weights(self) -> FloatArray:
-        """The number of places in each node's block."""
-        ends = self.before(np.append(self.nodes, self.last + 1.0))
-        return np.asarray(np.diff(ends))
-
-    @cached_property
-    def log_weights(self) -> FloatArray:
-        """Logarithms of `weights`."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.weights)
-
-
-def places(run: ProjectedRun) -> tuple[tuple[RecordPlaces, ...], float]:
-    """Return the places of a record in the order of the batches, for a run of equal steps.
-
-    If the run is released at its end, l batches over T = E l + r steps give r places one use more than the others. If
-    it is released at a random step τ of a single pass, a use at step j is v = τ − j steps before the release. In a
-    known order only the worst place is returned: the one next to the release with most uses, or the one at the first
-    step that may be released.
-
-    Args:
-        run: the run.
-
-    Returns:
-        The kinds of places, and the logarithm of the probability of one place.
-    """
-    cycles, extra = divmod(run.steps, run.period)
-    if run.stops > 1:
-        if run.known_order:
-            return (RecordPlaces(1, 0, run.stops - 1),), -math.log(run.stops)
-        kind = RecordPlaces(1, 0, run.steps - 1, cap=float(run.stops), top=float(run.steps))
-        return (kind,), math.log(run.participants) - math.log(run.clients) - math.log(run.stops)
-    if run.known_order:
-        return (RecordPlaces(cycles + 1 if extra else cycles, 0, 0),), 0.0
-    more = (RecordPlaces(cycles + 1, 0, extra - 1),) if extra else ()
-    fewer = (RecordPlaces(cycles, extra, run.period - 1),) if cycles else ()
-    return more + fewer, math.log(run.participants) - math.log(run.clients)
+    log_factor: float
+    error: float
+    switch: float | None
 
 
 @dataclass(frozen=True)
 class EqualSteps:
-    """A run of equal steps with contraction c ≤ 1, released at its end or, in a single pass, at a random step."""
+    """A run of equal steps with contraction c ≤ 1, released at its end or, in a single pass, at a random step.
+
+    Attributes:
+        run: the run.
+    """
 
     run: ProjectedRun
 
     @cached_property
-    def kinds(self) -> tuple[tuple[tuple[RecordPlaces, FloatArray], ...], float]:
-        """Kinds of places of the record with μ at their nodes, and the log probability of one place."""
+    def places(self) -> PossiblePlaces:
+        """The possible places of a record."""
+        return places(self.run)
+
+    @cached_property
+    def mus(self) -> tuple[FloatArray, ...]:
+        """Gaussian-DP parameter μ of the last model by shifted interpolation.
+
+        There is one array for each kind of places, which is a number of uses of the record. Its entries belong to the
+        numbers of steps after the last use in `kind.nodes`. Distances are in standard deviations of a step's noise.
+        """
         run = self.run
         step = run.step_schedule.at(1, 1)
         (shift,), _ = run.shifts(1, 1)
         contraction = run.lipschitz_constant(step)
-        assert contraction is not None
-        noise = float(step[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
-        kinds, share = places(run)
-        listed = []
-        for kind in kinds:
-            mu = periodic_mu(
+        assert contraction is not None  # the theorem requires smooth losses
+        noise_std = float(step[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
+        return tuple(
+            periodic_mu(
                 uses=kind.uses,
                 period=run.period,
                 after=kind.nodes,
                 contraction=float(contraction[0]),
                 shift=float(shift),
-                diameter=2.0 * run.radius / noise,
+                diameter=2.0 * run.radius / noise_std,
             )
-            listed.append((kind, mu))
-        return tuple(listed), share
+            for kind in self.places.kinds
+        )
 
     @property
     def single_mu(self) -> float | None:
         """μ if there is one place and one release only; None otherwise."""
-        kinds, log_weight = self.kinds
-        if len(kinds) > 1 or log_weight != 0.0:
+        kinds, log_probability = self.places
+        if len(kinds) > 1 or log_probability != 0.0 or kinds[0].last > 0:
             return None
-        kind, mu = kinds[0]
-        return float(mu[0]) if kind.last == 0 else None
+        return float(self.mus[0][0])
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
         """Enclose numerically the log of the bound on δ(ε): the weighted sum over the places of the record.
@@ -168,10 +118,10 @@ class EqualSteps:
             switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
                 absent, the best u for this ε.
         """
-        total = self._sums(*theta_with_error(epsilon, self._shifts(STAGE)), STAGE, contracted, switch)
+        total = self._sum(*theta_with_error(epsilon, self._shifts(STAGE)), STAGE, contracted, switch)
         if total is None:
-            total = self._sums(*theta_with_error(epsilon, self._shifts(None)), None, contracted, switch)
-        assert total is not None
+            total = self._sum(*theta_with_error(epsilon, self._shifts(None)), None, contracted, switch)
+        assert total is not None  # no node was omitted
         return self._mean(total)
 
     def log_bounds(self, epsilons: FloatArray, *, contracted: bool, switch: float | None = None) -> list[Interval]:
@@ -187,8 +137,9 @@ class EqualSteps:
         batch_size = max(_BATCH // shifts.size, 1)
         for start in range(0, epsilons.size, batch_size):
             batch = epsilons[start : start + batch_size]
-            for epsilon, value, error in zip(batch.tolist(), *theta_with_error(batch[:, None], shifts), strict=True):
-                total = self._sums(value, error, STAGE, contracted, switch)
+            thetas, errors = theta_with_error(batch[:, None], shifts)
+            for epsilon, theta, error in zip(batch.tolist(), thetas, errors, strict=True):
+                total = self._sum(theta, error, STAGE, contracted, switch)
                 if total is None:
                     bounds.append(self.log_bound(epsilon, contracted=contracted, switch=switch))
                 else:
@@ -196,101 +147,125 @@ class EqualSteps:
         return bounds
 
     def _mean(self, total: Interval) -> Interval:
-        """Return the sum over places times the weight of one place."""
-        share = self.kinds[1]
-        slack = 16 * UNIT_ROUNDOFF * (1.0 + abs(share)) + 1e-13
-        return Interval(total.lower + share - slack, min(total.upper + share + slack, 0.0))
+        """Return the log of the mean over the places, from the log of the sum over them."""
+        log_probability = self.places.log_probability
+        slack = 16 * UNIT_ROUNDOFF * (1.0 + abs(log_probability)) + 1e-13
+        return Interval(total.lower + log_probability - slack, min(total.upper + log_probability + slack, 0.0))
 
-    def _shifts(self, first: int | None) -> FloatArray:
-        """Return μ at the first nodes of every kind of place, and r_c."""
-        return np.concatenate((*(mu[:first] for _, mu in self.kinds[0]), self._kernel))
+    def _shifts(self, most: int | None) -> FloatArray:
+        """Return μ at the first `most` nodes of every kind of places (None: at all nodes), and r_c at the end."""
+        _, contraction = self.run.shifts(1, 1)
+        return np.concatenate((*(mu[:most] for mu in self.mus), contraction))
 
-    def _sums(
-        self, value: FloatArray, error: FloatArray, most: int | None, contracted: bool, switch: float | None
+    def _sum(
+        self, theta: FloatArray, error: FloatArray, most: int | None, contracted: bool, switch: float | None
     ) -> Interval | None:
-        """Return the sum over the first nodes of every kind of place; None if the omitted nodes might matter.
+        """Return the log of the sum of δ(ε) over the places of a record in the order of the batches.
+
+        Places are of one kind if the record is used equally often. δ is evaluated at the nodes of each kind, which are
+        numbers of steps after the last use. The result is None if the nodes beyond `most` are not negligible.
 
         Args:
-            value: log θ_ε at `_shifts`.
+            theta: log of θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), at the shifts r of `_shifts`: those of the first
+                nodes of each kind, then the one of a contracting step.
             error: bound on its error.
             most: number of nodes of each kind; None for all.
             contracted: whether later steps contract the divergence; see `log_bound`.
             switch: number of steps after the last use from which they do; see `log_bound`.
         """
-        cuts = np.cumsum([0, *(mu[:most].size for _, mu in self.kinds[0])])
-        kernel = (max(float(value[-1]), LEAST_LOG_FACTOR), float(error[-1])) if contracted else None
+        contraction = None
+        if contracted:
+            contraction = _Contraction(max(float(theta[-1]), LEAST_LOG_FACTOR), float(error[-1]), switch)
         total = Interval(-math.inf, -math.inf)
-        for (kind, _), first, last in zip(self.kinds[0], cuts[:-1], cuts[1:], strict=True):
-            bounds = _sum_over_places(kind, value[first:last], error[first:last], kernel, switch=switch)
+        first = 0
+        for kind, mu in zip(self.places.kinds, self.mus, strict=True):
+            last = first + mu[:most].size
+            bounds = _sum_over_places(kind, theta[first:last], error[first:last], contraction)
             if bounds is None:
                 return None
             lower = float(np.logaddexp(total.lower, bounds.lower))
             total = Interval(lower, float(np.logaddexp(total.upper, bounds.upper)))
+            first = last
         return total
-
-    @cached_property
-    def _kernel(self) -> FloatArray:
-        """r_c of every step."""
-        return self.run.shifts(1, 1)[1]
 
 
 def _sum_over_places(
-    kind: RecordPlaces,
-    value: FloatArray,
-    error: FloatArray,
-    kernel: tuple[float, float] | None,
-    *,
-    switch: float | None,
+    kind: RecordPlaces, theta: FloatArray, error: FloatArray, contraction: _Contraction | None
 ) -> Interval | None:
-    """Return bounds on log Σ weight θ_ε(μ_v) over the places of one kind; None if the omitted nodes might matter.
+    """Return bounds on the log of the sum of δ(ε) over the places of a record that is used a given number of times.
 
-    With a contraction factor θ_c, θ_ε(μ_v) is replaced by the minimum over u of θ_ε(μ_u) θ_c^(v−u). The terms decrease
-    in v. Hence the omitted terms are at most the first of them times their weight, which is added to the upper bound.
+    A place has v steps after the last use of the record. There δ(ε) is θ_ε(μ_v), that of N(μ_v, 1) against N(0, 1). It
+    decreases in v. Hence the omitted terms are at most the last included one times their weight, which is added to the
+    upper bound. The result is None if they are not negligible.
 
     Args:
-        kind: the places.
-        value: log θ_ε(μ_v) at the first nodes, or at all nodes. A node is a v at which θ is evaluated.
+        kind: the places, with nodes v and the number of places for which each node stands.
+        theta: log θ_ε(μ_v) at the first nodes, or at all nodes.
         error: bound on its error.
-        kernel: log θ_c and its error; None if contraction is not counted.
-        switch: u for all v and ε; None for the best u of each v.
+        contraction: factor of each later step; None if contraction is not counted.
     """
-    v = kind.nodes[: value.size]
-    if kernel is not None:
-        factor, factor_error = kernel
-        before = value - v * factor
-        if switch is None:
-            before = np.minimum.accumulate(before)
-        else:
-            last = int(np.searchsorted(v, switch, side="right")) - 1
-            before = np.where(v > v[last], before[last], before)
-        value = v * factor + before
-        error = np.maximum.accumulate(error) + v * (factor_error + 4 * UNIT_ROUNDOFF * abs(factor))
-    terms = value + kind.log_weights[: value.size]
+    if contraction is not None:
+        theta, error = _contract(kind.nodes[: theta.size], theta, error, contraction)
+    terms = theta + kind.log_weights[: theta.size]
     lower, upper = log_sum(terms - error), log_sum(terms + error)
-    if value.size == kind.nodes.size:
+    if theta.size == kind.nodes.size:
         return Interval(lower, upper)
-    omitted = float(value[-1] + error[-1]) + log_sum(kind.log_weights[value.size :])
-    return Interval(lower, float(np.logaddexp(upper, omitted))) if omitted < lower - NEGLIGIBLE else None
+    omitted = float(theta[-1] + error[-1]) + log_sum(kind.log_weights[theta.size :])
+    if omitted >= lower - NEGLIGIBLE:
+        return None
+    return Interval(lower, float(np.logaddexp(upper, omitted)))
+
+
+def _contract(
+    v: FloatArray, theta: FloatArray, error: FloatArray, contraction: _Contraction
+) -> tuple[FloatArray, FloatArray]:
+    """Return log of min_u θ_ε(μ_u) θ_c^(v−u) for each number v of steps after the last use, with bounds on the errors.
+
+    After u of these steps, δ(ε) is θ_ε(μ_u), that of N(μ_u, 1) against N(0, 1). Each of the other v − u steps
+    multiplies it by θ_c. The minimum is over the entries u ≤ v of the argument v, or u is fixed.
+
+    Args:
+        v: numbers of steps after the last use, increasing.
+        theta: log θ_ε(μ_v) for each of them.
+        error: bound on its error.
+        contraction: log θ_c, and u if it is fixed.
+    """
+    log_factor = contraction.log_factor
+    relative = theta - v * log_factor  # log θ_ε(μ_u) θ_c^(−u) at u = v
+    if contraction.switch is None:
+        least = np.minimum.accumulate(relative)
+    else:
+        last = int(np.searchsorted(v, contraction.switch, side="right")) - 1
+        least = np.where(v > v[last], relative[last], relative)
+    factor_error = v * (contraction.error + 4 * UNIT_ROUNDOFF * abs(log_factor))
+    return v * log_factor + least, np.maximum.accumulate(error) + factor_error
 
 
 # One ε at a time -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class ContractionBound(Bound):
-    """The bound by contraction: a use of the record, and a factor below 1 for each later step.
+    """The bound on δ(ε) by contraction, for a run that uses each record at most once.
 
-    It is a sum, or the maximum, of products of convex functions of e^ε, and so is convex itself.
+    It multiplies δ(ε) of the step that uses the record by a factor below 1 for each later step. The bound is a sum, or
+    the maximum, of products of convex functions of e^ε, and so is convex itself.
+
+    Attributes:
+        run: a single pass.
     """
 
     run: ProjectedRun
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return bounds on the log of the bound on δ."""
+        """Return bounds on the log of the bound on δ(ε), for ε in nats."""
         return log_contraction_bound(epsilon, self.run)
 
 
 @dataclass(frozen=True)
 class InterpolationBound(Bound):
-    """The bound by shifted interpolation with the best plan for every place of the record.
+    """The bound on δ(ε) of the last model by shifted interpolation.
+
+    The noise of each step hides a part of the distance of two runs on neighbouring data. These parts are chosen
+    separately, to give the least μ, for each position of the record in the order of the batches.
 
     Attributes:
         steps: the steps of the run.
@@ -302,9 +277,9 @@ class InterpolationBound(Bound):
 
     @cached_property
     def convex(self) -> Bound:
-        """A bound that is convex in e^ε: this bound, or one with contraction from a fixed step on.
+        """A bound that is convex in e^ε, as tails require: this bound, or one with contraction from a fixed step on.
 
-        The step is the best one at an ε at which log δ is about `SMALL_LOG_DELTA`.
+        The least one of several such bounds is chosen at an ε at which log δ is at most `SMALL_LOG_DELTA` (δ = 8e-7).
         """
         if not self.contracted:
             return self

@@ -66,41 +66,51 @@ def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
 def periodic_mu(
     *, uses: int, period: int, after: FloatArray, contraction: float, shift: float, diameter: float
 ) -> FloatArray:
-    """Return μ of the last model for a record that is used every `period` steps, elementwise in `after`, rounded up.
+    """Compute the Gaussian-DP parameter μ of the last model for a record that is used every `period` steps, rounded up.
 
-    A plan says how much of the distance of the two runs each step hides. F is the distance so far (see the module).
-    F is concave over the uses. Hence the best plan is a straight line from the first use to just before the last one,
-    and on to the end if its slope allows that. Alternatively, the plan starts at a later use with z equal to the
-    domain's diameter, and the earlier uses do not count. The result does not increase in `after`, and it decreases in
-    the noise.
+    The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts. In
+    the best plan the hidden total increases linearly in the noise variance, from the first use to just before the last
+    one. From then on the slope is larger, or the same if that never hides more than the distance so far.
+    Alternatively, a plan ignores the first uses, and starts with the diameter of the domain as the distance. The result
+    does not increase in `after`, and it decreases in the noise.
 
     Args:
         uses: number of uses of the record.
         period: steps from one use to the next.
-        after: steps after the last use.
+        after: steps after the last use; the result has one entry for each.
         contraction: Lipschitz constant c ≤ 1 of every step's map.
         shift: shift per use, in units of the noise of one step.
         diameter: diameter of the domain in the same unit; `math.inf` for none.
 
     Returns:
-        The least μ over these plans. It is `math.inf` where every plan's square is above the doubles.
+        The least μ over these plans. It is `math.inf` where μ² of every plan is above the largest double.
     """
     rate = -math.log(max(contraction, LEAST_CONTRACTION))
     steps = np.asarray(after, dtype=np.float64)
-    end = _LastUse(rate, shift * _powers(rate, steps), powers_sum(2.0 * rate, steps + 1.0), _powers(rate, steps + 1.0))
-    with np.errstate(over="ignore", invalid="ignore"):
-        plans = [end.cost(0.0, 0.0)]
-        if uses > 1:
-            distance = shift * float(_powers(rate, period - 1.0)) * float(powers_sum(period * rate, uses - 1.0))
-            plans = [end.cost(distance, period * (uses - 1.0))]
-            if math.isfinite(diameter):
-                plans += [end.cost(*late) for late in _late_starts(uses, period, rate, shift=shift, diameter=diameter)]
-        if math.isfinite(diameter):
-            with np.errstate(divide="ignore"):
-                plans.append((diameter * _powers(rate, steps)) ** 2 / powers_sum(2.0 * rate, steps))
-    # A plan whose square leaves the doubles is not used, and a square that underflows counts as `LEAST_SQUARE`.
-    costs = [np.where(np.isnan(plan), np.inf, plan) for plan in np.broadcast_arrays(*plans)]
-    least = np.maximum(np.minimum.reduce(costs), LEAST_SQUARE if shift > 0.0 and diameter > 0.0 else 0.0)
+    has_diameter = math.isfinite(diameter)
+    last_use = _LastUse(
+        rate=rate,
+        last=shift * _powers(rate, steps),
+        room=powers_sum(2.0 * rate, steps + 1.0),
+        contraction=_powers(rate, steps + 1.0),
+    )
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if uses == 1:
+            squares = [last_use.cost(0.0, 0.0)]
+        else:
+            use = shift * float(_powers(rate, period - 1.0))
+            distance = use * float(powers_sum(period * rate, uses - 1.0))
+            squares = [last_use.cost(distance, period * (uses - 1.0))]
+        if uses > 1 and has_diameter:
+            late_starts = _late_starts(uses, period, rate, shift=shift, diameter=diameter)
+            squares += [last_use.cost(late_distance, late_steps) for late_distance, late_steps in late_starts]
+        if has_diameter:
+            # The plan starts after the last use, at the diameter of the domain.
+            squares.append((diameter * _powers(rate, steps)) ** 2 / powers_sum(2.0 * rate, steps))
+    # A plan whose square exceeds the doubles is not used, and a square that underflows counts as `LEAST_SQUARE`.
+    squares = [np.where(np.isnan(square), np.inf, square) for square in np.broadcast_arrays(*squares)]
+    has_distance = shift > 0.0 and diameter > 0.0
+    least = np.maximum(np.minimum.reduce(squares), LEAST_SQUARE if has_distance else 0.0)
     return np.asarray(np.sqrt(least) * OUTWARD)
 
 
@@ -125,21 +135,25 @@ class _LastUse(NamedTuple):
     contraction: FloatArray
 
     def cost(self, distance: float, steps: float) -> FloatArray:
-        """Return μ² of a plan that hides an earlier distance of the two runs, and the shift of the last use.
+        """Return μ² of hiding an earlier distance of two runs, and the shift of the last use, by the steps' noise.
 
-        A plan says how much of the distance each step hides by its noise. Here the total that is hidden increases
-        linearly up to the last use and linearly after it, or on one line if this stays below F, the distance so far.
+        As a function of the noise variance, the hidden total increases linearly up to the last use, and linearly after
+        it. Both parts are one line unless that hides more than the distance so far at some step.
 
         Args:
-            distance: distance of the two runs before the last use.
+            distance: distance of the two runs before the last use, in standard deviations of a step's noise.
             steps: number of steps before the last use over which it is hidden.
         """
+        total = distance * self.contraction + self.last
         if steps == 0.0:
-            return np.asarray((distance * self.contraction + self.last) ** 2 / self.room)
-        before = float(powers_sum(2.0 * self.rate, steps))
-        single = distance * self.room >= self.last * before * self.contraction * (1.0 + 1e-9)
-        one_line = (distance * self.contraction + self.last) ** 2 / (before * self.contraction**2 + self.room)
-        return np.where(single, one_line, distance**2 / before + self.last**2 / self.room)
+            return np.asarray(total**2 / self.room)
+        room_before = float(powers_sum(2.0 * self.rate, steps))
+        # One line is possible if the slope before the last use is at least the slope after it. Two lines are always
+        # possible, so a margin of 1e-9 covers the rounding at a negligible cost.
+        is_one_line = distance * self.room >= self.last * room_before * self.contraction * (1.0 + 1e-9)
+        one_line = total**2 / (room_before * self.contraction**2 + self.room)
+        two_lines = distance**2 / room_before + self.last**2 / self.room
+        return np.where(is_one_line, one_line, two_lines)
 
 
 def _late_starts(
@@ -158,13 +172,14 @@ def _late_starts(
         diameter: diameter of the domain in the same unit.
     """
     most = uses - 1.0 if diameter >= shift else 1.0
-    near = np.clip(np.round(min(diameter / shift, 1e15)) + np.arange(-2.0, 4.0), 1.0, most)
+    # The best start is near the use from which the shifts add up to the diameter; the grid covers contracting steps.
+    near_best = np.clip(np.round(min(diameter / shift, 1e15)) + np.arange(-2.0, 4.0), 1.0, most)
     grid = np.geomspace(1.0, most, MOST_STARTS).round()
-    for remaining in np.unique(np.concatenate((near, grid))).tolist():
+    use = shift * float(_powers(rate, period - 1.0))
+    for remaining in np.unique(np.concatenate((near_best, grid))).tolist():
         steps = period * remaining - 1.0
-        uses_before = float(powers_sum(period * rate, remaining - 1.0))
-        use = shift * float(_powers(rate, period - 1.0))
-        yield diameter * float(_powers(rate, steps)) + use * uses_before, steps
+        uses_between = float(powers_sum(period * rate, remaining - 1.0))
+        yield diameter * float(_powers(rate, steps)) + use * uses_between, steps
 
 
 # The theorem --------------------------------------------------------------------------------------------------------
@@ -183,8 +198,8 @@ class ListedSteps:
         Raises:
             InvalidInput: for such lists, empty lists, more than 100,000 entries, or a noise of 0.
         """
-        for name in ("contractions", "shifts", "noises"):
-            values = getattr(self, name)
+        lists = {"contractions": self.contractions, "shifts": self.shifts, "noises": self.noises}
+        for name, values in lists.items():
             if not 1 <= len(values) <= MOST_STEPS or len(values) != len(self.noises):
                 raise InvalidInput.at(f"/{name}", "must be as long as the others", allowed=f"1 to {MOST_STEPS} entries")
             least = math.ulp(0.0) if name == "noises" else 0.0
@@ -198,10 +213,14 @@ def listed_steps(inputs: ListedSteps) -> Outputs:
     return {"gaussian_dp_mu": mu}
 
 
-GRADIENTS = Condition("gradient-distance", "gradients of one record and its replacement differ by at most Δ everywhere")
-MAPS = Condition("lipschitz-maps", "every step's map without noise has the Lipschitz constant given; none is clipped")
+GRADIENTS = Condition(
+    "gradient-distance", "the gradients of a record and of its replacement differ by at most Δ everywhere"
+)
+MAPS = Condition(
+    "lipschitz-maps", "every step's map without noise has the given Lipschitz constant, and no gradient is clipped"
+)
 FIXED_ORDER = Condition("fixed-order", "which step uses which records is fixed in advance")
-HIDDEN = Condition("hidden-states", "no model but the released one is seen")
+HIDDEN = Condition("hidden-states", "no model except the released one is observed")
 
 INTERPOLATION = Theorem(
     id="epsilond.shifted-interpolation",

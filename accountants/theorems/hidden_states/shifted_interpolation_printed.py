@@ -63,7 +63,10 @@ class FullBatchInBall(FullBatch):
 
     @property
     def saturation(self) -> int:
-        """The number of steps ⌈Dn/(ηΔ)⌉, exactly."""
+        """The number of steps ⌈Dn/(ηΔ)⌉, exactly, whose shifts ηΔ/n add up to the diameter D of the domain.
+
+        Here η = `step_size`, Δ = `sensitivity` and n = `population`. More steps do not increase the bound.
+        """
         travel = Fraction(self.step_size) * Fraction(self.sensitivity)
         return math.ceil(Fraction(self.diameter) * self.population / travel)
 
@@ -92,7 +95,10 @@ class CyclicInBall(Cyclic):
 
     @property
     def saturation(self) -> int:
-        """The number of passes ⌈bD/(Δη)⌉, exactly."""
+        """The number of passes ⌈bD/(Δη)⌉, exactly, whose shifts ηΔ/b add up to the diameter D of the domain.
+
+        Here η = `step_size`, Δ = `sensitivity` and b = `batch_size`. More passes do not increase the bound.
+        """
         travel = Fraction(self.step_size) * Fraction(self.sensitivity)
         return math.ceil(Fraction(self.diameter) * self.batch_size / travel)
 
@@ -102,14 +108,14 @@ ROUNDED_UP = 1.0 + 64 * UNIT_ROUNDOFF
 
 
 def _best(*, uses: int, period: int, contraction: float, shift: float, diameter: float = math.inf) -> float:
-    """Compute μ of the best plan for the place next to the release.
+    """Compute our least μ by shifted interpolation, for a record that is used in the last step before the release.
 
     Args:
         uses: number of uses of the record.
         period: steps from one use to the next.
         contraction: Lipschitz constant c ≤ 1 of every step's map.
         shift: shift per use, in units of the noise of one step.
-        diameter: diameter of the domain in the same unit.
+        diameter: diameter of the domain in the same unit; `math.inf` for none.
     """
     mu = periodic_mu(
         uses=uses, period=period, after=np.zeros(1), contraction=contraction, shift=shift, diameter=diameter
@@ -121,14 +127,20 @@ def noisy_gd(inputs: FullBatch) -> Outputs:
     """Compute μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1."""
     c, t = inputs.contraction, inputs.rounds
     shift = inputs.sensitivity / (inputs.population * inputs.noise_std)
-    power = t * math.log(c)
-    ratio = t if c == 1.0 else math.tanh(-0.5 * power) * (1.0 + c) / (1.0 - c)
+    # (1 − c^t)/(1 + c^t) = tanh(−t log(c)/2)
+    ratio = t if c == 1.0 else math.tanh(-0.5 * (t * math.log(c))) * (1.0 + c) / (1.0 - c)
     mu = shift * math.sqrt(ratio) * ROUNDED_UP
     return {"gaussian_dp_mu": mu, "best_mu": _best(uses=t, period=1, contraction=c, shift=shift)}
 
 
 def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
-    """Compute μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉)."""
+    """Compute μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉) of projected noisy gradient descent, as the paper prints it.
+
+    The inputs give Δ = `sensitivity`, D = `diameter`, η = `step_size`, n = `population` and σ = `noise_std`.
+
+    Returns:
+        μ, rounded up, as `gaussian_dp_mu`, and our least μ by shifted interpolation as `best_mu`.
+    """
     shift = inputs.sensitivity / inputs.population
     square = 3.0 * shift * inputs.diameter / inputs.step_size + shift**2 * inputs.saturation
     best = _best(
@@ -142,9 +154,14 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
 
 
 def noisy_cgd(inputs: Cyclic) -> Outputs:
-    """Compute μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})).
+    """Compute μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})) of cyclic descent.
 
-    1 − c² and 1 − c^l come from expm1 of multiples of log c, so that nothing cancels near c = 1.
+    The inputs give Δ = `sensitivity`, b = `batch_size`, σ = `noise_std`, c = `contraction`, l = `period` batches in a
+    pass and E = `rounds` passes. 1 − c² and 1 − c^l come from expm1 of multiples of log c, so that nothing cancels near
+    c = 1.
+
+    Returns:
+        μ, rounded up, as `gaussian_dp_mu`, and our least μ by shifted interpolation as `best_mu`.
     """
     c, period, passes = inputs.contraction, inputs.period, inputs.rounds
     shift = inputs.sensitivity / (inputs.batch_size * inputs.noise_std)
@@ -159,7 +176,14 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
 
 
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
-    """Compute μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l)."""
+    """Compute μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l) of projected cyclic descent, as the paper has it.
+
+    The inputs give Δ = `sensitivity`, D = `diameter`, b = `batch_size`, η = `step_size`, l = `period` batches in a pass
+    and σ = `noise_std`.
+
+    Returns:
+        μ, rounded up, as `gaussian_dp_mu`, and our least μ by shifted interpolation as `best_mu`.
+    """
     shift = inputs.sensitivity / inputs.batch_size
     square = 3.0 * shift * inputs.diameter / (inputs.step_size * inputs.period)
     square += shift**2 * (1.0 + inputs.saturation / inputs.period)
@@ -174,6 +198,7 @@ def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
 
 
 def _source(item: str) -> Source:
+    """Return the source of an item of the paper."""
     return Source("bok2024shifted", f"Section 4, {item}, as in the authors' code")
 
 
@@ -181,8 +206,8 @@ NOISY_GD = Theorem(
     id="bok-su-altschuler-2024.noisy-gd-strongly-convex",
     title="Noisy gradient descent, strongly convex, exactly",
     statement=(
-        "After t steps: μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)). Here c = max(|1 − ηλ|, |1 − ηβ|). The "
-        "bound is attained"
+        "After t steps the released model is μ-Gaussian differentially private with μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) "
+        "(1 + c)/(1 − c)). Here c = max(|1 − ηλ|, |1 − ηβ|). The bound is attained"
     ),
     source=_source("NoisyGD, strongly convex"),
     status=Status.PROVED,
@@ -194,12 +219,17 @@ NOISY_GD = Theorem(
 NOISY_GD_IN_BALL = Theorem(
     id="bok-su-altschuler-2024.noisy-gd-projected",
     title="Noisy gradient descent in a bounded domain",
-    statement="Convex losses, t ≥ ⌈Dn/(ηΔ)⌉ steps: μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉) for every such t",
+    statement=(
+        "For convex losses and every t ≥ ⌈Dn/(ηΔ)⌉, the model after t steps is μ-Gaussian differentially private with "
+        "μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉)"
+    ),
     source=_source("NoisyGD, convex, projected"),
     status=Status.PROVED,
     conditions=(
         Condition(
-            "enough-rounds", "t ≥ ⌈Dn/(ηΔ)⌉", lambda inputs: Sides.at_least(inputs.rounds, float(inputs.saturation))
+            "enough-rounds",
+            "the run has t ≥ ⌈Dn/(ηΔ)⌉ steps of size η, for n records and diameter D",
+            lambda inputs: Sides.at_least(inputs.rounds, float(inputs.saturation)),
         ),
         GRADIENTS,
         MAPS,
@@ -222,8 +252,8 @@ NOISY_CGD = Theorem(
     id="bok-su-altschuler-2024.noisy-cgd-strongly-convex",
     title="Noisy cyclic gradient descent, strongly convex",
     statement=(
-        "Let l batches of b records be in a fixed order, with E passes. Then μ = (Δ/bσ) √(1 + c^{2l−2} (1 − "
-        "c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)}))"
+        "Let l batches of b records be in a fixed order, with E passes. Then the released model is μ-Gaussian "
+        "differentially private with μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)}))"
     ),
     source=_source("NoisyCGD, strongly convex"),
     status=Status.PROVED,
@@ -237,7 +267,10 @@ NOISY_CGD = Theorem(
 NOISY_CGD_IN_BALL = Theorem(
     id="bok-su-altschuler-2024.noisy-cgd-projected",
     title="Noisy cyclic gradient descent in a bounded domain",
-    statement="Convex losses, any number of passes: μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l)",
+    statement=(
+        "For convex losses and any number of passes over l batches of b records, the released model is μ-Gaussian "
+        "differentially private with μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l)"
+    ),
     source=_source("NoisyCGD, convex, projected"),
     status=Status.PROVED,
     conditions=(GRADIENTS, MAPS, FIXED_ORDER, HIDDEN),
@@ -268,11 +301,20 @@ NOISY_SGD = Theorem(
         Erratum(
             "E-S1",
             grade=Grade.MISPRINT,
-            printed="c^{v+1} together with v sampled steps. The code has v + 1 of them, and no √2 in their shift",
+            place="Section 4, NoisySGD, and the authors' code",
+            printed=(
+                "The bound composes one shift, which has the factor c^{v+1} of the distance of two runs, with v "
+                "sampled steps. The number c is the Lipschitz constant of a step. The code has v + 1 sampled steps, "
+                "and no √2 in their shift."
+            ),
             truth=(
-                "After v sampled steps c^v of the distance is left. With the noise split in shares κ and 1 − κ "
-                "the shift has the factor 1/√κ. Each sampled step has the factor 1/√(1 − κ). See "
-                "epsilond.sampled-shifted-interpolation"
+                "After v sampled steps c^v of the distance is left. Let the noise be split in shares κ and 1 − κ. The "
+                "shift then has the factor 1/√κ. Each sampled step has the factor 1/√(1 − κ). The corrected bound is "
+                "epsilond.sampled-shifted-interpolation."
+            ),
+            charitable=(
+                "If c^{v+1} is read with v + 1 sampled steps, and every shift with √2, the bound follows from the "
+                "corrected one at κ = 1/2."
             ),
             test="tests/theorems/hidden_states/test_shifted_interpolation_sampled.py::test_the_distance_left_needs_every_sampled_step",
         ),

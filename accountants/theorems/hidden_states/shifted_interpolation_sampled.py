@@ -47,7 +47,7 @@ MOST_WINDOWS = 128
 LEAST_SHIFT = 1e-100
 """Least μ of the shift, so that its noise multiplier is finite."""
 SHARES = np.linspace(0.02, 0.98, 49)
-"""Shares κ of the noise that are tried."""
+"""Shares κ of the noise variance that are tried, in steps of 0.02."""
 
 SAMPLED = Theorem(
     id="epsilond.sampled-shifted-interpolation",
@@ -107,7 +107,7 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     """
     step = run.step_schedule.at(1, 1)
     constant = run.lipschitz_constant(step)
-    assert constant is not None
+    assert constant is not None  # the theorem requires smooth losses
     rate = -math.log(max(float(constant[0]), LEAST_CONTRACTION))
     (shift,), _ = run.shifts(1, 1)
     noise = float(step[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
@@ -116,18 +116,28 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
 
 
 def best_window(run: ProjectedRun) -> StepWindow:
-    """Return the split of the run with the least expected μ², from a grid of splits. Every split is valid."""
+    """Return the split of a run into earlier and last steps with the least estimated μ², from a grid of splits.
+
+    The last steps are composed. A share κ of their noise variance hides the distance that two runs on neighbouring data
+    have before them. Hence μ² is that of this shift, divided by κ, plus that of the composed steps with the other
+    noise. Every split gives a valid bound, so that a coarse grid suffices.
+
+    Args:
+        run: a run of equal steps, each on a fresh batch.
+    """
     rate = run.participants / run.clients
     (shift,), _ = run.shifts(1, 1)
-    windows = np.unique(np.geomspace(1.0, max(run.steps - 1.0, 1.0), MOST_WINDOWS).round())
-    squares = shift_square(run, windows)
-    total = squares[:, None] / SHARES + windows[:, None] * sampled_square(rate, float(shift) / np.sqrt(1.0 - SHARES))
-    place, share = np.unravel_index(int(np.argmin(total)), total.shape)
+    steps = np.unique(np.geomspace(1.0, max(run.steps - 1.0, 1.0), MOST_WINDOWS).round())
+    shift_squares = shift_square(run, steps)
+    step_squares = sampled_square(rate, float(shift) / np.sqrt(1.0 - SHARES))
+    total = shift_squares[:, None] / SHARES + steps[:, None] * step_squares
+    row, column = np.unravel_index(int(np.argmin(total)), total.shape)
+    share = float(SHARES[column])
     return StepWindow(
-        steps=int(windows[place]),
-        share=float(SHARES[share]),
-        shift_mu=max(math.sqrt(float(squares[place]) / float(SHARES[share])) * OUTWARD, LEAST_SHIFT),
-        expected_square=float(total[place, share]),
+        steps=int(steps[row]),
+        share=share,
+        shift_mu=max(math.sqrt(float(shift_squares[row]) / share) * OUTWARD, LEAST_SHIFT),
+        expected_square=float(total[row, column]),
         composed_square=run.steps * float(sampled_square(rate, np.asarray(float(shift)))),
     )
 

@@ -34,7 +34,10 @@ def _inverse_square(value: float) -> Fraction:
 
 
 def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> float:
-    """Compute z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2), rounded up.
+    """Compute the noise multiplier z_Δ of the sum of clipped updates, z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2), rounded up.
+
+    In a round of adaptive clipping each participant sends its clipped update, and a bit that is 1 if the update was not
+    clipped. The server adds noise to the sums of both.
 
     Args:
         noise_multiplier: z of the whole round.
@@ -59,9 +62,9 @@ def noise_split(*, noise_multiplier: NoiseMultiplier, count_std: Annotated[float
 SHIFTED_BITS = Condition(
     "shifted-bits",
     (
-        "The share of updates that were not clipped is estimated as ½ + (noisy sum of b − ½)/M over the "
-        "participants. The expected number M is fixed beforehand. The clipping norm of a round depends on earlier "
-        "releases only"
+        "A participant's bit b is 1 if its update was not clipped, and 0 otherwise. The share of updates that were not "
+        "clipped is estimated as ½ + (noisy sum of b − ½)/M. The expected number M of participants is fixed "
+        "beforehand. The clipping norm of a round depends on earlier releases only"
     ),
 )
 NOISE_SPLIT = Theorem(

@@ -40,7 +40,11 @@ PROVED_EPSILON = 1.0
 
 @request
 class BinomialInputs:
-    """Sensitivities of the integers, the noise of one trial, and a target."""
+    """A target (ε, δ) for binomial noise: each coordinate, rounded to a grid, gets the number of successes in N trials.
+
+    The sensitivities are in steps of the grid. A trial succeeds with probability p (`success_probability`).
+    `trials_per_step` trials make up one step of the grid.
+    """
 
     epsilon: Epsilon
     delta: Annotated[float, DELTA]
@@ -59,7 +63,11 @@ class BinomialInputs:
 
 
 def constants_of(success_probability: float) -> tuple[float, float, float]:
-    """Compute the constants b_p, c_p and d_p of the binomial mechanism; they are 1/3, 7√2/4 and 2/3 at p = 1/2."""
+    """Compute the constants b, c and d of the binomial mechanism at success probability p.
+
+    b = 2/3 (p² + q²) + q − p, c = √2 (3p³ + 3q³ + 2p² + 2q²) and d = 4/3 (p² + q²), with q = 1 − p. At p = 1/2 they are
+    1/3, 7√2/4 and 2/3.
+    """
     p, q = success_probability, 1.0 - success_probability
     squares = p * p + q * q
     return (
@@ -76,7 +84,12 @@ def least_variance(inputs: BinomialInputs) -> float:
 
 
 def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
-    """Compute ε of binomial noise by the formula of the theorem in this file.
+    """Compute ε of binomial noise (Agarwal et al. 2018, Theorem 1).
+
+    With the variance v = N p(1 − p), the constants b, c, d of `constants_of` and 1/s' trials per grid step,
+
+        ε = (1/s') [Δ₂ √(2 log(1.25/δ)/v) + (Δ₂ c √log(10/δ) + Δ₁ b)/(v (1 − δ/10))
+                    + Δ∞ (2/3 log(1.25/δ) + d log(20 dim/δ) log(10/δ))/v].
 
     Args:
         inputs: sensitivities, the noise of one trial, and δ.
@@ -84,18 +97,19 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
     """
     b, c, d = constants_of(inputs.success_probability)
     variance, delta = inputs.trial_variance * trials, inputs.delta
-    first = inputs.l2_sensitivity * math.sqrt(2.0 * math.log(1.25 / delta) / variance)
-    second = inputs.l2_sensitivity * c * math.sqrt(math.log(10.0 / delta)) + inputs.l1_sensitivity * b
-    third = 2.0 / 3.0 * math.log(1.25 / delta)
-    third += d * math.log(20.0 * inputs.dimension / delta) * math.log(10.0 / delta)
-    total = first + second / (variance * (1.0 - delta / 10.0)) + inputs.linf_sensitivity * third / variance
+    log_ten = math.log(10.0 / delta)
+    l2_term = inputs.l2_sensitivity * math.sqrt(2.0 * math.log(1.25 / delta) / variance)
+    l1_term = inputs.l2_sensitivity * c * math.sqrt(log_ten) + inputs.l1_sensitivity * b
+    linf_factor = 2.0 / 3.0 * math.log(1.25 / delta)
+    linf_factor += d * math.log(20.0 * inputs.dimension / delta) * log_ten
+    total = l2_term + l1_term / (variance * (1.0 - delta / 10.0)) + inputs.linf_sensitivity * linf_factor / variance
     return total * inputs.trials_per_step
 
 
 def least_trials(inputs: BinomialInputs) -> int | None:
     """Return the least number of trials that meets the target and the theorem's bound on the variance.
 
-    The result is None if it is above 10^15.
+    The search doubles the number until it is enough, and then bisects. The result is None if it is above 10^15.
     """
     high = max(1, math.ceil(least_variance(inputs) / inputs.trial_variance))
     if binomial_epsilon(inputs, high) <= inputs.epsilon:
@@ -128,10 +142,13 @@ def binomial(inputs: BinomialInputs, reading: Reading = "printed") -> Outputs:
     trials = least_trials(inputs)
     if trials is None:
         return {"trials": "unbounded"}
-    levels, steps = inputs.quantization_levels, inputs.quantization_levels * inputs.trials_per_step
-    bits = (2 * (steps + trials)).bit_length() if reading == "printed" else binomial_bits(steps, trials)
+    levels_in_trials = inputs.quantization_levels * inputs.trials_per_step
+    if reading == "printed":
+        bits = (2 * (levels_in_trials + trials)).bit_length()
+    else:
+        bits = binomial_bits(levels_in_trials, trials)
     variance = inputs.trial_variance * trials / inputs.trials_per_step**2
-    error = inputs.dimension * variance / levels**2
+    error = inputs.dimension * variance / inputs.quantization_levels**2
     return {"trials": trials, "bits_per_coordinate": bits, "variance": variance, "mean_squared_error": error}
 
 
@@ -144,16 +161,23 @@ class TrialsInputs(BinomialInputs):
 
 EPSILON_AT_MOST_ONE = Condition(
     "epsilon-at-most-one",
-    "ε ≤ 1: the leading term is the classical tail bound of the Gaussian mechanism",
+    "ε is at most 1, since the leading term is the classical tail bound of the Gaussian mechanism",
     lambda inputs: Sides.at_most(inputs.epsilon, PROVED_EPSILON),
 )
 D_15 = Erratum(
     "D-15",
     grade=Grade.PROVED_WRONG,
-    printed="Holds at every ε. At ε = 10, t = 35 and 23 bits, by m := N in equation (7)",
+    place="Theorem 1 of Agarwal et al. 2018; equation (7), Table 2 and Table 4 of Das et al.",
+    printed=(
+        "Theorem 1 states its formula for the ε of the Binomial mechanism of N trials at every ε. Das et al. use it at "
+        "ε = 10. Their tables state t = 35 and 23 bits, which follow if m in equation (7) is N."
+    ),
     truth=(
-        "Proved for ε ≤ 1: at ε = 10, δ = 3e-6 one coordinate has δ = 6.07e-6. Bin(N) has N + 1 outcomes, so 34 and "
-        "22 bits"
+        "The formula is proved for ε ≤ 1. At ε = 10 and δ = 3e-6, its N gives δ = 6.07e-6 for one coordinate. Bin(N) "
+        "has N + 1 outcomes, so that 34 and 22 bits are enough."
+    ),
+    charitable=(
+        "If m in equation (7) is read as N/2, t is 34 and 22. No reading that we know makes the formula hold at ε = 10."
     ),
     test=f"{_TESTS}::test_beyond_one_the_formula_promises_too_much",
 )
@@ -210,18 +234,18 @@ def epsilon_of_trials(inputs: TrialsInputs) -> Outputs:
 GIVEN = Theorem(
     id="agarwal-2018.1-epsilon",
     title="The Binomial mechanism at given noise",
-    statement="The ε of agarwal-2018.1 for N trials",
+    statement="The noise of N trials, as in agarwal-2018.1, is (ε, δ)-private with the ε of that theorem's formula",
     source=Source("agarwal2018cpsgd", "Theorem 1"),
     status=Status.PROVED,
     conditions=(
         Condition(
             "variance",
-            "N p(1 − p) ≥ max(23 log(10d/δ), 2Δ∞/s')",
+            "the variance N p(1 − p) of N trials is at least max(23 log(10d/δ), 2Δ∞/s'), for d coordinates of step s'",
             lambda inputs: Sides.at_least(inputs.trial_variance * inputs.trials, least_variance(inputs)),
         ),
         Condition(
             "epsilon-at-most-one",
-            "the ε that is found is at most 1",
+            "the resulting ε is at most 1",
             lambda inputs: Sides.at_most(binomial_epsilon(inputs, inputs.trials), PROVED_EPSILON),
         ),
     ),

@@ -60,8 +60,8 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
     Raises:
         InvalidInput: the least σ is below 1e-5 or above 1e290 sensitivities.
     """
-    near_one = log_delta > -0.5
-    target = -math.log(-math.expm1(log_delta)) if near_one else log_delta
+    is_near_one = log_delta > -0.5
+    target = -math.log(-math.expm1(log_delta)) if is_near_one else log_delta
 
     def excess(shift: float, side: int = 0) -> float:
         """Return log δ minus the target, which increases with the shift.
@@ -72,20 +72,32 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
             shift: sensitivity over σ.
             side: 1 to round the result up, −1 to round it down, 0 for no rounding.
         """
-        log_value, log_rest = theta_logs(epsilon, shift)
-        value = -log_rest if near_one else log_value
-        return value + side * LOG_ACCURACY * (1.0 + abs(value)) - target if math.isfinite(value) else value
+        log_value, log_complement = theta_logs(epsilon, shift)
+        value = -log_complement if is_near_one else log_value
+        if not math.isfinite(value):
+            return value
+        return value + side * LOG_ACCURACY * (1.0 + abs(value)) - target
 
-    shift = _find_root(excess)
-    safe, unsafe, step = shift, shift, 2.0**-46
-    while excess(safe, 1) > 0.0:
-        safe, step = safe * (1.0 - step), 2.0 * step
-    step = 2.0**-46
-    while excess(unsafe, -1) <= 0.0:
-        unsafe, step = unsafe * (1.0 + step), 2.0 * step
+    root = _find_root(excess)
+    safe_shift = _move_until(lambda shift: excess(shift, 1) <= 0.0, root, -1.0)
+    unsafe_shift = _move_until(lambda shift: excess(shift, -1) > 0.0, root, 1.0)
     # The quotients are rounded outward, so that the shift of each bound on σ is within the certified range.
-    upper = sensitivity / safe * (1.0 + 4.0 * UNIT_ROUNDOFF)
-    return Interval(sensitivity / unsafe * (1.0 - 4.0 * UNIT_ROUNDOFF), upper)
+    lower = sensitivity / unsafe_shift * (1.0 - 4.0 * UNIT_ROUNDOFF)
+    return Interval(lower, sensitivity / safe_shift * (1.0 + 4.0 * UNIT_ROUNDOFF))
+
+
+def _move_until(is_certified: Callable[[float], bool], start: float, sign: float) -> float:
+    """Return a number near `start` for which a condition holds.
+
+    Args:
+        is_certified: the condition, which holds far enough in the direction of `sign`.
+        start: the first number.
+        sign: 1.0 to move up, −1.0 to move down, by relative steps that double.
+    """
+    value, step = start, 2.0**-46
+    while not is_certified(value):
+        value, step = value * (1.0 + sign * step), 2.0 * step
+    return value
 
 
 def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
@@ -102,7 +114,11 @@ def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) 
 
 
 def _find_root(excess: Callable[[float], float]) -> float:
-    """Return the shift at which an increasing function crosses zero, within about 1e-14 relative."""
+    """Return the shift at which an increasing function crosses zero, within about 1e-14 relative.
+
+    Raises:
+        InvalidInput: the crossing is above `LARGEST_SHIFT` or below e^−670.
+    """
     high, most = 0.0, math.log(LARGEST_SHIFT)
     while excess(math.exp(high)) <= 0.0:
         if high >= most:
@@ -153,7 +169,9 @@ def _exact_outputs(epsilon: float, log_delta: float, sensitivity: float) -> dict
     return {"lower_exact_noise_std": bounds.lower, "upper_exact_noise_std": bounds.upper}
 
 
-EPSILON_AT_MOST_ONE = Condition("epsilon-at-most-one", "ε ≤ 1", lambda inputs: Sides.at_most(inputs.epsilon, 1.0))
+EPSILON_AT_MOST_ONE = Condition(
+    "epsilon-at-most-one", "ε is at most 1", lambda inputs: Sides.at_most(inputs.epsilon, 1.0)
+)
 
 DWORK_ROTH_GAUSSIAN = Theorem(
     id="dwork-roth-2014.a.1",
@@ -176,7 +194,9 @@ BUN_STEINKE_GAUSSIAN = Theorem(
     status=Status.PROVED,
     conditions=(
         Condition(
-            "epsilon-range", "ε ≤ 8 ln(1/δ)", lambda inputs: Sides.at_most(inputs.epsilon, -8.0 * inputs.log_delta)
+            "epsilon-range",
+            "the target (ε, δ) satisfies ε ≤ 8 ln(1/δ)",
+            lambda inputs: Sides.at_most(inputs.epsilon, -8.0 * inputs.log_delta),
         ),
     ),
     formula=bun_steinke_gaussian,

@@ -43,9 +43,10 @@ def cut_moment(order: int, reach: float) -> float:
         reach: largest value y > 0.
     """
     if reach > 1.0:
-        tail = (reach if order == 1 else reach * (reach + 2.0)) * math.exp(-reach) / -math.expm1(-reach)
-        return (1.0 if order == 1 else 2.0) - tail
+        untruncated, factor = (1.0, reach) if order == 1 else (2.0, reach * (reach + 2.0))
+        return untruncated - factor * math.exp(-reach) / -math.expm1(-reach)
 
+    # The closed form would cancel; the quotient of two power series does not.
     def integral(power: int) -> float:
         """Return the integral of x^power e^(−x) over [0, y], divided by y^(power + 1)."""
         return math.fsum((-reach) ** k / (math.factorial(k) * (k + power + 1)) for k in range(_TERMS))
@@ -86,11 +87,11 @@ TRUNCATED_LAPLACE = Theorem(
     conditions=(
         Condition(
             "delta-at-most-half",
-            "δ ≤ 1/2, so that Δ ≤ A",
+            "δ is at most 1/2, so that the support [−A, A] reaches the sensitivity (Δ ≤ A)",
             lambda inputs: Sides.at_most(inputs.log_delta, -math.log(2.0)),
         ),
         Condition(
-            "one-coordinate", "one number is released: over d coordinates every one of them may leave the support"
+            "one-coordinate", "one number is released, since each of several coordinates could leave the support"
         ),
     ),
     formula=reach,

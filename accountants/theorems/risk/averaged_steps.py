@@ -13,6 +13,8 @@ E(F(w_t) − F*) ≤ D²/2η + η R s²/2. The mean w̄ of the R iterates is pos
 η = D/(s√R) it has
 
     E F(w̄) − F* ≤ D s/√R.
+
+At any other η the bound is D²/(2ηR) + ηs²/2.
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula
-from epsilond.accountants.numerics.outward import root_up
+from epsilond.accountants.numerics.outward import root_up, round_up
 from epsilond.accountants.quantities import (
-    NOISE_STD,
     PARTICIPANTS_AMONG_CLIENTS,
     SAMPLING,
+    STEP_SIZE,
     Clients,
     Diameter,
     Dimension,
@@ -34,11 +36,13 @@ from epsilond.accountants.quantities import (
     Participants,
     Rounds,
 )
+from epsilond.accountants.quantities.ranges import in_squares_or_zero
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 
 CohortSampling = Literal["full", "poisson", "without-replacement"]
 """Ways to draw the participants of a round from the clients."""
 
+MEAN_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of the mean of a round; 0 without noise", "gradient")
 RATE_ROUNDING = Fraction(1, 2**50)
 """Relative rounding error of the mean of a round, as the probability M/N is stored as a double."""
 
@@ -66,9 +70,9 @@ def second_moment(
         L² (1 + v) + d σ², exactly. v is (1 − M/N)/M for Poisson sampling, the relative variance of the number of
         participants, and 0 otherwise.
     """
-    relative_variance = (
-        Fraction(clients - participants, clients * participants) if sampling == "poisson" else Fraction(0)
-    )
+    relative_variance = Fraction(0)
+    if sampling == "poisson":
+        relative_variance = Fraction(clients - participants, clients * participants)
     return Fraction(lipschitz) ** 2 * (1 + relative_variance) + dimension * Fraction(noise_std) ** 2
 
 
@@ -84,8 +88,9 @@ def averaged_steps(
     dimension: Dimension,
     lipschitz: Lipschitz,
     diameter: Diameter,
-    noise_std: Annotated[float, NOISE_STD],
+    noise_std: Annotated[float, MEAN_NOISE_STD],
     rounds: Rounds,
+    step_size: Annotated[float | None, STEP_SIZE] = None,
 ) -> Outputs:
     """Return a bound on the excess risk of the mean of the iterates, and the step size at which it holds.
 
@@ -98,10 +103,12 @@ def averaged_steps(
         diameter: diameter D of the domain.
         noise_std: standard deviation σ of the noise of the mean, per coordinate.
         rounds: number R of rounds.
+        step_size: step size η; if absent, the one that minimises the bound.
 
     Returns:
-        `excess_risk`, D s/√R with s² of `second_moment`. `without_noise` and `noise_alone` are the same with only the
-        gradients' part and only the noise's part dσ² of s². All three are rounded up.
+        `excess_risk`, D²/(2ηR) + ηs²/2 with s² of `second_moment`; D s/√R at the best η. `without_noise` and
+        `noise_alone` are the best bounds with only the gradients' part and only the noise's part dσ² of s². For a given
+        η, they are the bound with the gradients' part of s², and ηdσ²/2. All three are rounded up.
 
     Raises:
         InvalidInput: if `sampling` is "full" and not all clients participate.
@@ -117,8 +124,18 @@ def averaged_steps(
         noise_std=noise_std,
     )
     noise = dimension * Fraction(noise_std) ** 2
-    slack = 1 + RATE_ROUNDING if sampling == "poisson" else 1
-    squared_distance = Fraction(diameter) ** 2 / rounds * slack**2
+    margin = 1 + RATE_ROUNDING if sampling == "poisson" else 1
+    squared_distance = Fraction(diameter) ** 2 / rounds * margin**2
+    if step_size is not None:
+        eta = Fraction(step_size)
+        noise_part = eta * noise * margin**2 / 2
+        quiet_part = squared_distance / (2 * eta) + eta * (moment - noise) * margin**2 / 2
+        return {
+            "excess_risk": round_up(quiet_part + noise_part),
+            "without_noise": round_up(quiet_part),
+            "noise_alone": round_up(noise_part),
+            "step_size": step_size,
+        }
     return {
         "excess_risk": root_up(squared_distance * moment),
         "without_noise": root_up(squared_distance * (moment - noise)),
@@ -142,7 +159,7 @@ AVERAGED_STEPS = Theorem(
     title="Projected steps along the noisy mean of clients' gradients",
     statement=(
         "Let w̄ be the mean of R iterates at step size D/√(R(L² E K²/M² + dσ²)). Then E F(w̄) − F* ≤ D √((L² E "
-        "K²/M² + dσ²)/R)"
+        "K²/M² + dσ²)/R). At any step size η it is at most D²/(2ηR) + η(L² E K²/M² + dσ²)/2"
     ),
     source=Source("epsilond", "accountants/theorems/risk/averaged_steps.py"),
     status=Status.PROVED,

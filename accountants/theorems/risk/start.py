@@ -101,7 +101,10 @@ def gradient_norm_bounds(
 
 @request
 class StartInputs:
-    """Constants of the loss and the distance of the start from a minimiser: `lipschitz`, or both others."""
+    """Constants of a loss, and the distance of the initial model from a minimiser.
+
+    `lipschitz` is required, or both `smoothness` and `minimiser_gradient_norm`.
+    """
 
     scale: ClassVar = ANY_SCALE
 

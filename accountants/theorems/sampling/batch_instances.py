@@ -7,7 +7,7 @@ the bound on the norm of a contribution.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from epsilond.accountants.curve.facts import GaussianMixtureLaw
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.amplification import Share, drawn_or_not, with_laws_around
 from epsilond.accountants.profiles.binned import Mixture, Noise, cells_pair
-from epsilond.accountants.profiles.gaussian import GaussianMixture, mixture_pair
+from epsilond.accountants.profiles.gaussian import LineMixture, mixture_pair
 from epsilond.accountants.profiles.laplace import opposite_laplace_pair
-from epsilond.accountants.profiles.weighted_groups import gaussian_mixture_pair
+from epsilond.accountants.profiles.weighted_groups import gaussian_mixture_pair, sampled_mixture_pairs
 from epsilond.accountants.specs import Spec
-from epsilond.accountants.specs.primitives import NoisyIntegers, NoisySum
+from epsilond.accountants.specs.primitives import NoisyIntegers, NoisySum, RandomSum
 from epsilond.accountants.structure import (
     draws,
     gaussian_multiplier,
@@ -30,8 +30,6 @@ from epsilond.accountants.structure import (
 from epsilond.accountants.theorems.sampling.multiplicities import MOST_ERROR, round_probabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from epsilond.accountants.curve.facts import Direction
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.guarantee import Guarantee
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.sampling.multiplicities import Multiplicities
 
 MOST_GROUPS = 256
-"""Largest number of distinct multiplicities of an instance; less probable ones are rounded down to one of these."""
+"""Largest number of distinct multiplicities of a pair; less probable ones are rounded down to one of these."""
 
 
 def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
@@ -55,7 +53,7 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
         A pair for upper bounds on δ, and a pair that neighbours attain.
     """
     weights = (math.log(share.absent), math.log(share.rate))
-    pair = mixture_pair(GaussianMixture(weights, (0.0, shift)), GaussianMixture(weights, (0.0, -shift)))
+    pair = mixture_pair(LineMixture(weights, (0.0, shift)), LineMixture(weights, (0.0, -shift)))
     return with_laws_around(pair.forward, pair.backward, share, shift, "replace")
 
 
@@ -77,30 +75,36 @@ def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | Non
         if mechanism.primitive.distribution == "gaussian":
             return opposite_gaussian(contribution, share)[1:]
         return (opposite_laplace_pair(share.rate, contribution, absent=share.absent),)
-    mu = None if inner is None or not inner.curve.tight else inner.curve.upper.gaussian_dp_mu
-    if mu is not None and share.rate < 1.0 and _adds_gaussian_noise(mechanism) and not draws(mechanism):
-        return opposite_gaussian(0.5 * mu * (1.0 - 8 * UNIT_ROUNDOFF), share)[1:]
-    return ()
+    if inner is None or not _is_gaussian_run(mechanism):
+        return ()
+    mu = inner.curve.upper.gaussian_dp_mu if inner.curve.tight else None
+    if mu is None or share.rate == 1.0:
+        return ()
+    return opposite_gaussian(0.5 * mu * (1.0 - 8 * UNIT_ROUNDOFF), share)[1:]
 
 
-def _adds_gaussian_noise(spec: Spec) -> bool:
-    """Return whether every mechanism of the spec adds Gaussian noise to a sum."""
-    return all(gaussian_multiplier(leaf) is not None for leaf in leaves(spec))
+def _is_gaussian_run(spec: Spec) -> bool:
+    """Return whether the spec consists of Gaussian releases only, and does not sample again."""
+    return not draws(spec) and all(gaussian_multiplier(leaf) is not None for leaf in leaves(spec))
 
 
 def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
     """Return pairs that neighbouring data sets attain under replace-one, for a batch of fixed size.
 
-    In the first example all other records equal the replacing record. The pair is then (1 − q) Q + q P against Q. For
+    Let (P, Q) be the mechanism's pair on a batch: the output with the replaced record, and with the replacing one. In
+    the first example all other records equal the replacing record, so a batch without the replaced record gives Q. The
+    pair is then (1 − q) Q + q P against Q, with q the probability that the record is in the batch. For
     contributions of bounded norm, the second example has opposite contributions of the record, with all others zero.
     There are no pairs if the mechanism samples again, is not tight, or is no sum of contributions.
 
     Args:
         spec: the subsampled mechanism.
         inner: replace-one guarantee of the mechanism on the batch.
-        share: inclusion probability of the record.
+        share: inclusion probability q of the record.
     """
     mechanism = spec.mechanism
+    if isinstance(mechanism.primitive, RandomSum):
+        return random_among_zeros(inner, share)
     if draws(mechanism) or not inner.curve.tight or not may_sum_contributions(mechanism):
         return ()
     return (drawn_or_not(inner.curve.upper, share)[1], *opposite_contributions(mechanism, share, inner))
@@ -119,112 +123,173 @@ def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple
         zeroed: zero-out-one guarantee of the mechanism.
         share: inclusion probability q of the record.
     """
+    if isinstance(mechanism.primitive, RandomSum):
+        return random_among_zeros(zeroed, share)
     if draws(mechanism) or not zeroed.curve.tight or not sums_bounded_contributions(mechanism):
         return ()
     zero_others = drawn_or_not(zeroed.curve.upper, share)[1]
     mu = zeroed.curve.upper.gaussian_dp_mu
-    # Several Gaussian releases are one Gaussian release along the line of the contributions.
-    noise_and_shift = (Noise("gaussian"), mu) if mu is not None else noise_of_contribution(mechanism)
-    if noise_and_shift is None or share.rate == 1.0:
+    if mu is not None:
+        # Several Gaussian releases are one Gaussian release along the line of the contributions.
+        contribution: ContributionNoise | None = ContributionNoise(Noise("gaussian"), mu)
+    else:
+        contribution = noise_of_contribution(mechanism)
+    if contribution is None or share.rate == 1.0:
         return (zero_others,)
-    noise, shift = noise_and_shift
+    noise, shift = contribution
     weights = (math.log(share.absent), math.log(share.rate))
     opposite_others = cells_pair(Mixture((0.0, 2.0 * shift), weights), Mixture((0.0, shift), weights), noise)
     return zero_others, opposite_others
 
 
-def noise_of_contribution(mechanism: Spec) -> tuple[Noise, float] | None:
-    """Return the noise on one coordinate, and the shift of one contribution.
+def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
+    """Return the pairs of a contribution of random size in a batch in which all others are zero.
+
+    Args:
+        inner: guarantee of the mechanism on a batch that has the contribution.
+        share: probability that the batch has it.
+    """
+    laws = [pair.law for pair in inner.curve.witnesses]
+    return tuple(sampled_mixture_pairs(law, share)[1] for law in laws if isinstance(law, GaussianMixtureLaw))
+
+
+class ContributionNoise(NamedTuple):
+    """The noise on one coordinate of a sum, and the shift of the sum by one contribution.
+
+    Attributes:
+        noise: the noise, in units of its scale.
+        shift: shift by a contribution of norm C, or by the sensitivity of integers, in the same unit.
+    """
+
+    noise: Noise
+    shift: float
+
+
+def noise_of_contribution(mechanism: Spec) -> ContributionNoise | None:
+    """Return the noise of a mechanism and the shift of one contribution.
 
     Returns:
-        The noise in units of its scale, and the shift of a contribution of norm C, or of the integers' sensitivity, in
-        the same unit. None if the mechanism does not add noise on an unbounded range.
+        None if the mechanism does not add noise on an unbounded range, or if no single coordinate may change by the
+        whole sensitivity.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum):
-        return Noise(primitive.distribution), 1.0 / primitive.multiplier
+        return ContributionNoise(Noise(primitive.distribution), 1.0 / primitive.multiplier)
     if isinstance(primitive, NoisyIntegers) and primitive.noise_levels is None and primitive.shift.fits_one_axis:
-        return Noise("geometric", primitive.decay_rate), primitive.decay_rate * math.floor(primitive.shift.l1)
+        shift = primitive.decay_rate * math.floor(primitive.shift.l1)
+        return ContributionNoise(Noise("geometric", primitive.decay_rate), shift)
     return None
 
 
-def multiplicity_pairs(drawn: Multiplicities, mechanism: Spec, *, zeroed: bool) -> tuple[Pair, ...]:
-    """Return pairs that neighbouring data sets attain under sampling with replacement, for lower bounds on δ.
+class _MultiplicityGroup(NamedTuple):
+    """A multiplicity, the number of times that the record is drawn, with the log of its probability."""
 
-    If the record is replaced, its contribution changes from C to −C, and all others are −C; for Gaussian noise a second
-    pair has all others zero. Integers change from their sensitivity to zero, with all others zero. If the record is
-    zeroed, its contribution changes from C to zero, and all others are zero, or all are −C. Multiplicities are rounded
-    down. This brings the two distributions of a replaced record closer, because they are shifts of one distribution.
+    log_weight: float
+    multiplicity: int
+
+
+_MultiplicityGroups = tuple[_MultiplicityGroup, ...]
+_NO_SHIFT = Mixture((0.0,), (0.0,))
+"""The noise without a contribution."""
+
+
+def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
+    """Return pairs that neighbours attain under replace-one and sampling with replacement, for lower bounds on δ.
+
+    The contribution of the record changes from C to −C. All others are −C, or, in a second pair for Gaussian noise,
+    zero. Integers change from their sensitivity to zero, with all others zero. Multiplicities are rounded down to the
+    least of their group. This brings the two distributions closer, because they are shifts of one distribution.
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
-        mechanism: spec of a mechanism that has a `noise_of_contribution`.
-        zeroed: True for zero-out-one, False for replace-one.
+        contribution: noise, and shift by one contribution.
     """
-    absent = ((drawn.log_absent, 0),) if drawn.rate < 1.0 else ()
-    groups = (*absent, *zip(drawn.log_weights, drawn.least, strict=True))
-    noise_and_shift = noise_of_contribution(mechanism)
-    assert noise_and_shift is not None
-    noise, shift = noise_and_shift
-    if noise.kind == "gaussian" and not zeroed:
-        if drawn.accuracy < MOST_ERROR:
-            one_sided = _gaussian_pair(groups, 2.0 * shift, "remove", drawn)
-            return one_sided, _gaussian_pair(groups, shift, "replace", drawn)
-        one_sided = mixture_pair(_gaussian_mixture(groups, 2.0 * shift), GaussianMixture((0.0,), (0.0,)))
-        return one_sided, mixture_pair(_gaussian_mixture(groups, shift), _gaussian_mixture(groups, -shift))
+    noise, shift = contribution
+    groups = _least_multiplicities(drawn)
+    if noise.kind != "gaussian":
+        change = shift if noise.kind == "geometric" else 2.0 * shift
+        shifted = _shifted_mixture(_merge_light_groups(groups), change)
+        return (cells_pair(shifted, _NO_SHIFT, noise, drawn.accuracy),)
+    if drawn.accuracy < MOST_ERROR:
+        one_sided = _gaussian_pair(groups, 2.0 * shift, "remove", drawn)
+        return one_sided, _gaussian_pair(groups, shift, "replace", drawn)
+    one_sided = mixture_pair(_gaussian_mixture(groups, 2.0 * shift), LineMixture((0.0,), (0.0,)))
+    return one_sided, mixture_pair(_gaussian_mixture(groups, shift), _gaussian_mixture(groups, -shift))
+
+
+def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
+    """Return pairs that neighbours attain under zero-out-one and sampling with replacement, for lower bounds on δ.
+
+    The contribution of the record changes from C to zero. All others are zero, or, in a second pair, −C. The second
+    pair is known only if no multiplicities are grouped, because rounding them down moves both of its distributions.
+
+    Args:
+        drawn: distribution of the number of times that the record is drawn.
+        contribution: noise, and shift by one contribution.
+    """
+    noise, shift = contribution
+    groups = _least_multiplicities(drawn)
     weights = _merge_light_groups(groups)
-    span = 1.0 if zeroed or noise.kind == "geometric" else 2.0
+    shifted = _shifted_mixture(weights, shift)
     if noise.kind == "gaussian" and drawn.accuracy < MOST_ERROR:
-        pair = _gaussian_pair(groups, shift, "remove", drawn)
+        zero_others = _gaussian_pair(groups, shift, "remove", drawn)
     else:
-        pair = cells_pair(_shifted_mixture(weights, span * shift), Mixture((0.0,), (0.0,)), noise, drawn.accuracy)
-    if not zeroed or any(low != high for low, high in zip(drawn.least, drawn.most, strict=True)):
-        return (pair,)
-    opposite_others = cells_pair(
-        _shifted_mixture(weights, 2.0 * shift), _shifted_mixture(weights, shift), noise, drawn.accuracy
-    )
-    return pair, opposite_others
+        zero_others = cells_pair(shifted, _NO_SHIFT, noise, drawn.accuracy)
+    if drawn.least != drawn.most:
+        return (zero_others,)
+    opposite_others = cells_pair(_shifted_mixture(weights, 2.0 * shift), shifted, noise, drawn.accuracy)
+    return zero_others, opposite_others
 
 
-def _gaussian_pair(
-    groups: Sequence[tuple[float, int]], shift: float, direction: Direction, drawn: Multiplicities
-) -> Pair:
+def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
+    """Return the least multiplicity of each group, and 0 if the record may not be drawn at all."""
+    log_weights, least = drawn.log_weights, drawn.least
+    groups = tuple(_MultiplicityGroup(log_weight, times) for log_weight, times in zip(log_weights, least, strict=True))
+    return (_MultiplicityGroup(drawn.log_absent, 0), *groups) if drawn.rate < 1.0 else groups
+
+
+def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Direction, drawn: Multiplicities) -> Pair:
     """Return the pair of Gaussian noise as an exact mixture, for lower bounds on δ.
 
     The probabilities are rounded so that small multiplicities become more likely. This brings the two distributions
     closer (docs/engine-certificate.md, A10).
 
     Args:
-        groups: (log weight, multiplicity) pairs.
+        groups: multiplicities with their log weights.
         shift: shift of the noise per draw of the record, in standard deviations.
         direction: direction of the pair.
         drawn: the distribution of multiplicities, which states the error of the weights.
     """
-    probabilities = round_probabilities([weight for weight, _ in groups], drawn.accuracy, upward=False)
-    shifts = tuple(shift * times for _, times in groups)
+    log_weights = [group.log_weight for group in groups]
+    probabilities = round_probabilities(log_weights, drawn.accuracy, upward=False)
+    shifts = tuple(shift * group.multiplicity for group in groups)
     return gaussian_mixture_pair(GaussianMixtureLaw(shifts, probabilities, direction))
 
 
-def _shifted_mixture(weights: dict[int, float], shift: float) -> Mixture:
-    """Return the mixture of shifts k · `shift`, with the log weight of each multiplicity k."""
-    return Mixture(tuple(shift * times for times in weights), tuple(weights.values()))
+def _shifted_mixture(log_weights: dict[int, float], shift: float) -> Mixture:
+    """Return the mixture of noise shifted by k · `shift`, with the log weight of each multiplicity k."""
+    return Mixture(tuple(shift * times for times in log_weights), tuple(log_weights.values()))
 
 
-def _gaussian_mixture(groups: tuple[tuple[float, int], ...], shift: float) -> GaussianMixture:
-    """Return the Gaussian mixture of means k · `shift`, from (log weight, k) pairs."""
-    return GaussianMixture(tuple(weight for weight, _ in groups), tuple(shift * times for _, times in groups))
+def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
+    """Return the Gaussian mixture of means k · `shift`, with the log weight of each multiplicity k."""
+    log_weights = tuple(group.log_weight for group in groups)
+    return LineMixture(log_weights, tuple(shift * group.multiplicity for group in groups))
 
 
-def _merge_light_groups(groups: tuple[tuple[float, int], ...]) -> dict[int, float]:
-    """Return log weights by increasing multiplicity; a light group is added to the next smaller heavy one.
+def _merge_light_groups(groups: _MultiplicityGroups) -> dict[int, float]:
+    """Return log weights by increasing multiplicity; the weight of a light group moves to a smaller multiplicity.
+
+    A multiplicity is the number of times that a record is in the batch. A group is heavy if its weight is among the
+    `MOST_GROUPS` largest, or its multiplicity is the least. A light group is added to the next smaller heavy one.
 
     Args:
-        groups: (log weight, multiplicity) pairs. The `MOST_GROUPS` heaviest and the smallest multiplicity are heavy.
+        groups: multiplicities with their log probabilities.
     """
-    heavy = {times for _, times in sorted(groups, reverse=True)[:MOST_GROUPS]}
-    heavy.add(min(times for _, times in groups))
+    heavy = {group.multiplicity for group in sorted(groups, reverse=True)[:MOST_GROUPS]}
+    heavy.add(min(group.multiplicity for group in groups))
     merged: dict[int, float] = {}
-    for weight, times in sorted(groups, key=lambda group: group[1]):
-        target = times if times in heavy else max(merged)
-        merged[target] = float(np.logaddexp(merged.get(target, -math.inf), weight))
+    for group in sorted(groups, key=lambda group: group.multiplicity):
+        target = group.multiplicity if group.multiplicity in heavy else max(merged)
+        merged[target] = float(np.logaddexp(merged.get(target, -math.inf), group.log_weight))
     return merged

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import logsumexp
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from epsilond.accountants.numerics.special import FloatArray
 
 NEGLIGIBLE_LOG_WEIGHT = -800.0
 """Log-probability [nat] below which multiplicities are left out; e^−800 is below every δ of a double."""
@@ -66,51 +71,71 @@ def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_G
     Returns:
         The groups, or None if a record is drawn more than `MOST_DRAWS` times on average.
     """
-    if draws > MOST_DRAWS * population or (draws > MOST_DRAWS and population == 1):
+    if draws > MOST_DRAWS * population:
         return None
     if population == 1:
         return Multiplicities((draws,), (draws,), (0.0,), 1.0, -math.inf, 0.0)
+    mean = draws / population
     log_absent = draws * math.log1p(-1.0 / population)
-    longest = min(draws, int(2 * draws / population) + 1024)
-    k = np.arange(1, longest + 1, dtype=np.float64)
-    steps = np.log((draws - k + 1) / k) - math.log(population - 1)
-    log_weights = log_absent + np.cumsum(steps)
-    # Beyond twice the mean every weight is at most half the previous one: the rest weighs less than the last included.
+    # Beyond twice the mean each weight is at most half the previous one. 1024 values later all are below e^−800.
+    k = np.arange(1, min(draws, int(2 * draws / population) + 1024) + 1, dtype=np.float64)
+    # P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1))
+    log_ratios = np.log((draws - k + 1) / k) - math.log(population - 1)
+    log_weights = log_absent + np.cumsum(log_ratios)
+    # The weights that follow the last included one together weigh less than it.
     included = int(np.max(np.nonzero((log_weights > NEGLIGIBLE_LOG_WEIGHT) | (k <= 1))[0])) + 1
-    least, most, weights = [], [], []
-    start = 1
-    while start <= included:
-        faint = log_weights[start - 1] <= FAINT_LOG_WEIGHT and start > draws / population
-        end = start if start < single_groups else int((WIDE if faint else CLOSE) * start)
-        end = min(end, included)
-        least.append(start)
-        most.append(end)
-        weights.append(float(logsumexp(log_weights[start - 1 : end])))
-        start = end + 1
-    accuracy = 4 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(steps[:included]).sum()) + included)
-    rate = -math.expm1(log_absent)
-    return Multiplicities(tuple(least), tuple(most), tuple(weights), rate, log_absent, accuracy)
+    groups = tuple(_group_multiplicities(log_weights[:included], mean, single_groups))
+    accuracy = 4 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(log_ratios[:included]).sum()) + included)
+    return Multiplicities(
+        least=tuple(least for least, _ in groups),
+        most=tuple(most for _, most in groups),
+        log_weights=tuple(float(logsumexp(log_weights[least - 1 : most])) for least, most in groups),
+        rate=-math.expm1(log_absent),
+        log_absent=log_absent,
+        accuracy=accuracy,
+    )
+
+
+def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: int) -> Iterator[tuple[int, int]]:
+    """Yield the least and the largest multiplicity of each group.
+
+    Args:
+        log_weights: log-probability of the multiplicities 1, 2, ….
+        mean: mean multiplicity.
+        single_groups: number from which on multiplicities are grouped.
+    """
+    least = 1
+    while least <= log_weights.size:
+        is_faint = log_weights[least - 1] <= FAINT_LOG_WEIGHT and least > mean
+        width = WIDE if is_faint else CLOSE
+        most = least if least < single_groups else min(int(width * least), log_weights.size)
+        yield least, most
+        least = most + 1
 
 
 def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, upward: bool) -> tuple[float, ...]:
-    """Return probabilities of a stochastically larger distribution, as doubles near the given probabilities.
+    """Return probabilities of a stochastically larger (or smaller) distribution, as doubles near the given ones.
 
-    Probabilities above the most likely multiplicity are rounded up, and those below it are rounded down. The most
-    likely multiplicity has the remaining mass.
+    For a larger one, probabilities of multiplicities above the most likely one are rounded up, and those below it are
+    rounded down. For a smaller one it is the other way round. The most likely multiplicity has the remaining mass.
 
     Args:
         log_probabilities: logarithms [nat] of the probabilities of increasing multiplicities; the sum is one.
         accuracy: bound on the error of each logarithm.
-        upward: False for a stochastically smaller distribution.
+        upward: True for a stochastically larger distribution, False for a smaller one.
     """
     heaviest = max(range(len(log_probabilities)), key=log_probabilities.__getitem__)
-    margin, rounded = 2.0 * accuracy + 16 * UNIT_ROUNDOFF, []
-    for place, log_probability in enumerate(log_probabilities):
-        value = math.exp(log_probability)
-        if (place > heaviest) == upward:
-            rounded.append(max(value * (1.0 + margin), LEAST_PROBABILITY))
+    margin = 2.0 * accuracy + 16 * UNIT_ROUNDOFF
+    rounded = []
+    for index, log_probability in enumerate(log_probabilities):
+        probability = math.exp(log_probability)
+        is_rounded_up = (index > heaviest) == upward
+        if is_rounded_up:
+            rounded.append(max(probability * (1.0 + margin), LEAST_PROBABILITY))
+        elif probability > 2.0 * LEAST_PROBABILITY:
+            rounded.append(probability * (1.0 - margin))
         else:
-            rounded.append(value * (1.0 - margin) if value > 2.0 * LEAST_PROBABILITY else 0.0)
+            rounded.append(0.0)
     rounded[heaviest] = 0.0
     rounded[heaviest] = 1.0 - math.fsum(rounded)
     return tuple(rounded)

@@ -82,7 +82,8 @@ def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -
         return Refusal(COMONOTONE, "proved for a Laplace base, and for several Gaussian releases of one batch")
     inner = case.account(mechanism, case.setting)
     removed = case.account(mechanism, replace(case.setting, relation="add-or-remove-one"))
-    removal_mu, replacement_mu = removed.curve.upper.gaussian_dp_mu, inner.curve.upper.gaussian_dp_mu
+    removal_mu = removed.curve.upper.gaussian_dp_mu  # shift by removing the record
+    replacement_mu = inner.curve.upper.gaussian_dp_mu  # shift by replacing it
     if removal_mu is None or replacement_mu is None or share.rate == 1.0:
         return Refusal(COMONOTONE, "the mechanism on the batch is not a run of Gaussian releases")
     shift = max(removal_mu, 0.5 * replacement_mu) * (1.0 + 8 * UNIT_ROUNDOFF)

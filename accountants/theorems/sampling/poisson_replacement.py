@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 REMOVING_IS_REPLACING = Condition(
     "removing-is-replacing",
-    "the base adds noise to sums of contributions of bounded norm, in batches of no fixed size: checked on the spec",
+    "the base mechanism adds noise to sums of bounded contributions, in batches of no fixed size (checked on the spec)",
 )
 CONVEXITY = Theorem(
     id="epsilond.poisson-replace-one-by-convexity",
@@ -46,7 +46,10 @@ CONVEXITY = Theorem(
 
 
 def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return an upper bound for runs that have no exact pair. It is not known to be attained.
+    """Return the guarantee q δ(log(1 + (e^ε' − 1)/q)) of Poisson sampling under replace-one, by joint convexity.
+
+    δ is the profile of the mechanism for replace-one, and q the inclusion probability. The bound serves sums of bounded
+    contributions for which no dominating pair is known that neighbours attain.
 
     Args:
         spec: the subsampled mechanism.

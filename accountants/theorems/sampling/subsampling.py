@@ -13,12 +13,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.facts import GaussianMixtureLaw
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.plateaus import amplify_plateau
 from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, drawn_or_not
+from epsilond.accountants.profiles.weighted_groups import sampled_mixture_pairs
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs import Spec, Subsampled
+from epsilond.accountants.specs.primitives import RandomSum
 from epsilond.accountants.structure import (
     NO_ORDER,
     SECRET_DRAW,
@@ -40,8 +43,10 @@ from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import (
     fixed_batch,
     opposite_gaussian,
+    random_among_zeros,
     zeroed_in_a_batch,
 )
+from epsilond.accountants.theorems.sampling.zeroed_batches import ZEROED_IN_A_BATCH, zeroed_pair
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec
@@ -82,7 +87,7 @@ POISSON_REPLACE_ONE = Theorem(
     title="Poisson sampling under replace-one, for the Gaussian mechanism",
     statement=(
         "One pair dominates every pair of neighbours, in any dimension. It is (1 − q) N(0, σ²) + q N(C, σ²) "
-        "against (1 − q) N(0, σ²) + q N(−C, σ²)"
+        "against (1 − q) N(0, σ²) + q N(−C, σ²), or the same with a random C (docs/mixtures.md)"
     ),
     source=Source("epsilond", "docs/engine-certificate.md, Poisson replace-one"),
     status=Status.PROVED,
@@ -114,6 +119,8 @@ def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: C
     level, unit = drawn_level(spec, case.setting.unit), case.setting.unit
     if level != f"{unit}s":
         return Refusal(theorem, f"{level} are drawn where a {unit} is protected")
+    if spec.largest_batch is not None:
+        return Refusal(theorem, "a batch that is truncated leaves records out because of others")
     if observes_draw(spec, case.setting):
         return Refusal(theorem, f"the observer {case.setting.observer} sees which clients are drawn")
     return reject_uncovered_spec(theorem, spec, case)
@@ -150,9 +157,10 @@ def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal
     if case.setting.unit != "client" or spec.level == "records":
         return None
     for part in parts(spec.mechanism):
-        if not isinstance(part, Subsampled) or part.level is not None or not part.may_be_of_records:
+        if not isinstance(part, Subsampled):
             continue
-        if not left_out_is_the_same(part.sampling, case.setting.relation):
+        is_ambiguous = part.level is None and part.may_be_of_records
+        if is_ambiguous and not left_out_is_the_same(part.sampling, case.setting.relation):
             message = f"the level of {part.sampling} sampling inside is left open: give the level records or clients"
             return Refusal(theorem, message)
     return None
@@ -184,16 +192,20 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         spec: the subsampled mechanism.
         case: the requested setting and effort.
     """
-    if spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0:
+    if spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0 or spec.largest_batch is not None:
         return Refusal(FULL_BATCH, "the batch leaves records out")
-    if spec.sampling == "without-replacement" and spec.batch_size is not None:
-        level = drawn_level(spec, case.setting.unit)
-        if case.setting.relation == "add-or-remove-one" and (level == f"{case.setting.unit}s" or open_level(spec)):
-            return Refusal(FULL_BATCH, "a batch of fixed size from n + 1 or n records: no valid pair is known")
+    if spec.records_of_one_client is not None and case.setting.unit == "client":
+        return Refusal(FULL_BATCH, "the noise refers to one record, and a client may have several")
+    has_fixed_size = spec.sampling == "without-replacement" and spec.batch_size is not None
+    draws_protected_units = drawn_level(spec, case.setting.unit) == f"{case.setting.unit}s" or open_level(spec)
+    if case.setting.relation == "add-or-remove-one" and has_fixed_size and draws_protected_units:
+        return Refusal(FULL_BATCH, "a batch of fixed size from n + 1 or n records: no valid pair is known")
     if refusal := reject_open_level(FULL_BATCH, spec, case):
         return refusal
-    for_client = case.setting.unit == "client" and draws(spec.mechanism)
-    inner = case.account(drawn_mechanism(spec, case.setting) if for_client else spec.mechanism, case.setting)
+    mechanism = spec.mechanism
+    if case.setting.unit == "client" and draws(mechanism):
+        mechanism = drawn_mechanism(spec, case.setting)
+    inner = case.account(mechanism, case.setting)
     step = FULL_BATCH.because(inner.derivation)
     return Guarantee(setting=case.setting, curve=inner.curve, derivation=step, declared=inner.declared)
 
@@ -218,11 +230,11 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return Refusal(POISSON, "a record that is not drawn may do less than one that is drawn and zeroed")
     inner = case.account(mechanism, case.setting)
     share = Share.of(spec)
-    upper, realised = drawn_or_not(inner.curve.upper, share)
-    if inner.curve.tight:
-        return amplified_guarantee(inner, Curve(upper, (realised,)), POISSON, spec)
-    instances = tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses)
-    return amplified_guarantee(inner, Curve(upper, instances), POISSON, spec)
+    upper, attained = drawn_or_not(inner.curve.upper, share)
+    attained_pairs: tuple[Pair, ...] = (attained,)
+    if not inner.curve.tight:
+        attained_pairs = tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses)
+    return amplified_guarantee(inner, Curve(upper, attained_pairs), POISSON, spec)
 
 
 def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -243,11 +255,19 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if case.setting.relation != "replace-one":
         return Refusal(POISSON_REPLACE_ONE, "the pair of this theorem is for a record that is replaced")
     noise_multiplier = gaussian_multiplier(spec.mechanism)
-    if noise_multiplier is None:
+    is_of_random_size = isinstance(spec.mechanism.primitive, RandomSum)
+    if noise_multiplier is None and not is_of_random_size:
         return Refusal(POISSON_REPLACE_ONE, "proved for a Gaussian base mechanism only")
     inner = case.account(spec.mechanism, case.setting)
-    pair, realised = opposite_gaussian(1.0 / noise_multiplier, Share.of(spec))
-    return amplified_guarantee(inner, Curve(pair, (realised,)), POISSON_REPLACE_ONE, spec)
+    law = inner.curve.upper.law
+    if noise_multiplier is not None:
+        pair, realised = opposite_gaussian(1.0 / noise_multiplier, Share.of(spec))
+        instances: tuple[Pair, ...] = (realised,)
+    else:
+        assert isinstance(law, GaussianMixtureLaw)
+        pair, realised = sampled_mixture_pairs(law, Share.of(spec))
+        instances = (realised,) if inner.curve.tight else random_among_zeros(inner, Share.of(spec))
+    return amplified_guarantee(inner, Curve(pair, instances), POISSON_REPLACE_ONE, spec)
 
 
 def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -274,7 +294,12 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if case.setting.relation == "replace-one":
         return guarantee_of_relation(guarantee, case.setting, fixed_batch(spec, inner, share))
     zeroed = case.account(drawn_mechanism(spec, case.setting), case.setting)
-    return guarantee_of_relation(guarantee, case.setting, zeroed_in_a_batch(spec.mechanism, zeroed, share))
+    instances = zeroed_in_a_batch(spec.mechanism, zeroed, share)
+    if instances and share.rate < 1.0 and zeroed.curve.upper.gaussian_dp_mu is not None:
+        pair = zeroed_pair(zeroed.curve.upper.gaussian_dp_mu, share)
+        curve = Curve(pair, instances)
+        return amplified_guarantee(zeroed, curve, ZEROED_IN_A_BATCH, spec)
+    return guarantee_of_relation(guarantee, case.setting, instances)
 
 
 def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
@@ -305,14 +330,17 @@ def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tup
         setting: the requested setting.
         instances: pairs that neighbours in the relation of the setting attain.
     """
-    replaced = setting.relation == "replace-one"
-    step = guarantee.derivation if replaced else ZEROED_IS_REPLACED.because(guarantee.derivation)
+    step = guarantee.derivation
+    if setting.relation == "zero-out-one":
+        step = ZEROED_IS_REPLACED.because(step)
     curve = Curve(guarantee.curve.upper, instances)
     return Guarantee(setting=setting, curve=curve, derivation=step, declared=guarantee.declared)
 
 
 def amplified_guarantee(inner: Guarantee, curve: Curve, theorem: Theorem, spec: Subsampled) -> Guarantee:
     """Return the guarantee of a subsampled mechanism, with the condition that the members of the batch are secret.
+
+    If the mechanism may reveal the order of the batch, a second condition is that it does not.
 
     Args:
         inner: guarantee of the mechanism on the batch. Its derivation and conditions become part of the result.
@@ -321,9 +349,10 @@ def amplified_guarantee(inner: Guarantee, curve: Curve, theorem: Theorem, spec: 
         spec: the subsampled mechanism.
     """
     step = theorem.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
-    ordered = spec.sampling != "poisson" and may_tell_places(spec.mechanism)
-    own: tuple[Condition, ...] = (SECRET_DRAW, NO_ORDER) if ordered else (SECRET_DRAW,)
-    declared = tuple(dict.fromkeys((*inner.declared, *own)))
+    conditions: tuple[Condition, ...] = (SECRET_DRAW,)
+    if spec.sampling != "poisson" and may_tell_places(spec.mechanism):
+        conditions = (SECRET_DRAW, NO_ORDER)
+    declared = tuple(dict.fromkeys((*inner.declared, *conditions)))
     return Guarantee(setting=inner.setting, curve=curve, derivation=step, declared=declared)
 
 

@@ -49,9 +49,10 @@ DRAWN_OR_NOT = Theorem(
 
 
 def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε), with q the inclusion probability, for mechanisms that no theorem amplifies.
+    """Return the guarantee q δ(ε) at the same ε, with q the inclusion probability of a record.
 
-    Examples are reports under a name, mechanisms of which only (ε, δ) is known, and integers under zero-out-one.
+    It serves mechanisms whose ε no theorem reduces by subsampling. Examples are reports under a name, mechanisms of
+    which only (ε, δ) is known, and integers under zero-out-one.
 
     Args:
         spec: the subsampled mechanism.
@@ -89,13 +90,16 @@ def _instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair, lowe
         lower_rate: largest double that is at most the inclusion probability.
     """
     mechanism = drawn_mechanism(spec, case.setting)
+    share = Share.of(spec)
     are_reports = [isinstance(primitive, CategoryReport) for primitive in primitives(mechanism)]
     if all(are_reports):
-        if inner.curve.tight and lower_rate == Share.of(spec).rate:
+        rate_is_double = lower_rate == share.rate
+        if inner.curve.tight and rate_is_double:
             return (upper,)
         return tuple(thin(pair, lower_rate) for pair in inner.curve.witnesses)
-    if case.setting.relation == "zero-out-one" and spec.sampling == "poisson" and not any(are_reports):
-        return tuple(drawn_or_not(pair, Share.of(spec))[1] for pair in inner.curve.witnesses)
+    is_zeroed_in_poisson_batch = case.setting.relation == "zero-out-one" and spec.sampling == "poisson"
+    if is_zeroed_in_poisson_batch and not any(are_reports):
+        return tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses)
     return ()
 
 

@@ -64,7 +64,15 @@ RECORDS_OF_A_CLIENT = Theorem(
 
 
 def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the pair of the record, thinned by the participation of its client; attained if participation is seen."""
+    """Return the guarantee q δ(ε) of a record whose client takes part with probability q.
+
+    δ(ε) is the profile of the client's own mechanism for the record. The guarantee is attained if the observer sees who
+    takes part.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if case.setting.unit != "record" or drawn_level(spec, "record") != "clients":
         return Refusal(CLIENTS_THEN_RECORDS, "the batch is not one of clients where a record is protected")
     return _thinned_guarantee(CLIENTS_THEN_RECORDS, spec, case)
@@ -107,6 +115,8 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
     """
     if spec.sampling == "with-replacement":
         return Refusal(theorem, "a client drawn twice takes part twice, which is not covered")
+    if spec.largest_batch is not None:
+        return Refusal(theorem, "a batch that is truncated leaves clients out because of others")
     if refusal := reject_uncovered_spec(theorem, spec, case):
         return refusal
     if open_level(spec) and not left_out_is_the_same(spec.sampling, case.setting.relation):
@@ -120,15 +130,15 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     rate = spec.inclusion_probability
     upper = thin(inner.curve.upper, rate)
-    # A spec without a level has no witness, because the other reading may protect better.
-    witnesses: tuple[Pair, ...] = ()
+    # A spec without a level has no lower bounds, because the other reading may protect better.
+    attained_pairs: tuple[Pair, ...] = ()
     if spec.level == "clients" and observes_draw(spec, case.setting):
-        witnesses = tuple(thin(pair, rate) for pair in inner.curve.witnesses)
+        attained_pairs = tuple(thin(pair, rate) for pair in inner.curve.witnesses)
         if inner.curve.tight:
-            witnesses = (upper,)
+            attained_pairs = (upper,)
     return Guarantee(
         setting=case.setting,
-        curve=Curve(upper, witnesses),
+        curve=Curve(upper, attained_pairs),
         derivation=theorem.because(inner.derivation, sampling=spec.sampling, rate=rate),
         declared=tuple(dict.fromkeys((*inner.declared, FRESH_SELECTION))),
     )
@@ -143,6 +153,10 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
+    if spec.records_of_one_client is not None:
+        return Refusal(RECORDS_OF_A_CLIENT, "the noise refers to one record, and a client may have several")
+    if spec.largest_batch is not None:
+        return Refusal(RECORDS_OF_A_CLIENT, "a batch that is truncated leaves records out because of others")
     if pools_records(case.root, case.setting.relation):
         return Refusal(
             RECORDS_OF_A_CLIENT,

@@ -28,9 +28,11 @@ MOST_CLIENTS = 1000
 
 
 def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...]:
-    """Return the pairs of two examples of neighbouring data sets, the one that reveals more first.
+    """Return pairs that neighbouring data sets attain under shuffled k-ary randomized response, for lower bounds on δ.
 
-    No pairs are returned for two categories, where one count determines the other, and for many clients.
+    One client, the victim, holds category a or b. All others hold a third category c in the first pair, which reveals
+    more, and category b in the second. The numbers of reports of a and of b are observed. No pairs are returned for two
+    categories, where one number determines the other, or for more than `MOST_CLIENTS` clients.
 
     Args:
         clients: number of clients, with the one that changes its category.
@@ -61,24 +63,37 @@ def _pair(clients: int, crowd: tuple[float, ...], first: tuple[float, ...], seco
         first: log f in the first distribution of the pair.
         second: log f in the second distribution of the pair.
     """
-    row = np.arange(clients + 1)
-    width = clients + 1 - row
-    a = np.repeat(row, width)
-    b = np.arange(a.size) - np.repeat(np.cumsum(width) - width, width)
-    rest = clients - a - b
-    # log of r_i^c / c!, by the count.
-    powers = np.asarray(crowd)[:, None] * row - gammaln(row + 1.0)
-    base = powers[0][a] + powers[1][b] + powers[2][rest] + gammaln(clients + 1.0)
-    size = clients * (math.log(clients + 1.0) + max(abs(log_rate) for log_rate in crowd))
-    log_p, log_q = (base + _log_share((a, b, rest), crowd, last) for last in (first, second))
-    return finite_pair(log_p, log_q, (64.0 + 16.0 * size) * UNIT_ROUNDOFF)
+    counts = _all_counts(clients)
+    numbers = np.arange(clients + 1)
+    # log r_i^c/c!, a row for each kind i and a column for each count c.
+    log_powers = np.asarray(crowd)[:, None] * numbers - gammaln(numbers + 1.0)
+    log_multinomial = (
+        log_powers[0][counts[0]] + log_powers[1][counts[1]] + log_powers[2][counts[2]] + gammaln(clients + 1.0)
+    )
+    log_p = log_multinomial + _log_ratio(counts, crowd, first)
+    log_q = log_multinomial + _log_ratio(counts, crowd, second)
+    largest_term = clients * (math.log(clients + 1.0) + max(abs(log_rate) for log_rate in crowd))
+    return finite_pair(log_p, log_q, (64.0 + 16.0 * largest_term) * UNIT_ROUNDOFF)
 
 
-def _log_share(counts: Sequence[IntArray], crowd: tuple[float, ...], last: tuple[float, ...]) -> FloatArray:
-    """Return log Σ_i f_i c_i/(n r_i), a sum of positive terms."""
-    if crowd == last:
+def _all_counts(clients: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return all triples of counts that sum to the number of clients, as three arrays of one entry per triple."""
+    first, second = np.triu_indices(clients + 1)
+    second = second - first
+    return first, second, clients - first - second
+
+
+def _log_ratio(counts: Sequence[IntArray], crowd: tuple[float, ...], replaced: tuple[float, ...]) -> FloatArray:
+    """Return log Σ_i f_i c_i/(n r_i), the log ratio of the probabilities of the counts with and without a replacement.
+
+    Args:
+        counts: the counts c_i of each kind of reports.
+        crowd: log r of each kind of report.
+        replaced: log f of each kind, for the replaced report.
+    """
+    if crowd == replaced:
         return np.zeros(counts[0].size)
     clients = float(counts[0][0] + counts[1][0] + counts[2][0])
-    share = sum(count * (math.exp(f - r) / clients) for count, r, f in zip(counts, crowd, last, strict=True))
+    ratio = sum(count * (math.exp(f - r) / clients) for count, r, f in zip(counts, crowd, replaced, strict=True))
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(share))
+        return np.asarray(np.log(ratio))

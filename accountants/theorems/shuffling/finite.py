@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,9 @@ from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
-from epsilond.accountants.numerics.compound_sum import CompoundSum, StepLaw, WeightedPlaces
+from epsilond.accountants.numerics.compound_sum import CompoundSum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.numerics.step_law import StepLaw, WeightedPoints
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -47,12 +48,24 @@ def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
         For each pair, a triple for each outcome: its least probability over all inputs (the privacy blanket), and its
         probabilities under the two inputs.
     """
-    common = [min(column) for column in zip(*rows, strict=True)]
-    return tuple(tuple(zip(common, p, q, strict=True)) for p, q in itertools.permutations(rows, 2))
+    blanket = [min(column) for column in zip(*rows, strict=True)]
+    return tuple(tuple(zip(blanket, p, q, strict=True)) for p, q in itertools.permutations(rows, 2))
 
 
 def response_outcomes(epsilon: float, categories: int) -> tuple[Outcomes, ...]:
-    """Return the outcomes of one pair of k-ary randomized response, with all other categories as one outcome."""
+    """Return the outcomes of one pair of inputs of k-ary randomized response; all pairs have the same δ.
+
+    A report is true with probability e^{ε₀}/(e^{ε₀} + k − 1), and each other category has 1/(e^{ε₀} + k − 1). The
+    outcomes are the two categories of the pair, and all further categories as one.
+
+    Args:
+        epsilon: ε₀ of one report, in nats.
+        categories: number k of categories.
+
+    Returns:
+        One pair of inputs: a triple for each outcome. Its entries are the least probability over all inputs, and the
+        probabilities under the first and the second input of the pair. The first outcome is the first input.
+    """
     false = math.exp(-epsilon) / (1.0 + (categories - 1) * math.exp(-epsilon))
     true, remaining = math.exp(epsilon) * false, (categories - 2) * false
     outcomes = [(false, true, false), (false, false, true)]
@@ -63,9 +76,19 @@ def response_outcomes(epsilon: float, categories: int) -> tuple[Outcomes, ...]:
 
 @dataclass(frozen=True)
 class FiniteBlanketBound(ScaledBound):
-    """The bound by the privacy blanket: the largest one over several pairs of inputs.
+    """The bound on δ of shuffled reports by the privacy blanket: the largest one over several pairs of inputs.
 
-    The blanket is the part of a report's distribution that is the same for all inputs.
+    The blanket is the part of a report's distribution that is the same for all inputs. Outcome i has the weight w_i in
+    it, and the probabilities p_i and q_i under the two inputs. For n clients and α = e^ε,
+
+        δ(ε) ≤ (1/n) E[(Y₁ + … + Y_n)₊],   Y = (p_i − α q_i)/w_i with probability w_i, otherwise 0.
+
+    An outcome without weight is not hidden. It adds (p_i − α q_i)₊ to δ.
+
+    Attributes:
+        clients: number n of clients.
+        pairs: outcomes of each pair of inputs.
+
     Guarantees: the upper bound is at least the exact one, and exceeds it by one part in ten thousand of ε. The lower
     bound is at most the exact one. The cost does not depend on the number of clients.
     """
@@ -79,44 +102,60 @@ class FiniteBlanketBound(ScaledBound):
         return tuple(np.asarray(pair, dtype=np.float64).T for pair in self.pairs)
 
     @cached_property
-    def _largest(self) -> float:
-        """Largest loss over all pairs, rounded up."""
+    def largest_loss(self) -> float:
+        """Largest log p_i/q_i over all outcomes and pairs, rounded up."""
         with np.errstate(divide="ignore", invalid="ignore"):
             losses = [float(np.where(p > 0.0, np.log(p) - np.log(q), -np.inf).max()) for _, p, q in self._tables]
         return max(losses) * (1.0 + 16 * UNIT_ROUNDOFF)
 
-    @property
-    def largest_loss(self) -> float:
-        """Largest log ratio of two inputs' probabilities of one outcome."""
-        return self._largest
-
     def log_bound(self, epsilon: float) -> Interval:
-        """Return the largest lower and the largest upper bound over all pairs."""
-        if epsilon >= self._largest:
+        """Return the largest lower and the largest upper bound on log δ over all pairs of inputs."""
+        if epsilon >= self.largest_loss:
             return Interval(-math.inf, -math.inf)
-        lower, upper = zip(*(self._bound_pair(table, epsilon) for table in self._tables), strict=True)
-        return Interval(max(lower), max(upper))
+        bounds = [self._bound_pair(table, epsilon) for table in self._tables]
+        return Interval(max(pair.lower for pair in bounds), max(pair.upper for pair in bounds))
 
-    def _bound_pair(self, table: FloatArray, epsilon: float) -> tuple[float, float]:
-        """Return lower and upper bounds on log δ(ε) for one pair of inputs.
+    def _bound_pair(self, table: FloatArray, epsilon: float) -> Interval:
+        """Enclose log δ(ε) for one pair of inputs.
 
         Args:
-            table: blanket weight, and probabilities under both inputs, of each outcome.
+            table: weight in the blanket, and probabilities under both inputs, of each outcome.
             epsilon: ε, in nats.
         """
-        common, p, q = table
-        gain = p - math.exp(min(epsilon, 700.0)) * q
-        size = p + math.exp(min(epsilon, 700.0)) * q
-        hidden = common > _LEAST_WEIGHT
-        places = gain[hidden] / common[hidden]
-        errors = 8 * UNIT_ROUNDOFF * size[hidden] / common[hidden]
-        atoms = WeightedPlaces(places, common[hidden], errors, 8 * UNIT_ROUNDOFF * common[hidden])
+        weight, p, q = table
+        alpha = math.exp(min(epsilon, 700.0))
+        gain, size = p - alpha * q, p + alpha * q
+        is_hidden = weight > _LEAST_WEIGHT
+        hidden_weight = weight[is_hidden]
+        atoms = WeightedPoints(
+            points=gain[is_hidden] / hidden_weight,
+            weights=hidden_weight,
+            point_errors=8 * UNIT_ROUNDOFF * size[is_hidden] / hidden_weight,
+            weight_errors=8 * UNIT_ROUNDOFF * hidden_weight,
+        )
         mean = CompoundSum(StepLaw(atoms), self.clients).log_positive_part()
-        exposed = float(np.maximum(gain[~hidden], 0.0).sum())
+        exposed = float(np.maximum(gain[~is_hidden], 0.0).sum())
         charge = math.log(exposed) + _CHARGE_ACCURACY if exposed > 0.0 else -math.inf
-        shift = math.log(self.clients)
-        upper = min(float(np.logaddexp(mean.upper - shift, charge)) + _CHARGE_ACCURACY, 0.0)
-        return min(mean.lower - shift - _CHARGE_ACCURACY, upper), upper
+        log_clients = math.log(self.clients)
+        upper = min(float(np.logaddexp(mean.upper - log_clients, charge)) + _CHARGE_ACCURACY, 0.0)
+        return Interval(min(mean.lower - log_clients - _CHARGE_ACCURACY, upper), upper)
+
+
+class _CountEvent(NamedTuple):
+    """The counts that are more than e^ε times as likely on the first data set as on the second, at each ε.
+
+    A count is the number of clients that send one report. It is B ~ Bin(trials, base) for the other clients, with mass
+    function b, plus 1 if the client with changed data sends it.
+
+    Attributes:
+        least: κ, the least of these counts; it exceeds every count if there is none.
+        log_mass: log b(κ − 1).
+        tail: P(B ≥ κ)/b(κ − 1).
+    """
+
+    least: FloatArray
+    log_mass: FloatArray
+    tail: FloatArray
 
 
 @dataclass(frozen=True)
@@ -124,10 +163,16 @@ class CountProfile(Profile):
     """The profile of the number of clients that send one report: B, plus 1 if the victim sends it.
 
     B ~ Bin(trials, `base`) counts the other clients. The victim sends the report with probability `high` in the first
-    world and `low` < `high` in the second, which differ in its data. Each probability comes with its complement. Let κ
+    world and `low` < `high` in the second, which differ in its data. Let κ
     be the least count that is more than e^ε times as likely in the first world. Then
 
         δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ),   b the mass function of B,   α = e^ε.
+
+    Attributes:
+        trials: number of other clients.
+        base: probability that another client sends the report, and its complement.
+        high: probability that the victim sends it in the first world, and its complement.
+        low: probability that the victim sends it in the second world, and its complement.
     """
 
     trials: int
@@ -146,25 +191,32 @@ class CountProfile(Profile):
         """Distribution of B."""
         return Binomial(np.asarray(float(self.trials)), *self.base)
 
-    def _event(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
+    def _event(self, epsilon: FloatArray) -> _CountEvent:
+        """Find the least count κ that is more than e^ε times as likely in the first world, at each ε.
 
-        If no count is likely enough in the first world, κ exceeds every count.
+        The first world is the data set on which the victim sends the report with probability `high`; in the second one
+        the probability is `low`. B ~ Bin(trials, base) of the other clients send it, with mass function b. With α =
+        e^ε, a count k favours the first world if and only if k (1 − base) A > (trials + 1 − k) base · D, where
+        A = high − α low and D = α (1 − low) − (1 − high). This inequality is solved for k.
+
+        Returns:
+            κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
         """
         growth = np.expm1(np.minimum(epsilon, 700.0))
-        (high, not_high), (low, not_low) = self.high, self.low
+        (base, not_base), (high, not_high), (low, not_low) = self.base, self.high, self.low
         gap = high - low - growth * low
-        needed = (not_low - not_high) + growth * not_low
-        # A count k favours the first world if and only if k (1 − base) gap > (trials + 1 − k) base · needed.
-        with np.errstate(over="ignore"):  # if the ratio overflows, only the largest count favours it
-            ratio = np.where(gap > 0.0, needed / np.where(gap > 0.0, gap, 1.0) * (self.base[0] / self.base[1]), np.inf)
+        complement_gap = (not_low - not_high) + growth * not_low
+        has_event = gap > 0.0
+        with np.errstate(over="ignore"):  # if the ratio overflows, only the largest count favours the first world
+            ratio = np.where(has_event, complement_gap / np.where(has_event, gap, 1.0) * (base / not_base), np.inf)
         size = self.trials + 1.0
-        rest = np.maximum(np.ceil(size / (1.0 + ratio)) - 1.0, 0.0)
-        least = np.where(gap > 0.0, size - rest, size + 1.0)
+        not_sent = np.maximum(np.ceil(size / (1.0 + ratio)) - 1.0, 0.0)
+        least = np.where(has_event, size - not_sent, size + 1.0)
         inside = np.minimum(least, size)
-        log_mass = np.where(gap > 0.0, self._law.log_mass(inside - 1.0), -np.inf)
-        tail = self._law.tail_ratio(np.minimum(inside, self.trials)) * rest * self.base[0] / (inside * self.base[1])
-        return least, log_mass, np.where(gap > 0.0, tail, 0.0)
+        log_mass = np.where(has_event, self._law.log_mass(inside - 1.0), -np.inf)
+        # P(B ≥ κ)/b(κ − 1) = P(B ≥ κ)/b(κ) · b(κ)/b(κ − 1)
+        tail = self._law.tail_ratio(np.minimum(inside, self.trials)) * not_sent * base / (inside * not_base)
+        return _CountEvent(least, log_mass, np.where(has_event, tail, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the logs of P(B ≥ κ) + high b(κ − 1), and of the same sum with low."""
@@ -175,17 +227,25 @@ class CountProfile(Profile):
         )
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ, with the cancellation of the difference charged."""
-        at = np.asarray(epsilon, dtype=np.float64)
-        growth = np.expm1(np.minimum(at, 700.0))
-        least, log_mass, tail = self._event(at)
-        first, second = np.maximum(self.high[0] - self.low[0] - growth * self.low[0], 0.0), growth * tail
-        step = least / np.maximum(self.trials + 2.0 - least, 1.0) * (self.base[1] / self.base[0])
-        slack = (4 * RATIO_ACCURACY + 4 * self._law.accuracy) * (first * (1.0 + step) + second) + 8 * UNIT_ROUNDOFF
+        """Enclose log δ at each ε.
+
+        With α = e^ε, δ = b(κ − 1) (gain − loss), where gain = high − α low and loss = (α − 1) P(B ≥ κ)/b(κ − 1). Here b
+        is the mass function of the number B of other clients that send the report. The least count that is more than α
+        times as likely in the first world is κ; see `_event`. The slack covers the cancellation in gain − loss.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        growth = np.expm1(np.minimum(points, 700.0))
+        least, log_mass, tail = self._event(points)
+        gain = np.maximum(self.high[0] - self.low[0] - growth * self.low[0], 0.0)
+        loss = growth * tail
+        # By rounding, κ may be wrong by one; b then changes by this factor at most.
+        mass_ratio = least / np.maximum(self.trials + 2.0 - least, 1.0) * (self.base[1] / self.base[0])
+        relative_error = 4 * RATIO_ACCURACY + 4 * self._law.accuracy
+        slack = relative_error * (gain * (1.0 + mass_ratio) + loss) + 8 * UNIT_ROUNDOFF
         error = 2.0 * self._law.accuracy * (1.0 + np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass)))
         with np.errstate(divide="ignore"):
-            low = np.log(np.maximum(first - second - slack, 0.0)) + log_mass - error
-            high = np.log(np.maximum(first - second, 0.0) + slack) + log_mass + error
+            low = np.log(np.maximum(gain - loss - slack, 0.0)) + log_mass - error
+            high = np.log(np.maximum(gain - loss, 0.0) + slack) + log_mass + error
         return Enclosure(low, np.minimum(high, 0.0))
 
 

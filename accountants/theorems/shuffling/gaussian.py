@@ -23,9 +23,11 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.numerics.compound_sum import NEGLIGIBLE, CompoundSum, LogEnds, Pieces, StepLaw, WeightedPlaces
+from epsilond.accountants.numerics.compound_sum import NEGLIGIBLE, CompoundSum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.numerics.step_law import Pieces, StepLaw, WeightedPoints
 from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.theorems.shuffling.gaussian_cells import FURTHEST, LUMP, Cells, blanket_cells
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -33,19 +35,22 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.numerics.special import FloatArray
 
-_GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
-_SPACING, _FURTHEST, _LEVELS, _LUMP = 0.02, 37.5, 6, 8
-"""Spacing of cells in w, largest w − c, number of uniform pieces, and cells per lump of an estimate."""
-_LARGEST_LOG_RATIO, _LEAST_MASS = 690.0, 1e-300
-"""Largest log ρ of a cell and least mass of a lump, for which ρ and the quotients by the mass are finite doubles."""
-_NEAREST, _STEP, _FEW, _DEEPEST = 2.0, 0.25, 80.0, -745.0
-"""Nearest cut, step of the search for cuts, reports in the blanket below which no pieces are used, and least log δ."""
+_NEAREST, _STEP = 2.0, 0.25
+"""Smallest w − c of a cut, and step of the search for cuts."""
+_FEW = 80.0
+"""Mean number of reports in the blanket up to which no uniform pieces are used."""
+_DEEPEST = -745.0
+"""log δ below which δ is below every double."""
 _FIRST_CUT, _SECOND_CUT = 4.0, 9.5
 """Log ratio of the estimated δ to the charge at the first cut, and at the second, where the charge is negligible."""
 _LARGEST_EPSILON = 600.0
 """Largest ε, in nats, at which α = e^ε is computed. Beyond it, the upper bound at this ε is valid: δ decreases."""
-_SMALL_CHARGE, _ENOUGH, _FAR_ABOVE, _SURPRISE = 4.4, 12.0, 0.3, 0.0
-"""Log ratio of δ to the charge and to errors; excess over the estimate from which a bound is computed again."""
+_SMALL_CHARGE = 4.4
+"""Log ratio of the expected δ to the charge of a cut."""
+_ENOUGH = 12.0
+"""Log ratio of the expected δ to the error of the compound sum."""
+_FAR_ABOVE = 0.3
+"""Excess of an estimated log δ over the expected one from which a single report is taken to dominate δ."""
 LEAST_BLANKET = 8.0
 """Mean number of clients in the blanket below which the bound is not computed, because it hides too little."""
 
@@ -55,38 +60,33 @@ def log_blanket_mass(noise_multiplier: float) -> float:
     return math.log(2.0) + float(log_ndtr(-1.0 / noise_multiplier))
 
 
-class _Cells(NamedTuple):
-    """Cells of w ≥ 0 with their masses under the density φ(w + c), and the uniform pieces below that density.
+class _ExcessMasses(NamedTuple):
+    """Masses of the privacy blanket, the density φ(|w| + c) that all Gaussian reports have in common, for w > 0.
 
-    The density of the excess x = ρ − 1 = e^{2cw} − 1 is the sum of uniform pieces [0, x_j] and of a rest.
+    At w, two opposite contributions have the likelihood ratio ρ = e^{2c|w|}. Its excess over 1 is x = ρ − 1. The
+    masses for w < 0 are the same.
 
     Attributes:
-        edges: edges of the cells in w, increasing from 0.
-        edge_excess: x at the edges.
-        to_low: mass of the rest in each cell that is moved to the cell's lower edge.
-        to_high: mass of the rest in each cell that is moved to its upper edge. Both together keep the mean of x.
-        mean_excess: mean of x under the rest, in each cell.
-        errors: bounds on the numerical errors of the masses of the rest.
-        levels: right ends x_j of the uniform pieces.
-        level_mass: masses of the uniform pieces.
-        lump_excess: mean of x over each lump of `_LUMP` cells, pieces included, for estimates.
-        lump_mass: mass of each lump.
+        excess: values of x.
+        weights: mass at each of them.
+        errors: bounds on the numerical errors of the masses.
+        excess_beyond: value of x for all the mass beyond the last cell.
     """
 
-    edges: FloatArray
-    edge_excess: FloatArray
-    to_low: FloatArray
-    to_high: FloatArray
-    mean_excess: FloatArray
+    excess: FloatArray
+    weights: FloatArray
     errors: FloatArray
-    levels: FloatArray
-    level_mass: FloatArray
-    lump_excess: FloatArray
-    lump_mass: FloatArray
+    excess_beyond: float
 
 
 class NearBound(NamedTuple):
-    """An upper bound of log δ, the tilt of its sum, and whether a single report dominates δ."""
+    """An upper bound on log δ at one ε.
+
+    Attributes:
+        upper: the bound.
+        tilt: best exponential tilt λ of the sum Y₁ + … + Y_n, to start the search at the next ε; None without a sum.
+        single: whether a single report dominates δ, so that this ε gives no estimate for the next one.
+    """
 
     upper: float
     tilt: float | None
@@ -95,10 +95,18 @@ class NearBound(NamedTuple):
 
 @dataclass(frozen=True)
 class GaussianBlanketBound(ScaledBound):
-    """The blanket's bound for n one-dimensional Gaussian reports, certified on both sides and at most the local bound.
+    """The bound by the privacy blanket for n shuffled one-dimensional Gaussian reports; at most the local bound.
+
+    A report is N(x, σ²) with |x| ≤ C. In units of σ, with c = C/σ, all reports have the density φ(|w| + c) in common.
+    For opposite contributions, with ρ = e^{2c|w|} and α = e^ε, the bound is
+
+        δ(ε) ≤ (1/n) E[(Y₁ + … + Y_n)₊],   Y = ρ − α for w > 0,  1 − αρ for w < 0,  0 without a common part.
+
+    Y is unbounded. It is cut at an edge w = B, and at most Φ(c − B) is charged for the rest. Every B gives a valid
+    bound.
 
     Attributes:
-        clients: n, the victim included.
+        clients: number n of clients, the victim included.
         noise_multiplier: σ/C.
 
     Guarantees: the upper bound is at least the exact one and the lower bound at most. They differ by about 1e-3 in log
@@ -109,111 +117,80 @@ class GaussianBlanketBound(ScaledBound):
     noise_multiplier: float
 
     @cached_property
-    def _reach(self) -> float:
-        """c = C/σ, rounded up, which means less noise."""
+    def _scaled_norm(self) -> float:
+        """c = C/σ, the largest norm of a contribution in units of the noise; rounded up, which means less noise."""
         return 1.0 / self.noise_multiplier * (1.0 + 4 * UNIT_ROUNDOFF)
 
     @cached_property
-    def _cells(self) -> _Cells:
-        """Cells of w, with their masses and moments by Gauss-Legendre quadrature at eight nodes per cell."""
-        c = self._reach
-        edges, levels = self._edges_and_levels()
-        low, width = edges[:-1, None], np.diff(edges)[:, None]
-        w = low + 0.5 * width * (1.0 + _GAUSS_X)
-        weight = 0.5 * width * _GAUSS_W * math.sqrt(0.5 / math.pi)
-        density = np.exp(-0.5 * (w + c) ** 2)
+    def _cells(self) -> Cells:
+        """Cells of w, with uniform pieces if more than `_FEW` reports are expected in the blanket.
 
-        # The density of x = ρ − 1 decreases. A step function below it, with steps at the levels, is a sum of uniform
-        # pieces. The factor 1 − 1e-12 keeps it below the density despite roundoff.
-        height = np.exp(-0.5 * (levels + c) ** 2 - 2.0 * c * levels) / (2.0 * c) * (1.0 - 1e-12)
-        step = np.searchsorted(levels, 0.5 * (edges[:-1] + edges[1:]))
-        piece_density = np.append(height, 0.0)[step][:, None] * 2.0 * c * np.exp(2.0 * c * w)
-        rest = weight * np.maximum(density - piece_density, 0.0)
-
-        # A mass at x is split between the bounds of its cell in proportion to its position, which keeps the mean.
-        position = np.expm1(2.0 * c * (w - low)) / np.expm1(2.0 * c * width)
-        to_high, to_low = (rest * position).sum(axis=1), (rest * (1.0 - position)).sum(axis=1)
-        mass = np.where(to_high + to_low > 0.0, to_high + to_low, 1.0)
-        excess = np.expm1(2.0 * c * edges)
-        right_ends = np.expm1(2.0 * c * levels)
-
-        cell_mass = (weight * density).sum(axis=1)
-        moment = (weight * density * np.expm1(2.0 * c * w)).sum(axis=1)
-        first_of_lump = np.arange(0, cell_mass.size, _LUMP)
-        lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)
-        return _Cells(
-            edges=edges,
-            edge_excess=excess,
-            to_low=to_low,
-            to_high=to_high,
-            mean_excess=excess[:-1] + np.diff(excess) * to_high / mass,
-            errors=UNIT_ROUNDOFF * (64.0 + 4.0 * (edges[1:] + c) ** 2) * cell_mass,
-            levels=right_ends,
-            level_mass=math.sqrt(0.5 / math.pi) * (height - np.append(height[1:], 0.0)) * right_ends,
-            lump_excess=np.add.reduceat(moment, first_of_lump) / lump_mass,
-            lump_mass=lump_mass,
-        )
-
-    def _edges_and_levels(self) -> tuple[FloatArray, FloatArray]:
-        """Return the edges of the cells, and those of them at which uniform pieces end.
-
-        There are no pieces if fewer than `_FEW` reports are expected in the blanket. The pieces would then bound the
-        transform of the sum too weakly, and the sum is smoothed by a Gaussian instead.
+        For fewer reports the pieces would bound the transform of the sum too weakly. The sum is then smoothed by a
+        Gaussian instead.
         """
-        c = self._reach
-        furthest = min(c + _FURTHEST, _LARGEST_LOG_RATIO / (2.0 * c))
-        grid = np.linspace(0.0, furthest, math.ceil(furthest * (1.0 + c) / _SPACING) + 1)
         log_expected = math.log(self.clients) + log_blanket_mass(self.noise_multiplier)
-        if log_expected > math.log(_FEW):
-            levels = np.linspace(0.0, min(3.0 / (1.0 + 2.0 * c), furthest), _LEVELS + 1)[1:]
-        else:
-            levels = np.empty(0)
-        return np.unique(np.concatenate((grid, levels))), levels
+        return blanket_cells(self._scaled_norm, with_pieces=log_expected > math.log(_FEW))
 
     def _distribution(self, growth: float, last: int, *, upper: bool) -> StepLaw:
         """Return a distribution of Y, cut at an edge B, for a one-sided bound on E[(Y₁ + … + Y_n)₊].
 
-        A mass at excess x = ρ − 1 gives an atom of Y at ρ − α = x − (α − 1), for w > 0, and an equal atom at
-        1 − αρ = −(x + (α − 1) + (α − 1)x), for w < 0. Of the mass beyond B only the atom for w < 0 is kept.
+        Y and ρ are those of `GaussianBlanketBound`, with α = e^ε. A mass at excess x = ρ − 1 gives an atom of Y at
+        ρ − α = x − (α − 1), for w > 0, and an equal atom at 1 − αρ = −(x + (α − 1) + (α − 1)x), for w < 0. Only the
+        atom for w < 0 is kept of the mass beyond B.
 
         Args:
             growth: α − 1 = e^ε − 1.
             last: index of the edge B, the last edge of the cells that are used.
-            upper: whether the mass of a cell is split between its bounds, for an upper bound. Otherwise it is moved to
+            upper: whether the mass of a cell is split between its edges, for an upper bound. Otherwise it is moved to
                 its mean, for a lower bound.
         """
-        cells, c = self._cells, self._reach
-        to_low, to_high, errors = cells.to_low[:last], cells.to_high[:last], cells.errors[:last]
-        mass_beyond = float(ndtr(-(cells.edges[last] + c)))
-        if upper:
-            excess = cells.edge_excess[: last + 1]
-            weights = np.append(to_low, 0.0) + np.append(0.0, to_high)
-            weight_errors = np.append(errors, 0.0) + np.append(0.0, errors)
-            excess_beyond = float(excess[-1])
-        else:
-            excess, weights, weight_errors = cells.mean_excess[:last], to_low + to_high, 2.0 * errors
-            if mass_beyond > 0.0:
-                excess_beyond = float(ndtr(c - cells.edges[last])) / mass_beyond - 1.0
-            else:
-                excess_beyond = float(excess[-1])
+        masses = self._split_masses(last) if upper else self._mean_masses(last)
+        excess = masses.excess
         positive = excess - growth
         negative = -(excess + growth + growth * excess)
-        negative_beyond = -(excess_beyond + growth + growth * excess_beyond)
-        roundoff = UNIT_ROUNDOFF * (4.0 + 8.0 * c * float(cells.edges[last]))
-        place_errors = roundoff * np.concatenate((excess + growth, -negative, [-2.0 * negative_beyond]))
-        atoms = WeightedPlaces(
-            places=np.concatenate((positive, negative, [negative_beyond])),
-            weights=np.concatenate((weights, weights, [mass_beyond])),
-            place_errors=place_errors,
-            weight_errors=np.concatenate((weight_errors, weight_errors, [1e-14 * mass_beyond])),
+        negative_beyond = -(masses.excess_beyond + growth + growth * masses.excess_beyond)
+        roundoff = UNIT_ROUNDOFF * (4.0 + 8.0 * self._scaled_norm * float(self._cells.edges[last]))
+        point_errors = roundoff * np.concatenate((excess + growth, -negative, [-2.0 * negative_beyond]))
+        mass_beyond = self._mass_beyond(last)
+        atoms = WeightedPoints(
+            points=np.concatenate((positive, negative, [negative_beyond])),
+            weights=np.concatenate((masses.weights, masses.weights, [mass_beyond])),
+            point_errors=point_errors,
+            weight_errors=np.concatenate((masses.errors, masses.errors, [1e-14 * mass_beyond])),
         )
         return StepLaw(atoms, self._pieces(growth))
 
-    def _pieces(self, growth: float) -> Pieces:
-        """Return the uniform pieces of the distribution of Y.
+    def _split_masses(self, last: int) -> _ExcessMasses:
+        """Return the masses of the cells below an edge, split between the edges of each cell, for upper bounds."""
+        cells = self._cells
+        excess, errors = cells.edge_excess[: last + 1], cells.errors[:last]
+        weights = np.append(cells.to_low[:last], 0.0) + np.append(0.0, cells.to_high[:last])
+        return _ExcessMasses(excess, weights, np.append(errors, 0.0) + np.append(0.0, errors), float(excess[-1]))
 
-        A piece [0, x_j] of the excess becomes [−(α − 1), x_j − (α − 1)] for w > 0, and
-        [−(x_j + (α − 1) + (α − 1)x_j), −(α − 1)] for w < 0, with the same mass.
+    def _mean_masses(self, last: int) -> _ExcessMasses:
+        """Return the masses of the cells of w below the edge with index `last`, each at the mean excess of its cell.
+
+        This gives lower bounds on δ.
+        """
+        cells, c = self._cells, self._scaled_norm
+        excess = cells.mean_excess[:last]
+        excess_beyond = float(excess[-1])
+        mass_beyond = self._mass_beyond(last)
+        if mass_beyond > 0.0:
+            excess_beyond = float(ndtr(c - cells.edges[last])) / mass_beyond - 1.0
+        return _ExcessMasses(
+            excess, cells.to_low[:last] + cells.to_high[:last], 2.0 * cells.errors[:last], excess_beyond
+        )
+
+    def _mass_beyond(self, last: int) -> float:
+        """Return the mass Φ(−(B + c)) of the blanket at w > B, for the edge B with index `last`."""
+        return float(ndtr(-(self._cells.edges[last] + self._scaled_norm)))
+
+    def _pieces(self, growth: float) -> Pieces:
+        """Return the uniform pieces of the distribution of Y, which is a function of the excess x and the sign of w.
+
+        A part of the density of x is a sum of uniform ones on [0, x_j]. Such a piece becomes [−(α − 1), x_j − (α − 1)]
+        for w > 0, and [−(x_j + (α − 1) + (α − 1)x_j), −(α − 1)] for w < 0, with the same mass.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -231,13 +208,15 @@ class GaussianBlanketBound(ScaledBound):
         return _UpperSequence(self)
 
     def upper_near(self, epsilon: float, local: float, expected: float, tilt: float | None) -> NearBound:
-        """Return an upper bound at ε that is tight if log δ is near an expected value.
+        """Return an upper bound on log δ(ε) that is tight if log δ is near an expected value.
+
+        Y is cut where the charge for the cut, which bounds its effect on δ, is a small share of the expected δ.
 
         Args:
             epsilon: ε, in nats.
             local: upper bound of log δ without shuffling.
             expected: the expected log δ.
-            tilt: tilt of the compound sum at a smaller ε, where the search for the tilt starts; None if there is none.
+            tilt: best exponential tilt λ of the sum Y₁ + … + Y_n at a smaller ε, to start the search; None for none.
 
         Returns:
             The bound. It has the given tilt if the sum cannot be positive, so that only the charge remains.
@@ -245,7 +224,7 @@ class GaussianBlanketBound(ScaledBound):
         last = self._cut_for(expected)
         law = self._distribution(math.expm1(min(epsilon, _LARGEST_EPSILON)), last, upper=True)
         total = CompoundSum(law, self.clients, tilt)
-        if total.law.most == 0.0:
+        if total.law.largest_value == 0.0:
             return NearBound(min(self._charge(last), local), tilt, single=False)
         shift = math.log(self.clients)
         # If a single report dominates δ, the estimate is far above the expected value.
@@ -254,14 +233,14 @@ class GaussianBlanketBound(ScaledBound):
         bound = min(local, float(np.logaddexp(main, min(self._charge(last), local))))
         return NearBound(bound, total.tilt, single=excess > _FAR_ABOVE)
 
-    def local_upper(self, epsilon: float) -> float:
-        """Return the upper bound of log δ(ε) by the local guarantee of a report."""
-        return gaussian_pair(2.0 * self._reach).log_delta_bounds(epsilon).upper
+    def local_bounds(self, epsilon: float) -> Interval:
+        """Enclose log δ(ε) of the local guarantee, that of a single report."""
+        return gaussian_pair(2.0 * self._scaled_norm).log_delta_bounds(epsilon)
 
     def _cut_for(self, log_delta: float) -> int:
         """Return the index of an edge B with log Φ(c − B) about `_SMALL_CHARGE` below `log_delta`."""
         distance = -float(ndtri_exp(min(log_delta, 0.0) - _SMALL_CHARGE))
-        return self._find_edge(min(max(distance, _NEAREST), _FURTHEST))
+        return self._find_edge(min(max(distance, _NEAREST), FURTHEST))
 
     def _sum(self, growth: float, last: int, *, upper: bool = True) -> CompoundSum:
         """Return the sum of n copies of Y, cut at the edge `last`, for growth = α − 1; see `_distribution`."""
@@ -270,48 +249,60 @@ class GaussianBlanketBound(ScaledBound):
     def _find_edge(self, distance: float) -> int:
         """Return the index of the first cell edge at least `distance` beyond c."""
         edges = self._cells.edges
-        return min(max(int(np.searchsorted(edges, self._reach + distance)), 8), edges.size - 1)
+        return min(max(int(np.searchsorted(edges, self._scaled_norm + distance)), 8), edges.size - 1)
 
     def _charge(self, last: int) -> float:
         """Return log Φ(c − B), rounded up, for the edge B with index `last`."""
-        value = float(log_ndtr(self._reach - self._cells.edges[last]))
+        value = float(log_ndtr(self._scaled_norm - self._cells.edges[last]))
         return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return both numerical bounds of log δ."""
-        return Interval(*self._enclose(epsilon, both=True))
+        """Enclose log δ of the bound numerically: the best over two cuts of Y, and never above the local guarantee.
+
+        The charge for the nearer cut is a small share of δ, and that for the further one is negligible.
+        """
+        local = self.local_bounds(epsilon)
+        if local.upper < _DEEPEST:
+            return local
+        growth = math.expm1(min(epsilon, _LARGEST_EPSILON))
+        first = self._first_distance(growth)
+        second = self._second_distance(growth, first)
+        cuts = {self._find_edge(first), self._find_edge(second)}
+        upper = min(local.upper, *(self._upper_at(growth, last, local.upper) for last in cuts))
+        lower = max(self._lower_at(growth, last) for last in cuts)
+        return Interval(min(lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """Return an upper bound from one cut instead of two."""
-        return self._enclose(epsilon, both=False).upper
+        """Return an upper bound on log δ from one cut instead of two."""
+        local = self.local_bounds(epsilon)
+        if local.upper < _DEEPEST:
+            return local.upper
+        growth = math.expm1(min(epsilon, _LARGEST_EPSILON))
+        last = self._find_edge(self._first_distance(growth))
+        return min(local.upper, self._upper_at(growth, last, local.upper))
 
-    def _enclose(self, epsilon: float, *, both: bool) -> LogEnds:
-        """Return bounds of log δ: the best over the cuts, and never worse than those of the local guarantee.
+    def _upper_at(self, growth: float, last: int, local: float) -> float:
+        """Return an upper bound on log δ, log of (1/n) E[(Y₁ + … + Y_n)₊] plus a charge, with Y cut at w = B.
 
         Args:
-            epsilon: ε, in nats.
-            both: whether a second cut is used, and a lower bound computed. Otherwise the lower bound is −∞.
+            growth: α − 1 = e^ε − 1.
+            last: index of the edge B.
+            local: upper bound on log δ without shuffling, which limits the charge for the cut.
         """
-        local = gaussian_pair(2.0 * self._reach).log_delta_bounds(epsilon)
-        if local.upper < _DEEPEST:
-            return LogEnds(*local)
-        growth = math.expm1(min(epsilon, _LARGEST_EPSILON))
-        shift = math.log(self.clients)
-        upper, lower = local.upper, -math.inf
-        for last in self._cuts(growth) if both else self._cuts(growth)[:1]:
-            main = self._sum(growth, last).log_positive_part().upper - shift + 8 * UNIT_ROUNDOFF
-            upper = min(upper, float(np.logaddexp(main, min(self._charge(last), local.upper))))
-            if both:
-                lower = max(lower, self._sum(growth, last, upper=False).log_positive_part().lower - shift)
-        return LogEnds(min(lower, local.lower, upper), upper)
+        main = self._sum(growth, last).log_positive_part().upper - math.log(self.clients) + 8 * UNIT_ROUNDOFF
+        return float(np.logaddexp(main, min(self._charge(last), local)))
 
-    def _cuts(self, growth: float) -> tuple[int, ...]:
-        """Return the indices of one or two edges B at which Y may be cut, for growth = α − 1.
+    def _lower_at(self, growth: float, last: int) -> float:
+        """Return a lower bound on the log of the bound, with Y cut at the edge `last`, for growth = α − 1."""
+        return self._sum(growth, last, upper=False).log_positive_part().lower - math.log(self.clients)
 
-        At the first the charge Φ(c − B) is a small share of the estimated δ, at the second a negligible one. The first
-        is found by bisection. If both are the same edge, it is returned once.
+    def _first_distance(self, growth: float) -> float:
+        """Return a distance B − c of a cut w = B at which the charge Φ(c − B) is a small share of δ, by bisection.
+
+        Args:
+            growth: α − 1 = e^ε − 1.
         """
-        near, far = _NEAREST, _FURTHEST
+        near, far = _NEAREST, FURTHEST
         while far - near > _STEP:
             middle = 0.5 * (near + far)
             last = self._find_edge(middle)
@@ -319,45 +310,52 @@ class GaussianBlanketBound(ScaledBound):
                 far = middle
             else:
                 near = middle
-        first = self._find_edge(far)
-        target = self._estimate(growth, first) - _SECOND_CUT
-        distance = far
-        while distance < _FURTHEST and self._charge(self._find_edge(distance)) > target:
+        return far
+
+    def _second_distance(self, growth: float, first: float) -> float:
+        """Return a distance B − c of a cut w = B at which the charge Φ(c − B) is negligible; at least `first`.
+
+        Args:
+            growth: α − 1 = e^ε − 1.
+            first: result of `_first_distance`, at which the charge is a small share of δ.
+        """
+        target = self._estimate(growth, self._find_edge(first)) - _SECOND_CUT
+        distance = first
+        while distance < FURTHEST and self._charge(self._find_edge(distance)) > target:
             distance += _STEP
-        second = self._find_edge(distance)
-        return (first, second) if second > first else (first,)
+        return distance
 
     def _estimate(self, growth: float, last: int) -> float:
-        """Estimate log δ without the charge, by a saddle point over lumps of cells.
+        """Estimate log δ without the charge for the cut of Y, by a saddle point.
+
+        All mass of `LUMP` neighbouring cells counts at its mean excess x. It has Y = x − (α − 1) for w > 0, and
+        Y = −(x + (α − 1) + (α − 1)x) for w < 0. The error is unknown. The result is −∞ if no atom of Y is positive.
 
         Args:
             growth: α − 1 = e^ε − 1.
             last: index of the edge at which Y is cut.
-
-        Returns:
-            The estimate, with no certified error; −∞ if no atom of Y is positive.
         """
-        count = max(last // _LUMP, 2)
+        count = max(last // LUMP, 2)
         excess, mass = self._cells.lump_excess[:count], self._cells.lump_mass[:count]
         places = np.concatenate((excess - growth, -(excess + growth + growth * excess)))
         no_errors = np.zeros(places.size)
         total = CompoundSum(
-            StepLaw(WeightedPlaces(places, np.concatenate((mass, mass)), no_errors, no_errors)), self.clients
+            StepLaw(WeightedPoints(places, np.concatenate((mass, mass)), no_errors, no_errors)), self.clients
         )
-        return total.log_estimate - math.log(self.clients) if total.law.most > 0.0 else -math.inf
+        return total.log_estimate - math.log(self.clients) if total.law.largest_value > 0.0 else -math.inf
 
 
 @dataclass
 class _UpperSequence:
-    """Upper bounds of log δ at increasing ε, with the cut and the tilt that the previous values suggest.
+    """Upper bounds of log δ at increasing ε, with a cut and an exponential tilt that the previous values suggest.
 
-    Every cut and tilt gives a valid bound. Once a single report dominates δ, the previous values suggest nothing, and
-    each bound is computed separately.
+    The cut limits the term Y of each report, and the tilt is that of the saddle point of the sum. Every choice gives a
+    valid bound. Once a single report dominates δ, log δ cannot be extrapolated, and each bound is computed separately.
 
     Attributes:
         bound: the bound that is evaluated.
         values: ε and upper bound of log δ of the previous calls, in their order.
-        tilt: tilt of the compound sum at the previous ε; None before the first sum.
+        tilt: tilt of the sum Y₁ + … + Y_n at the previous ε; None before the first sum.
         single: whether a single report dominated δ at the previous ε.
     """
 
@@ -376,14 +374,15 @@ class _UpperSequence:
         """Return an upper bound from the suggested cut, or from a search for the best cut if that is better."""
         if self.single or len(self.values) < 2:
             return self.bound.upper(epsilon)
-        local = self.bound.local_upper(epsilon)
+        local = self.bound.local_bounds(epsilon).upper
         if local < _DEEPEST:
             return local
         expected = min(_extrapolate(self.values, epsilon), local)
         upper, self.tilt, self.single = self.bound.upper_near(epsilon, local, expected, self.tilt)
         if self.single:
             return self.bound.upper(epsilon)
-        if upper > expected + _SURPRISE:
+        if upper > expected:
+            # The suggested cut is worse than expected, so a search may find a better one.
             return min(upper, self.bound.upper(epsilon))
         return upper
 

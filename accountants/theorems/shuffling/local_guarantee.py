@@ -1,4 +1,4 @@
-"""Bounds of a shuffled mechanism from its local guarantee only: clones and the closed form, at the best (ε₀, δ₀).
+"""The bound of a shuffled mechanism by clone pairs, from its local guarantee only, at the best (ε₀, δ₀).
 
 A local randomizer that is (ε₀, δ₀) for every two inputs is near a purely private one. With s = 1/(1 + e^{ε₀}),
 
@@ -15,7 +15,7 @@ import functools
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -40,82 +40,107 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.theorems.shuffling.planned_rows import Rows, Table
 
-_LARGEST = 700.0
-"""Largest ε₀ of a local guarantee, in nats."""
+LARGEST_LOCAL_EPSILON = 700.0
+"""Largest ε₀ of a local guarantee, in nats; e^700 is still a double."""
 _COARSE, _FINE = 24, 96
-"""Number of ε₀ at which a guarantee is evaluated: a coarse scan, then the range that matters."""
-_DEEPEST = -745.0
-"""log δ₀ below which δ₀ is below every double."""
+"""Number of ε₀ at which a guarantee is evaluated: in a first scan, and then in the range that matters."""
+_LARGEST_LOG_DELTA, _DEEPEST = -2.0, -745.0
+"""Largest log δ₀ that is of use, and the log δ₀ below which δ₀ is below every double."""
 OFFSETS = np.asarray([-1.0, -0.5, 0.0, 0.5, 1.0])
-"""Points of a refinement, relative to its reach."""
+"""Offsets of the points of a refinement in log ε₀, relative to the largest offset."""
 POINTS_KEPT, CLONES_KEPT = 8, 48
 """Number of local guarantees and of clone pairs that are stored."""
 
 
+class LocalPoints(NamedTuple):
+    """Points (ε₀, δ₀) of a local guarantee: increasing ε₀ in nats, and an upper bound on log δ₀ at each."""
+
+    epsilon: FloatArray
+    log_delta: FloatArray
+
+
 @dataclass(frozen=True)
 class LocalCurve:
-    """The points (ε₀, δ₀) of a local guarantee: the guarantee of a single report, for every two inputs.
+    """The points (ε₀, δ₀) of a local guarantee, which is the guarantee of a single report for every two inputs.
 
-    A guarantee with δ₀ = 0 at some ε₀ ≤ 700 is a single point with log δ₀ = −inf.
+    A guarantee with δ₀ = 0 at some ε₀ ≤ 700 is a single point with log δ₀ = −∞.
+
+    Attributes:
+        pair: dominating pair of a single report.
     """
 
     pair: Pair
 
     @cached_property
-    def points(self) -> tuple[FloatArray, FloatArray]:
-        """Increasing ε₀, and upper bounds of log δ₀."""
+    def points(self) -> LocalPoints:
+        """Increasing ε₀, and upper bounds on log δ₀ at them."""
         return _gaussian_points(self.pair) if self.pair.gaussian_dp_mu else self._evaluate_points()
 
-    def _evaluate_points(self) -> tuple[FloatArray, FloatArray]:
-        """Evaluate log δ₀ at ε₀ in the range that matters; at one ε₀ if the guarantee is pure."""
-        if math.isinf(self.pair.log_delta_bounds(_LARGEST).upper):
-            pure = upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, -1e300)
-            return np.asarray([pure]), np.asarray([-np.inf])
-        coarse = np.geomspace(1e-6, _LARGEST, _COARSE)
-        values = self.pair.log_delta(coarse).upper
-        useful = np.flatnonzero((values < -2.0) & (values > _DEEPEST))
+    def _evaluate_points(self) -> LocalPoints:
+        """Evaluate log δ₀ at increasing ε₀, or at the one ε₀ of a pure guarantee (δ₀ = 0).
+
+        A scan of few ε₀ finds the range in which δ₀ is neither useless (`_LARGEST_LOG_DELTA`) nor zero as a double
+        (`_DEEPEST`). The points are in that range.
+        """
+        if math.isinf(self.pair.log_delta_bounds(LARGEST_LOCAL_EPSILON).upper):
+            pure = upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, -1e300)  # δ₀ = 0
+            return LocalPoints(np.asarray([pure]), np.asarray([-np.inf]))
+        coarse = np.geomspace(1e-6, LARGEST_LOCAL_EPSILON, _COARSE)
+        log_delta = self.pair.log_delta(coarse).upper
+        useful = np.flatnonzero((log_delta < _LARGEST_LOG_DELTA) & (log_delta > _DEEPEST))
         if useful.size == 0:
-            return coarse, values
+            return LocalPoints(coarse, log_delta)
         low, high = max(int(useful[0]) - 1, 0), min(int(useful[-1]) + 1, _COARSE - 1)
         fine = np.geomspace(coarse[low], coarse[high], _FINE)
-        return fine, self.pair.log_delta(fine).upper
+        return LocalPoints(fine, self.pair.log_delta(fine).upper)
 
     def rough_lower_bound(self, epsilon: float) -> float:
-        """Estimate a lower bound on log δ₀ at ε by the value at the next point; −∞ beyond the last one.
+        """Estimate a lower bound on log δ₀ at ε by the value at the next larger point; −∞ beyond the last one.
 
-        The estimate decides only which bounds are evaluated.
+        The estimate decides only which bounds are evaluated. It does not enter any bound.
         """
-        places, log_delta = self.points
-        following = int(np.searchsorted(places, epsilon))
-        return float(log_delta[following]) if following < places.size else -math.inf
+        points, log_delta = self.points
+        following = int(np.searchsorted(points, epsilon))
+        return float(log_delta[following]) if following < points.size else -math.inf
 
     def estimate(self, epsilon: FloatArray) -> FloatArray:
-        """Interpolate log δ₀ at several ε: too low below the first point; 0 below the ε₀ of a pure guarantee."""
-        places, log_delta = self.points
-        if places.size == 1:
-            return np.where(epsilon < places[0], 0.0, -np.inf)
-        return np.asarray(np.interp(epsilon, places, log_delta))
+        """Interpolate log δ₀ at several ε. The result is too low below the first point.
+
+        A pure guarantee of ε₀ has the estimate 0 below ε₀ and −∞ from ε₀ on.
+        """
+        points, log_delta = self.points
+        if points.size == 1:
+            return np.where(epsilon < points[0], 0.0, -np.inf)
+        return np.asarray(np.interp(epsilon, points, log_delta))
 
     @property
     def log_step(self) -> float:
-        """Mean spacing of the logarithms of the points."""
-        points = self.points[0]
+        """Mean spacing of the points in log ε₀."""
+        points = self.points.epsilon
         return math.log(points[-1] / points[0]) / max(points.size - 1, 1)
 
-    def spread_points(self, logs: FloatArray, reach: float) -> FloatArray:
-        """Return five ε₀ around each e^log, at most a factor e^±reach away, within the range of the points."""
-        points = self.points[0]
-        return np.clip(np.exp(logs[:, None] + reach * OFFSETS), points[0], points[-1])
+    def spread_points(self, log_centres: FloatArray, largest_offset: float) -> FloatArray:
+        """Return five ε₀ around each centre, within the range of the points.
+
+        Args:
+            log_centres: log ε₀ of the centres.
+            largest_offset: largest offset in log ε₀ from a centre.
+
+        Returns:
+            A row of five ε₀ for each centre.
+        """
+        points = self.points.epsilon
+        return np.clip(np.exp(log_centres[:, None] + largest_offset * OFFSETS), points[0], points[-1])
 
     @property
-    def pure(self) -> float:
-        """ε₀ if δ₀ = 0, otherwise math.inf."""
+    def pure_epsilon(self) -> float:
+        """ε₀ in nats if δ₀ = 0 there, otherwise math.inf."""
         epsilon, log_delta = self.points
         return float(epsilon[0]) if np.isneginf(log_delta).all() else math.inf
 
 
 @functools.lru_cache(POINTS_KEPT)
-def _gaussian_points(pair: Pair) -> tuple[FloatArray, FloatArray]:
+def _gaussian_points(pair: Pair) -> LocalPoints:
     """Evaluate a Gaussian guarantee once for the several bounds of one account."""
     return LocalCurve(pair)._evaluate_points()  # noqa: SLF001
 
@@ -144,21 +169,46 @@ _CHOICES = 96
 """Number of ε₀ per factor of two: fixed values, so that tables of different noises share them."""
 
 
-def neighbourhood(place: int, size: int) -> slice:
+def neighbourhood(index: int, size: int) -> slice:
     """Return the slice of a few points on either side of a point.
 
     Args:
-        place: index of the point.
+        index: index of the point.
         size: number of all points.
     """
-    return slice(max(place - _AROUND, 0), min(place + _AROUND + 1, size))
+    return slice(max(index - _AROUND, 0), min(index + _AROUND + 1, size))
+
+
+Choice = TypeVar("Choice")
+
+
+@dataclass
+class SequentialUpper(Generic[Choice]):
+    """Upper bounds on log δ at increasing ε. Each search for the best clone pair starts near that of the previous ε.
+
+    Attributes:
+        choose: function from ε and the previous choice (None at the first ε) to the index of the clone pair to use.
+        evaluate: function from a choice and ε to an upper bound on log δ(ε).
+        previous: the choice at the previous ε.
+    """
+
+    choose: Callable[[float, Choice | None], Choice]
+    evaluate: Callable[[Choice, float], float]
+    previous: Choice | None = None
+
+    def __call__(self, epsilon: float) -> float:
+        """Return an upper bound on log δ at an ε that is not below the previous one."""
+        choice = self.choose(epsilon, self.previous)
+        self.previous = choice
+        return self.evaluate(choice, epsilon)
 
 
 @dataclass(frozen=True)
 class LocalClonesBound(ScaledBound):
-    """The best clone pair at each ε, over the points (ε₀, δ₀) of a local guarantee; never above the local bound.
+    """The bound on log δ of shuffled reports by the best clone pair at each ε; never above the local guarantee.
 
-    A local guarantee is that of a single report. A clone pair bounds δ after shuffling (see `clones`).
+    A local guarantee is that of a single report. Each of its points (ε₀, δ₀) gives a clone pair, which bounds δ after
+    shuffling (see `ClonesBound`).
 
     Attributes:
         clients: number n of clients.
@@ -177,7 +227,7 @@ class LocalClonesBound(ScaledBound):
     @property
     def largest_loss(self) -> float:
         """Least known ε from which on δ is zero; math.inf if none is known."""
-        return self.local.pure
+        return self.local.pure_epsilon
 
     @property
     def lossy(self) -> bool:
@@ -195,35 +245,40 @@ class LocalClonesBound(ScaledBound):
         """Return a cheap upper bound on log δ, from the clone pair that seems best at ε and the local guarantee."""
         return self._upper_at(self._best(epsilon), epsilon)
 
-    def sequential_upper(self) -> Callable[[float], float]:
-        """Return a function with the values of `upper`, to be called with increasing ε.
+    def sequential_upper(self) -> SequentialUpper[int]:
+        """Return `upper` for calls with increasing ε; each call searches near the best point of the previous one."""
+        return SequentialUpper(self._best, self._upper_at)
 
-        It remembers the best point (ε₀, δ₀) at the previous ε, and searches near it.
+    def _upper_at(self, index: int, epsilon: float) -> float:
+        """Return the lower one of two upper bounds on log δ(ε): of the clone pair of a point, and of a single report.
+
+        The bound of a single report is computed only if it may be the lower one.
         """
-        last: int | None = None
-
-        def upper(epsilon: float) -> float:
-            nonlocal last
-            among = EVERY if last is None else neighbourhood(last, self.local.points[0].size)
-            last = self._best(epsilon, among)
-            return self._upper_at(last, epsilon)
-
-        return upper
-
-    def _upper_at(self, place: int, epsilon: float) -> float:
-        """Return the lower one of a clone pair's quick bound and the local bound."""
-        bound = self._clones(place).upper(epsilon)
+        bound = self._clones(index).upper(epsilon)
         if self.local.rough_lower_bound(epsilon) > bound:
             return bound
         return min(bound, self.local.pair.log_delta_bounds(epsilon).upper)
 
-    def _best(self, epsilon: float, among: slice = EVERY) -> int:
-        """Return the index of the best (ε₀, δ₀) at ε, by the normal approximation of the clones' loss."""
-        local, log_delta = (part[among] for part in self.local.points)
-        return int(np.argmin(self._estimate(epsilon, local, log_delta))) + (among.start or 0)
+    def _best(self, epsilon: float, previous: int | None = None) -> int:
+        """Return the index of the point (ε₀, δ₀) whose clone pair has the least estimate of log δ(ε).
+
+        Args:
+            epsilon: ε, in nats.
+            previous: index of the best point at a slightly smaller ε. Only its neighbours are compared then.
+        """
+        local, log_delta = self.local.points
+        candidates = EVERY if previous is None else neighbourhood(previous, local.size)
+        estimates = self._estimate(epsilon, local[candidates], log_delta[candidates])
+        return int(np.argmin(estimates)) + (candidates.start or 0)
 
     def _estimate(self, epsilon: FloatArray | float, local: FloatArray, log_delta: FloatArray) -> FloatArray:
-        """Estimate log δ of the clone pairs of some (ε₀, δ₀)."""
+        """Estimate log δ at ε of the clone pairs of some points, with the charge for δ₀.
+
+        Args:
+            epsilon: ε, in nats. Arrays are broadcast.
+            local: ε₀ of the points.
+            log_delta: log δ₀ of the points.
+        """
         main = estimate_clones(epsilon, local, -local, self.clients)
         charge = log_distance(self.clients, local, log_delta) + np.logaddexp(0.0, epsilon)
         return np.asarray(np.logaddexp(main, charge))
@@ -234,8 +289,8 @@ class LocalClonesBound(ScaledBound):
         Gaussian reports with nearly the same noise share a table, which is stored. Other reports have one of their own.
         """
         representative = cell_representative(self.local.pair)
-        make = _make_and_store if representative.gaussian_dp_mu else _make
-        local, table = make(self.clients, representative, self.coarse)
+        make_table = _stored_table if representative.gaussian_dp_mu else _make_table
+        local, table = make_table(self.clients, representative, self.coarse)
         return table.rows(self._costs(local))
 
     def _costs(self, local: FloatArray) -> Costs:
@@ -249,88 +304,69 @@ class LocalClonesBound(ScaledBound):
         """Plan a table of upper bounds on log δ.
 
         Returns:
-            The values of ε₀ for the clone pairs of the table, and the table. The values are closer together than the
-            points of the local guarantee, in the range that has the best ones.
+            The values of ε₀ for the clone pairs of the table, and the table.
         """
-        local, log_delta = self.local.points
-        at_zero = int(np.argmin(self._estimate(0.0, local, log_delta)))
-        best_local = float(local[at_zero])
-        scale = 2.0 * math.tanh(0.5 * best_local) / math.sqrt((self.clients - 1) * math.exp(-best_local) + 1.0)
-        epsilon = epsilon_grid(scale, float(local[-1]))
-        own = self.local.estimate(epsilon)
-        if local.size > 1:
-            sparse = slice(None, None, 3)
-            rough = self._estimate(epsilon[sparse, None], local, log_delta)
-            best = np.argmin(rough, axis=1)[rough.min(axis=1) < own[sparse] + 1.0]
-            if best.size:
-                low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, local.size - 1)
-                first, last = (round(_CHOICES * math.log2(local[place])) for place in (low, high))
-                local = np.exp2(np.arange(first, last + 1) / _CHOICES)
-                log_delta = self.local.pair.log_delta(local).upper
+        epsilon = self._row_candidates()
+        unshuffled = self.local.estimate(epsilon)
+        local, log_delta = self._dense_points(epsilon, unshuffled)
         with np.errstate(divide="ignore", invalid="ignore"):
-            estimates = Estimates(epsilon, self._estimate(epsilon[:, None], local, log_delta), own)
+            estimates = Estimates(epsilon, self._estimate(epsilon[:, None], local, log_delta), unshuffled)
 
-        def upper_bounds(choice: int, at: FloatArray) -> FloatArray:
-            return _clones(self.clients, float(local[choice])).upper_bounds(at)
+        def upper_bounds(choice: int, epsilons: FloatArray) -> FloatArray:
+            return _clone_pair(self.clients, float(local[choice])).upper_bounds(epsilons)
 
         used, table = plan_table(estimates, upper_bounds, self._costs(local), coarse=self.coarse).compact()
         return local[used], table
 
-    def _clones(self, place: int) -> ClonesBound:
-        """Return the stored clone bound of one point."""
-        if place not in self._clone_bounds:
-            self._clone_bounds[place] = self._clones_of(*(float(part[place]) for part in self.local.points))
-        return self._clone_bounds[place]
+    def _row_candidates(self) -> FloatArray:
+        """Return increasing ε at which log δ is estimated, at the scale of the shuffled loss.
 
-    def _clones_of(self, epsilon: float, log_delta: float) -> ClonesBound:
-        """Return the clone bound of one (ε₀, δ₀), with the charge for its distance."""
-        distance = float(log_distance(self.clients, np.asarray(epsilon), np.asarray(log_delta)))
-        return ClonesBound(self.clients, math.exp(-epsilon), epsilon, distance)
+        The loss of the clone pair of ε₀ has a standard deviation of about 2 tanh(ε₀/2)/√((n − 1) e^{−ε₀} + 1).
+        """
+        local, log_delta = self.local.points
+        best = float(local[int(np.argmin(self._estimate(0.0, local, log_delta)))])
+        scale = 2.0 * math.tanh(0.5 * best) / math.sqrt((self.clients - 1) * math.exp(-best) + 1.0)
+        return epsilon_grid(scale, float(local[-1]))
+
+    def _dense_points(self, epsilon: FloatArray, unshuffled: FloatArray) -> LocalPoints:
+        """Return points of the local guarantee that are closer together, in the range that has the best ones.
+
+        Args:
+            epsilon: increasing ε at which the points are compared. Every third one is used.
+            unshuffled: estimate of log δ without shuffling at each ε. Where it is lower, no clone pair is needed.
+        """
+        points = self.local.points
+        if points.epsilon.size == 1:
+            return points
+        sparse = slice(None, None, 3)
+        rough = self._estimate(epsilon[sparse, None], *points)
+        is_useful = rough.min(axis=1) < unshuffled[sparse] + 1.0
+        best = np.argmin(rough, axis=1)[is_useful]
+        if best.size == 0:
+            return points
+        low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, points.epsilon.size - 1)
+        first, last = (round(_CHOICES * math.log2(points.epsilon[index])) for index in (low, high))
+        dense = np.exp2(np.arange(first, last + 1) / _CHOICES)
+        return LocalPoints(dense, self.local.pair.log_delta(dense).upper)
+
+    def _clones(self, index: int) -> ClonesBound:
+        """Return the clone bound of one point (ε₀, δ₀), with the charge for δ₀; it is made once and stored."""
+        if index not in self._clone_bounds:
+            epsilon, log_delta = (float(column[index]) for column in self.local.points)
+            distance = float(log_distance(self.clients, np.asarray(epsilon), np.asarray(log_delta)))
+            self._clone_bounds[index] = ClonesBound(self.clients, math.exp(-epsilon), epsilon, distance)
+        return self._clone_bounds[index]
 
 
-def _make(clients: int, pair: Pair, coarse: bool) -> tuple[FloatArray, Table]:
-    """Return the values of ε₀ that a table for Gaussian or other reports uses, and the table."""
+def _make_table(clients: int, pair: Pair, coarse: bool) -> tuple[FloatArray, Table]:
+    """Return the table of a local guarantee, and before it the values of ε₀ that its clone pairs have."""
     return LocalClonesBound(clients, LocalCurve(pair), coarse).plan()
 
 
-_make_and_store = functools.lru_cache(TABLES_KEPT)(_make)
+_stored_table = functools.lru_cache(TABLES_KEPT)(_make_table)
 
 
 @functools.lru_cache(CLONES_KEPT)
-def _clones(clients: int, local: float) -> ClonesBound:
-    """Return a clone pair without distance; its distribution of clones is computed once."""
+def _clone_pair(clients: int, local: float) -> ClonesBound:
+    """Return the bound of the clone pair of (ε₀, 0), stored because its distribution of clones is expensive."""
     return ClonesBound(clients, math.exp(-local), local)
-
-
-@dataclass(frozen=True)
-class ClosedFormBound(ScaledBound):
-    """The curve of Lowy and Razaviyayn, Theorem F.2, for clients with one record each; never above the local bound.
-
-    The theorem gives an ε^r for every δ ≥ 2 e^{−n e^{−ε₀}/16}. The bound at ε is the least such δ with ε^r ≤ ε, plus
-    the charge for δ₀, which is (1 + e^ε) n (1 + e^{−ε₀}/2) δ₀.
-    """
-
-    clients: int
-    local: LocalCurve
-
-    @property
-    def largest_loss(self) -> float:
-        """Least known ε from which on δ is zero; math.inf if none is known."""
-        return self.local.pure
-
-    def log_bound(self, epsilon: float) -> Interval:
-        """Return the bound at ε for the best (ε₀, δ₀)."""
-        local_bounds = self.local.pair.log_delta_bounds(epsilon)
-        local, log_delta = self.local.points
-        at = min(epsilon, _LARGEST)
-        crowd = np.exp(local) / self.clients
-        # Without a local loss the closed form is not defined; the local bound is 0 then.
-        odds = np.divide(math.expm1(at), np.tanh(0.5 * local), where=local > 0.0, out=np.zeros_like(local))
-        rest = odds - 8.0 * crowd
-        rest = np.minimum(np.maximum(rest, 0.0), 1e100)
-        least = np.maximum(math.log(4.0) - rest * rest / (64.0 * crowd), math.log(2.0) - 1.0 / (16.0 * crowd))
-        charge = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + float(np.logaddexp(0.0, at))
-        best = float(np.logaddexp(np.where(rest > 0.0, least, 0.0), charge).min())
-        slack = 64 * UNIT_ROUNDOFF * (1.0 + abs(best))
-        upper = min(best + slack, local_bounds.upper, 0.0)
-        return Interval(min(best - slack, local_bounds.lower, upper), upper)

@@ -38,9 +38,11 @@ _OVERLAP = 3
 _COARSE = 3.0
 """Factor between the row spacings of a coarse table and of a fine one."""
 _SPARSE_SPACING = 0.05
-"""Largest relative spacing in ε of sparse rows."""
+"""Least relative spacing in ε of sparse rows."""
 _TOO_FAR = 2.5
 """Fall of log δ between rows, relative to the planned one, above which a row is inserted."""
+_MOST_INSERTIONS = 2
+"""Number of times that rows are inserted into a table between others that are too far apart."""
 _TOLERATED_EXCESS = ((9.0, 0.015), (20.0, 0.1), (np.inf, 0.3))
 """Largest excess in log δ of a choice's estimate over the best one, by depth below the first row."""
 GRID = 160
@@ -73,29 +75,45 @@ class Estimates(NamedTuple):
 
 
 def row_spacing(value: FloatArray | float, top: float) -> FloatArray:
-    """Return the fall of log δ from a row to the next one.
+    """Return the planned fall of log δ from a row of a table to the next: small near δ(0), large for negligible δ.
 
-    The chord between two rows is too high by an eighth of the square of this fall, at most.
+    A row is an ε with an upper bound on log δ. Between two rows the chord is used. It is too high in log δ by at most
+    an eighth of the square of this fall: about 0.001, 0.015, 0.06 and 3 for the falls 0.1, 0.35, 0.7 and 5.
+
+    Args:
+        value: log δ at the row.
+        top: log δ at ε = 0.
     """
-    at = np.asarray(value)
-    return np.select([at > top - _LIKELY, at < _DEEP, at > top - _LESS_LIKELY], [0.1, 5.0, 0.35], 0.7)
+    log_delta = np.asarray(value)
+    is_likely, is_less_likely = log_delta > top - _LIKELY, log_delta > top - _LESS_LIKELY
+    return np.select([is_likely, log_delta < _DEEP, is_less_likely], [0.1, 5.0, 0.35], 0.7)
 
 
 def epsilon_grid(scale: float, furthest: float) -> FloatArray:
-    """Return ε from 0 to `furthest`: evenly spaced up to about `scale`, at equal ratios beyond."""
+    """Return `GRID` values of ε from 0 to `furthest`: evenly spaced up to about `scale`, at equal ratios beyond.
+
+    Args:
+        scale: scale of the loss, in nats.
+        furthest: the largest ε, in nats.
+    """
     start = max(min(0.25 * scale, furthest), 1e-300)
-    places = start * np.sinh(np.linspace(0.0, np.arcsinh(furthest / start), GRID))
-    places[-1] = furthest
-    return np.asarray(places)
+    epsilon = start * np.sinh(np.linspace(0.0, np.arcsinh(furthest / start), GRID))
+    epsilon[-1] = furthest  # exactly, in spite of rounding
+    return np.asarray(epsilon)
 
 
 def cell_representative(pair: Pair) -> Pair:
-    """Return the Gaussian pair in the middle of the cell of a Gaussian pair; any other pair unchanged.
+    """Return the Gaussian pair whose noise stands for all nearly equal ones; any other pair unchanged.
 
-    Within a cell the best choices differ by less than neighbouring choices do.
+    A table of bounds on δ, which is stored for later requests, is planned for this noise. Noise multipliers are divided
+    into `CELLS` cells per factor of two, and the result is the middle of the pair's cell. The bounds of a table are by
+    clone pairs, which differ in their local ε₀. Within a cell the best pair changes less than between neighbours in the
+    table.
     """
     mu = pair.gaussian_dp_mu
-    return gaussian_pair(2.0 ** (round(CELLS * math.log2(mu)) / CELLS)) if mu else pair
+    if not mu:
+        return pair
+    return gaussian_pair(2.0 ** (round(CELLS * math.log2(mu)) / CELLS))
 
 
 class Costs(NamedTuple):
@@ -114,6 +132,10 @@ class Costs(NamedTuple):
 class Table:
     """Upper bounds on log δ of some clone pairs at some ε, before the charge that depends on the noise is added.
 
+    A clone pair bounds a shuffled report by one that is hidden among similar ones, the clones. Its δ does not depend on
+    the noise. The charge is for the total variation distance of the real reports from it. The arrays `row`, `choice`
+    and `value` have one entry for each bound, so a row may have several.
+
     Attributes:
         epsilon: ε of each row, increasing.
         row: index of the row of each value.
@@ -129,102 +151,121 @@ class Table:
     def merge(self, additional: Table) -> Table:
         """Return a table with the rows of both, sorted by ε."""
         epsilon = np.concatenate((self.epsilon, additional.epsilon))
+        old_row = np.concatenate((self.row, additional.row + self.epsilon.size))
         order = np.argsort(epsilon, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        row = place[np.concatenate((self.row, additional.row + self.epsilon.size))]
+        new_row = np.empty_like(order)
+        new_row[order] = np.arange(order.size)
         choice = np.concatenate((self.choice, additional.choice))
-        return Table(epsilon[order], row, choice, np.concatenate((self.value, additional.value)))
+        return Table(epsilon[order], new_row[old_row], choice, np.concatenate((self.value, additional.value)))
 
     def compact(self) -> tuple[IntArray, Table]:
-        """Return the indices of the clone pairs that have values, and the table with indices into these only."""
-        used, places = np.unique(self.choice, return_inverse=True)
-        return used, Table(self.epsilon, self.row, places, self.value)
+        """Return the indices of the clone pairs that have values, and the table with indices into this array."""
+        used, new_choice = np.unique(self.choice, return_inverse=True)
+        return used, Table(self.epsilon, self.row, new_choice, self.value)
 
     def rows(self, costs: Costs) -> Rows:
         """Return the least certified upper bound on log δ at each ε.
 
+        The bound of a clone pair is its δ(ε) plus (1 + e^ε) t, where t is the total variation distance from it.
+
         Args:
-            costs: the charge of each clone pair at the noise, and the bound without shuffling.
+            costs: the distance from each clone pair at the noise, and the bound without shuffling.
         """
+        # log of (1 + e^ε) t
+        log_charge = costs.log_distance[self.choice] + np.logaddexp(0.0, self.epsilon)[self.row]
+        log_sum = np.logaddexp(self.value, log_charge)
+        upper = log_sum * (1.0 - 4.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF  # rounded up if below 0; −∞ stays
         least = np.zeros(self.epsilon.size)
-        charge = costs.log_distance[self.choice] + np.logaddexp(0.0, self.epsilon)[self.row]
-        log_sum = np.logaddexp(self.value, charge)
-        upper = log_sum * (1.0 - 4.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF  # above it if it is below 0; −∞ stays
         np.minimum.at(least, self.row, upper)
         return Rows(self.epsilon, np.minimum(least, costs.local(self.epsilon)))
 
 
 def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
-    """Choose rows and clone pairs by estimates, and evaluate the pairs there.
+    """Choose the rows of a table and a clone pair for each by estimates, and evaluate the pairs there.
 
-    The rows end at δ = 1e-312, or at the ε from which log δ no longer falls. Two rows are at most a few tenths of log δ
-    apart where δ matters most.
+    A row is an ε with upper bounds on log δ. A clone pair bounds a shuffled report by one that is hidden among similar
+    ones. The rows end at δ = 1e-312, or at the ε from which log δ no longer falls. Two rows are at most a few tenths of
+    log δ apart where δ matters most.
 
     Args:
         estimates: estimates of log δ of each clone pair.
         pairs: function from the index of a clone pair and an array of ε to upper bounds on its log δ.
-        costs: charges at the noise for which the rows are spaced.
+        costs: at one noise, the distance of the reports from each clone pair, and the bound without shuffling. They
+            show at which ε rows are missing.
         coarse: whether to use a third of the rows, for a search.
     """
-    times = _COARSE if coarse else 1.0
+    spacing_factor = _COARSE if coarse else 1.0
     least = np.minimum(estimates.choices.min(axis=1), estimates.local)
-    table = _evaluate(estimates, _row_places(estimates.epsilon, least, times), pairs, times)
-    for _ in range(2):
-        rows = table.rows(costs)
-        fall = -np.diff(np.minimum.accumulate(rows.log_value))
-        too_far = fall > _TOO_FAR * times * row_spacing(rows.log_value[:-1], float(rows.log_value[0]))
-        too_far &= (np.diff(rows.epsilon) > 1e-9 * rows.epsilon[1:]) & (rows.log_value[:-1] > _DEEP)
-        if not too_far.any():
+    table = _evaluate(estimates, _plan_rows(estimates.epsilon, least, spacing_factor), pairs, spacing_factor)
+    for _ in range(_MOST_INSERTIONS):
+        middles = _middles_of_gaps(table.rows(costs), spacing_factor)
+        if middles.size == 0:
             break
-        middles = 0.5 * (rows.epsilon[:-1] + rows.epsilon[1:])[too_far]
-        table = table.merge(_evaluate(estimates, middles, pairs, times))
+        table = table.merge(_evaluate(estimates, middles, pairs, spacing_factor))
     return table
 
 
-def _row_places(epsilon: FloatArray, estimate: FloatArray, times: float) -> FloatArray:
-    """Return the ε of the rows.
+def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
+    """Return the middle ε between neighbouring rows that are too far apart in log δ.
 
-    From each row to the next the estimate of log δ falls by about `row_spacing`. The last row is where the estimate
-    stops falling.
+    Args:
+        rows: rows of a table.
+        spacing_factor: factor of the planned fall of log δ between rows.
+    """
+    before = rows.log_value[:-1]
+    fall = -np.diff(np.minimum.accumulate(rows.log_value))
+    is_large = fall > _TOO_FAR * spacing_factor * row_spacing(before, float(rows.log_value[0]))
+    is_divisible = np.diff(rows.epsilon) > 1e-9 * rows.epsilon[1:]
+    is_gap = is_large & is_divisible & (before > _DEEP)
+    return np.asarray(0.5 * (rows.epsilon[:-1] + rows.epsilon[1:])[is_gap])
+
+
+def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float) -> FloatArray:
+    """Return the ε of the rows of a table of bounds on log δ.
+
+    From each row to the next the estimate of log δ falls by about `row_spacing`. Where δ is negligible (log δ below
+    `_DEEP`), neighbouring ε also differ by at least `_SPARSE_SPACING` times ε. The last row is where the estimate stops
+    falling.
 
     Args:
         epsilon: increasing ε.
         estimate: estimate of log δ at each ε.
-        times: factor of the spacing.
+        spacing_factor: factor by which all distances of rows are enlarged; 1 for a table of full accuracy.
     """
     value = np.maximum(np.minimum.accumulate(estimate), 2.0 * _DEEPEST)
-    share = -np.diff(value) / row_spacing(value[:-1], float(value[0]))
-    ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING
-    share = np.where(value[:-1] < _DEEP, np.minimum(share, ratio), share)
-    rows_before = np.append(0.0, np.cumsum(share)) / times
+    rows_by_fall = -np.diff(value) / row_spacing(value[:-1], float(value[0]))
+    rows_by_ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING
+    row_count = np.where(value[:-1] < _DEEP, np.minimum(rows_by_fall, rows_by_ratio), rows_by_fall)
+    rows_before = np.append(0.0, np.cumsum(row_count)) / spacing_factor
     last = int(np.argmax(value <= max(_DEEPEST, float(value[-1]) + 0.01)))
-    inner = np.interp(np.arange(1.0, rows_before[last]), rows_before, epsilon)
-    return np.unique(np.concatenate(([0.0], inner, [epsilon[last]])))
+    between = np.interp(np.arange(1.0, rows_before[last]), rows_before, epsilon)
+    return np.unique(np.concatenate(([0.0], between, [epsilon[last]])))
 
 
-def _evaluate(estimates: Estimates, places: FloatArray, pairs: Pairs, times: float) -> Table:
-    """Evaluate at some ε the clone pairs that seem best there.
+def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_factor: float) -> Table:
+    """Evaluate the clone pairs that seem best at some ε.
+
+    A run is a sequence of neighbouring ε that one clone pair serves. Few long runs save time, because every new pair
+    has a fixed cost.
 
     Args:
         estimates: estimates of log δ of each clone pair.
-        places: the ε, increasing.
+        epsilon: the ε, increasing.
         pairs: function from the index of a clone pair and an array of ε to upper bounds on its log δ.
-        times: factor of the tolerated excess over the best estimate.
+        spacing_factor: factor by which the tolerated excess of a pair's log δ over the best one is enlarged.
     """
-    near = np.minimum(np.searchsorted(estimates.epsilon, places), estimates.epsilon.size - 1)
-    runs = list(_choose_runs(estimates.choices[near], estimates.local[near], times))
-    # At the border of two choices the estimates are nearly the same, and either may be better.
-    rows = [np.arange(max(run.start - _OVERLAP, 0), min(run.end + _OVERLAP, places.size)) for run in runs]
-    values = [pairs(run.choice, places[rows_of_run]) for run, rows_of_run in zip(runs, rows, strict=True)]
-    choices = np.repeat([run.choice for run in runs], [rows_of_run.size for rows_of_run in rows])
-    empty = np.zeros(0)
-    return Table(
-        places,
-        np.concatenate((empty, *rows)).astype(np.int64),
-        choices.astype(np.int64),
-        np.concatenate((empty, *values)),
-    )
+    nearest = np.minimum(np.searchsorted(estimates.epsilon, epsilon), estimates.epsilon.size - 1)
+    # Empty arrays come first, because there is no run if the bound without shuffling is the least at every ε.
+    row_parts: list[IntArray] = [np.zeros(0, np.int64)]
+    choice_parts: list[IntArray] = [np.zeros(0, np.int64)]
+    value_parts: list[FloatArray] = [np.zeros(0)]
+    for run in _choose_runs(estimates.choices[nearest], estimates.local[nearest], spacing_factor):
+        # At the border of two choices the estimates are nearly the same, and either may be better.
+        rows = np.arange(max(run.start - _OVERLAP, 0), min(run.end + _OVERLAP, epsilon.size))
+        row_parts.append(rows)
+        choice_parts.append(np.full(rows.size, run.choice, np.int64))
+        value_parts.append(pairs(run.choice, epsilon[rows]))
+    return Table(epsilon, np.concatenate(row_parts), np.concatenate(choice_parts), np.concatenate(value_parts))
 
 
 class _Run(NamedTuple):
@@ -235,7 +276,7 @@ class _Run(NamedTuple):
     end: int
 
 
-def _choose_runs(choices: FloatArray, local: FloatArray, times: float) -> Iterator[_Run]:
+def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) -> Iterator[_Run]:
     """Yield runs of consecutive rows that one clone pair serves, to evaluate few different pairs.
 
     A clone pair suits a row if its estimated log δ exceeds the least one by no more than the row's tolerance. Each run
@@ -245,23 +286,29 @@ def _choose_runs(choices: FloatArray, local: FloatArray, times: float) -> Iterat
     Args:
         choices: estimated log δ, a row for each ε and a column for each clone pair.
         local: log δ of the bound without shuffling at each ε.
-        times: factor of the tolerances of `_TOLERATED_EXCESS`.
+        spacing_factor: factor of the tolerances of `_TOLERATED_EXCESS`.
     """
     best = choices.min(axis=1)
-    needed = best < local + 1.0
+    is_needed = best < local + 1.0
+    suits = (choices <= (best + spacing_factor * _tolerances(best))[:, None]) & is_needed[:, None]
+    no_pair = np.zeros((1, choices.shape[1]), np.bool_)  # a last row that suits no pair, so that every run ends
+    suits = np.vstack((suits, no_pair))
+    start = 0
+    while start < best.size:
+        if not is_needed[start]:
+            start += 1
+            continue
+        lengths = np.argmin(suits[start:], axis=0)  # number of rows until the first one that a pair does not suit
+        choice = int(np.argmax(lengths))
+        end = start + int(lengths[choice])
+        yield _Run(choice, start, end)
+        start = end
+
+
+def _tolerances(best: FloatArray) -> FloatArray:
+    """Return the largest tolerated excess in log δ over the best estimate at each row, by depth below the first row."""
     # If δ of a choice is 0, that of the first row may be 0 too; the difference of both logarithms would be a NaN.
     depth = np.subtract(best[0], best, where=best > -np.inf, out=np.full(best.size, np.inf))
-    depths, tolerances = (np.asarray(column) for column in zip(*_TOLERATED_EXCESS, strict=True))
-    tolerance = times * tolerances[np.searchsorted(depths, depth)]
-    suits = (choices <= (best + tolerance)[:, None]) & needed[:, None]
-    last_row = np.zeros((1, choices.shape[1]), np.bool_)  # suits no choice, so that every run ends before it
-    allowed = np.vstack((suits, last_row))
-    place = 0
-    while place < best.size:
-        if not needed[place]:
-            place += 1
-            continue
-        ends = np.argmin(allowed[place:], axis=0)
-        choice = int(np.argmax(ends))
-        yield _Run(choice, place, place + int(ends[choice]))
-        place += int(ends[choice])
+    depths = np.asarray([depth for depth, _ in _TOLERATED_EXCESS])
+    tolerances = np.asarray([tolerance for _, tolerance in _TOLERATED_EXCESS])
+    return np.asarray(tolerances[np.searchsorted(depths, depth)])

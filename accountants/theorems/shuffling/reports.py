@@ -21,6 +21,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import
     SINGLE_ROUND,
     TRUSTED_SHUFFLER,
 )
+from epsilond.accountants.theorems.shuffling.closed_form import ClosedFormBound
 from epsilond.accountants.theorems.shuffling.counts import two_counts
 from epsilond.accountants.theorems.shuffling.finite import response_instance
 from epsilond.accountants.theorems.shuffling.gaussian import (
@@ -29,7 +30,6 @@ from epsilond.accountants.theorems.shuffling.gaussian import (
     log_blanket_mass,
 )
 from epsilond.accountants.theorems.shuffling.local_guarantee import (
-    ClosedFormBound,
     LocalClonesBound,
     LocalCurve,
 )
@@ -125,20 +125,35 @@ def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if refusal := not_replaced(LOCAL, case):
         return refusal
     inner = case.account(of_records(spec.mechanism), case.setting)
-    is_exposed = case.setting.observer == "server" or spec.clients == 1
-    curve = inner.curve if is_exposed else Curve(scaled_pair(PairBound(inner.curve.upper)), attained_pairs(spec, case))
+    sender_is_known = case.setting.observer == "server" or spec.clients == 1
+    if sender_is_known:
+        curve = inner.curve
+    else:
+        curve = Curve(scaled_pair(PairBound(inner.curve.upper)), attained_pairs(spec, case))
     step = LOCAL.because(inner.derivation, clients=spec.clients)
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=inner.declared)
 
 
 def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee:
-    """Return the guarantee of a bound that holds in both directions."""
+    """Return the guarantee by a bound on δ that holds in both directions.
+
+    Args:
+        bound: the bound.
+        inner: guarantee of a single report, whose setting and declared conditions are kept.
+        step: derivation of the bound.
+    """
     declared = tuple(dict.fromkeys((*inner.declared, TRUSTED_SHUFFLER, SAME_RANDOMIZER)))
     return Guarantee(setting=inner.setting, curve=Curve(scaled_pair(bound)), derivation=step, declared=declared)
 
 
 def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarantee, LocalCurve] | Refusal:
-    """Return the local guarantee and its curve, or a refusal if shuffling hides nothing."""
+    """Return the guarantee of a single report, as such and as its points (ε₀, δ₀); a refusal if order hides nothing.
+
+    Args:
+        theorem: the theorem that the refusal names.
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
+    """
     if refusal := not_hidden(theorem, spec, case):
         return refusal
     inner = case.account(of_records(spec.mechanism), case.setting)
@@ -166,9 +181,9 @@ def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if isinstance(local, Refusal):
         return local
     inner, curve = local
-    if math.isinf(curve.pure):
+    if math.isinf(curve.pure_epsilon):
         return Refusal(CLONES, "a report is not purely private: δ₀ > 0 at every ε₀ up to 700")
-    step = CLONES.because(inner.derivation, clients=spec.clients, local_epsilon=curve.pure)
+    step = CLONES.because(inner.derivation, clients=spec.clients, local_epsilon=curve.pure_epsilon)
     return _guarantee_of(LocalClonesBound(spec.clients, curve, case.effort == "coarse"), inner, step)
 
 
@@ -185,7 +200,7 @@ def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refu
     if isinstance(local, Refusal):
         return local
     inner, curve = local
-    if math.isfinite(curve.pure):
+    if math.isfinite(curve.pure_epsilon):
         return Refusal(APPROXIMATE_CLONES, "a report is purely private, and there is no δ₀ to account for")
     step = APPROXIMATE_CLONES.because(CLONES.because(clients=spec.clients), inner.derivation, clients=spec.clients)
     return _guarantee_of(LocalClonesBound(spec.clients, curve, case.effort == "coarse"), inner, step)

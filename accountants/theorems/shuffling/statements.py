@@ -26,10 +26,8 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
-    TRUSTED_SHUFFLER,
-    log10,
-)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_round import log10
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
 from epsilond.accountants.theorems.shuffling.finite import (
     FiniteBlanketBound,
@@ -54,7 +52,9 @@ TWO_OR_MORE = Quantity(symbol="k", ge=2, le=10**6, description=CATEGORIES.descri
 
 
 def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound:
-    """Return the blanket's bound for k-ary randomized response: exact sums for two categories, contours for more.
+    """Return the privacy blanket's bound on δ for shuffled k-ary randomized response.
+
+    It is an exact sum over clone counts for two categories, and a certified contour integral for more.
 
     Args:
         clients: number of clients.
@@ -110,14 +110,16 @@ class RandomizerInputs:
             InvalidInput: a row has another length, is not a distribution, or there are too many rows or columns.
         """
         rows = self.probabilities
-        if not 2 <= len(rows) <= MOST_INPUTS or not 1 <= len(rows[0]) <= MOST_OUTCOMES:
+        has_allowed_size = 2 <= len(rows) <= MOST_INPUTS and 1 <= len(rows[0]) <= MOST_OUTCOMES
+        if not has_allowed_size:
             allowed = f"2 to {MOST_INPUTS} rows of 1 to {MOST_OUTCOMES}"
             raise InvalidInput.at("/probabilities", "has too few or too many rows or columns", allowed=allowed)
-        for place, row in enumerate(rows):
-            if len(row) != len(rows[0]) or not all(0.0 <= probability <= 1.0 for probability in row):
-                raise InvalidInput.at(f"/probabilities/{place}", "is not as long as the first, or not within 0 and 1")
+        for index, row in enumerate(rows):
+            are_probabilities = all(0.0 <= probability <= 1.0 for probability in row)
+            if len(row) != len(rows[0]) or not are_probabilities:
+                raise InvalidInput.at(f"/probabilities/{index}", "is not as long as the first, or not within 0 and 1")
             if abs(math.fsum(row) - 1.0) > 1e-12:
-                raise InvalidInput.at(f"/probabilities/{place}", "does not sum to 1")
+                raise InvalidInput.at(f"/probabilities/{index}", "does not sum to 1")
 
 
 @request
@@ -129,8 +131,9 @@ class GaussianReportsInputs(DeltaFields):
 
 
 def clones(inputs: ClonesInputs) -> Outputs:
-    """Compute both numerical bounds of the clone pair's ε at δ."""
-    return _epsilon_bounds(ClonesBound(inputs.clients, math.exp(-inputs.local_epsilon), inputs.local_epsilon), inputs)
+    """Compute both numerical bounds of the clone pair's ε at δ, with clones at probability e^{−ε₀}."""
+    clone_rate = math.exp(-inputs.local_epsilon)
+    return _epsilon_bounds(ClonesBound(inputs.clients, clone_rate, inputs.local_epsilon), inputs)
 
 
 def stronger_clones(inputs: ClonesInputs) -> Outputs:
@@ -139,12 +142,15 @@ def stronger_clones(inputs: ClonesInputs) -> Outputs:
 
 
 def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
-    """Compute the charge for δ₀ in δ at ε, by the sharper distance and as printed."""
+    """Compute the charge for δ₀ in δ(ε), (1 + e^ε) t, with our total variation distance t and with the printed one."""
     local_log_delta = log10(inputs.local_delta) * math.log(10.0)
     distance = float(log_distance(inputs.clients, np.asarray(inputs.local_epsilon), np.asarray(local_log_delta)))
-    both = float(np.logaddexp(0.0, inputs.epsilon))
-    printed = local_log_delta + math.log(inputs.clients) + math.log1p(0.5 * math.exp(-inputs.local_epsilon))
-    return {**delta_outputs(both + distance, "added_delta"), **delta_outputs(both + printed, "printed_added_delta")}
+    printed_distance = local_log_delta + math.log(inputs.clients) + math.log1p(0.5 * math.exp(-inputs.local_epsilon))
+    log_factor = float(np.logaddexp(0.0, inputs.epsilon))  # log(1 + e^ε)
+    return {
+        **delta_outputs(log_factor + distance, "added_delta"),
+        **delta_outputs(log_factor + printed_distance, "printed_added_delta"),
+    }
 
 
 def response(inputs: ResponseInputs) -> Outputs:
@@ -198,7 +204,9 @@ def _blanket_size(inputs: GaussianReportsInputs) -> Sides:
 # Conditions and errata ----------------------------------------------------------------------------------------------
 ONE_COORDINATE = Condition("one-coordinate", "a report has one coordinate")
 ENOUGH_IN_BLANKET = Condition(
-    "enough-in-blanket", "nγ, the clients in the blanket on average, is at least 8", _blanket_size
+    "enough-in-blanket",
+    "the mean number nγ of the n clients whose reports are in the blanket is at least 8",
+    _blanket_size,
 )
 LOCAL_FOR_EVERY_PAIR = Condition(
     "local-for-every-pair", "the local guarantee is for any two contributions, in both orders"
@@ -210,18 +218,35 @@ SAME_RANDOMIZER = Condition(
 FAILING_LEMMA = Erratum(
     "E-F1",
     grade=Grade.PROVED_WRONG,
-    printed="R_i ≥ (Q₀ + Q₁)/(e^ε₀ + 1) for every ε₀-private R_i, where R₀ = (e^ε₀ Q₀ + Q₁)/(e^ε₀ + 1), R₁ its mirror",
+    place="Lemma 3.5 of the original version",
+    printed=(
+        "An ε₀-private randomizer has the distributions R₀ and R₁ on the two inputs of the client that changes, and "
+        "R_i on others. With R₀ = (e^ε₀ Q₀ + Q₁)/(e^ε₀ + 1) and R₁ = (Q₀ + e^ε₀ Q₁)/(e^ε₀ + 1), the lemma states that "
+        "R_i ≥ (Q₀ + Q₁)/(e^ε₀ + 1)."
+    ),
     truth=(
-        "Only R_i ≥ e^−ε₀ max(R₀, R₁) is certain. Where R₀ = R₁ that is less, and the proof of Theorems 3.1, 3.2 "
-        "and 5.2 fails"
+        "Only R_i ≥ e^−ε₀ max(R₀, R₁) is certain. Where R₀ = R₁, this is less than the printed bound. The printed "
+        "proofs of Theorems 3.1, 3.2 and 5.2 use the lemma and fail."
+    ),
+    charitable=(
+        "For some randomizers, such as randomized response, the lemma holds. No reading that we know makes it hold for "
+        "every ε₀-private randomizer."
     ),
     test=f"{_TESTS}::test_the_stronger_clones_are_not_always_there",
 )
 HIDDEN_COUNT = Erratum(
     "E-F2",
     grade=Grade.UNCLEAR,
-    printed="read as A + Δ against A + 1 − Δ only, the pair omits the number of clones",
-    truth="C is observed: (A + Δ, C − A + 1 − Δ) against (A + 1 − Δ, C − A + Δ). Without it δ is understated",
+    place="Theorem 3.1 and the reduction in its proof",
+    printed=(
+        "The theorem reduces shuffled reports to counts: C clones of the two inputs of the client that changes, A of "
+        "them of the first, and a bit Δ. Read as A + Δ against A + 1 − Δ only, the pair omits the number C."
+    ),
+    truth=(
+        "C is observed, so that the pair is (A + Δ, C − A + 1 − Δ) against (A + 1 − Δ, C − A + Δ). Without C, δ is "
+        "understated."
+    ),
+    charitable="If both counts are read as parts of the pair, so that their sum shows C, the theorem holds.",
     test=f"{_TESTS}::test_the_number_of_clones_is_seen",
 )
 
@@ -237,8 +262,8 @@ CLONES = Theorem(
     id="feldman-mcmillan-talwar-2021.3.1",
     title="Hiding among the clones, numerically",
     statement=(
-        "Shuffled ε₀-private reports are dominated, in both orders, by (A + Δ, C − A + 1 − Δ) against "
-        "(A + 1 − Δ, C − A + Δ): C ~ Bin(n − 1, e^−ε₀), A ~ Bin(C, 1/2), Δ ~ Bern(e^ε₀/(e^ε₀ + 1))"
+        "Shuffled ε₀-private reports of n clients are dominated, in both orders, by (A + Δ, C − A + 1 − Δ) against (A "
+        "+ 1 − Δ, C − A + Δ). Here C ~ Bin(n − 1, e^−ε₀), A ~ Bin(C, 1/2) and Δ ~ Bern(e^ε₀/(e^ε₀ + 1))"
     ),
     source=Source("feldman2021hiding", "Theorem 3.1 and the reduction in its proof"),
     status=Status.PROVED,
@@ -271,7 +296,10 @@ APPROXIMATE_CLONES = Theorem(
 STRONGER_LEMMA = Theorem(
     id="feldman-mcmillan-talwar-2023.lemma-3.5",
     title="Stronger clones: the decomposition of every private report",
-    statement="every ε₀-private report holds either of two extreme reports with probability 1/(e^ε₀ + 1) each",
+    statement=(
+        "Two inputs of an ε₀-private randomizer are mixtures of two extreme reports. A report on any other input holds "
+        "either of them with probability 1/(e^ε₀ + 1) each"
+    ),
     source=Source("feldman2023stronger", "Lemma 3.5, original version"),
     status=Status.REFUTED,
     errata=(FAILING_LEMMA,),

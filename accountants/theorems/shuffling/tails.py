@@ -28,16 +28,22 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.theorems.shuffling.planned_rows import Rows
 
-_DEEPEST = -720.0
-"""log δ at which a table ends: δ of about 1e-313."""
-_MOST_ROWS = 1200
-"""Largest number of rows of a table."""
+_DEEPEST, _DEEP = -720.0, -80.0
+"""log δ at which a table ends (δ of about 1e-313), and log δ below which rows are sparse."""
+_MOST_ROWS, _MOST_STALLED = 1200, 12
+"""Largest number of rows of a table, and of consecutive rows without a fall of δ before the table ends."""
+_FURTHEST_ROW = 1e9
+"""Largest ε of a row, in nats."""
 _FURTHEST, _NOTHING = 700.0, -1e300
-"""Largest loss of a table in nats, and a log δ below that of every double."""
+"""Largest loss of a pair in nats that is searched for, and a log δ below that of every double."""
 
 
 class ScaledBound(Bound):
-    """An upper bound of log δ in both directions of every pair of neighbours, evaluated at one ε at a time."""
+    """An upper bound on log δ in both directions of every pair of neighbours, evaluated at one ε at a time.
+
+    Its privacy losses may have any size, such as 1e-4 for a million clients. A table of the bound has rows at some ε.
+    They are therefore chosen by the fall of log δ from one to the next, which does not depend on that size.
+    """
 
     @property
     def largest_loss(self) -> float:
@@ -46,29 +52,29 @@ class ScaledBound(Bound):
 
     @property
     def lossy(self) -> bool:
-        """True if δ at ε = 0 of the bounded mechanism is known to be above 0."""
+        """True if the bounded mechanism is known to lose some privacy: its δ at ε = 0 is above 0."""
         return False
 
     @abstractmethod
     def log_bound(self, epsilon: float) -> Interval:
-        """Return bounds of the numerical error of the log of the bound at ε ≥ 0."""
+        """Enclose the logarithm of the bound at ε ≥ 0; the width is the numerical error."""
 
     def upper(self, epsilon: float) -> float:
-        """Return a bound at ε that costs less and may be slightly above the upper one of `log_bound`."""
+        """Return an upper bound on log δ(ε) that costs less than `log_bound` and may be slightly larger."""
         return self.log_bound(epsilon).upper
 
     def rows(self) -> Rows | None:
-        """Return all rows of a table below `largest_loss` if evaluation at many ε at once is cheaper, or None."""
+        """Return increasing ε with upper bounds on log δ, for a table; None if many ε at once are not cheaper."""
         return None
 
     def sequential_upper(self) -> Callable[[float], float]:
-        """Return `upper` for increasing ε, so that each search may start at the result of the last one."""
+        """Return `upper` as a function for increasing ε; a subclass may start each search at the previous result."""
         return self.upper
 
 
 @dataclass(frozen=True)
 class PairBound(ScaledBound):
-    """The bound by a known pair, which is the larger δ of its two directions."""
+    """The bound by a known dominating pair: the larger δ of its two directions."""
 
     pair: Pair
 
@@ -80,13 +86,20 @@ class PairBound(ScaledBound):
         return upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, _NOTHING)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return the pair's bounds."""
+        """Enclose the larger log δ(ε) of both directions of the pair."""
         return self.pair.log_delta_bounds(epsilon)
 
 
 @dataclass(frozen=True)
 class ScaledProfile(BoundProfile):
-    """Profile of a bound. Its tails come from a table, with rows a tenth in log δ apart for the largest δ."""
+    """The privacy profile δ(ε) of a bound, with tail probabilities of the privacy loss from a table.
+
+    A tail P(loss > ε) follows from the slope of δ as a function of e^ε. The table has bounds on log δ at several ε, its
+    rows, and is made convex in e^ε. Log δ falls by about the same amount from row to row.
+
+    Attributes:
+        bound: the bound on log δ.
+    """
 
     bound: ScaledBound
 
@@ -96,51 +109,66 @@ class ScaledProfile(BoundProfile):
         return self.bound.lossy
 
     def guess(self, log_delta: float) -> Guess:
-        """Return the ε of two normal distributions with the same δ at ε = 0; ε = 0 if these give no estimate."""
+        """Return an initial estimate of the ε with a given log δ, by two normal distributions with the same δ(0)."""
         return _normal_guess(self.upper_log_delta(0.0), log_delta) or super().guess(log_delta)
 
     @cached_property
     def _table(self) -> PiecewiseTails:
-        """Upper bounds as a convex table."""
+        """Upper bounds on δ as a table that is convex in e^ε."""
         rows = self.bound.rows()
         if rows is None:
             epsilon, value = np.asarray(list(self._rows())).T
             return tabulate(epsilon, value)
-        inside = rows.epsilon < self.bound.largest_loss
-        epsilon, value = (column[inside] for column in rows)
-        if math.isfinite(self.bound.largest_loss):
-            epsilon, value = np.append(epsilon, self.bound.largest_loss), np.append(value, -math.inf)
+        largest_loss = self.bound.largest_loss
+        is_inside = rows.epsilon < largest_loss
+        epsilon, value = rows.epsilon[is_inside], rows.log_value[is_inside]
+        if math.isfinite(largest_loss):
+            epsilon, value = np.append(epsilon, largest_loss), np.append(value, -math.inf)
         return tabulate(epsilon, value)
 
     def _rows(self) -> Iterator[tuple[float, float]]:
         """Yield increasing ε with upper bounds on log δ.
 
-        The rows end at δ = 1e-312, at the ε from which δ is zero, or at one from which it no longer falls.
+        The step in ε is predicted from the previous one, so that log δ falls by about `_planned_fall`. The rows end at
+        δ = 1e-312, at the ε from which δ is zero, or at one from which it no longer falls.
         """
         upper = self.bound.sequential_upper()
-        top = value = upper(0.0)
+        first_value = value = upper(0.0)
         yield 0.0, value
         if value == -math.inf:
             return
-        epsilon, step, stalled = 0.0, 0.1 * math.exp(value), 0
+        epsilon, step, stalled_rows = 0.0, 0.1 * math.exp(value), 0
         for _ in range(_MOST_ROWS):
-            deep = value < -80.0
-            spacing = 5.0 if deep else 0.7
-            if value > top - 9.0:
-                spacing = 0.1
-            following = epsilon + max(step, 0.05 * epsilon if deep else 0.0)
-            if following >= self.bound.largest_loss:
+            least_step = 0.05 * epsilon if value < _DEEP else 0.0  # few rows suffice where δ is negligible
+            next_epsilon = epsilon + max(step, least_step)
+            if next_epsilon >= self.bound.largest_loss:
                 break
-            following_value = upper(following)
-            yield following, following_value
-            fall = value - following_value
-            stalled = stalled + 1 if fall < 0.1 * spacing else 0
-            if following_value <= _DEEPEST or stalled > 12 or following > 1e9:
+            next_value = upper(next_epsilon)
+            yield next_epsilon, next_value
+            fall, planned_fall = value - next_value, _planned_fall(value, first_value)
+            stalled_rows = stalled_rows + 1 if fall < 0.1 * planned_fall else 0
+            if next_value <= _DEEPEST or stalled_rows > _MOST_STALLED or next_epsilon > _FURTHEST_ROW:
                 break
-            step = (following - epsilon) * min(2.0, max(0.3, spacing / max(fall, 1e-12)))
-            epsilon, value = following, min(value, following_value)
+            # A fall that is nearly zero, or very large, predicts little, so the step changes by 0.3 to 2 times only.
+            step = (next_epsilon - epsilon) * min(2.0, max(0.3, planned_fall / max(fall, 1e-12)))
+            epsilon, value = next_epsilon, min(value, next_value)
         if math.isfinite(self.bound.largest_loss):
             yield self.bound.largest_loss, -math.inf
+
+
+def _planned_fall(log_delta: float, largest: float) -> float:
+    """Return the planned fall of log δ from a row of a table to the next one, where the chord between them is used.
+
+    The chord is too high by about an eighth of its square. So the fall is small (0.1) for δ within a factor e⁹ of the
+    largest one, larger (0.7) for smaller δ, and largest (5) for negligible δ.
+
+    Args:
+        log_delta: log δ at the row.
+        largest: log δ at ε = 0.
+    """
+    if log_delta > largest - 9.0:
+        return 0.1
+    return 5.0 if log_delta < _DEEP else 0.7
 
 
 def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:

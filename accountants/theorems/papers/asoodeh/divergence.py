@@ -50,20 +50,23 @@ class DivergenceInputs(TwoLaws):
 
 
 def facts(inputs: DivergenceInputs) -> Outputs:
-    """Compute the hockey-stick divergence E_ε of two distributions, and the quantities by which its properties show.
+    """Compute the hockey-stick divergence E_ε(P‖Q), and related divergences that illustrate its properties.
 
     Args:
-        inputs: two distributions, an ε, and optionally a channel and another pair to mix with.
+        inputs: two distributions P and Q, and an ε. Optionally `kernel`, a channel (the probabilities of each output
+            for each outcome). Also optionally, another pair P', Q', with which P and Q are mixed at their share λ.
 
     Returns:
-        E_ε in both directions, at ε = 0 (`total_variation`), after the channel, and of the mixture with the other pair,
-        next to the mean of the two divergences. `singular_mass` is the mass that the first distribution has where the
-        second has none: the limit of E_ε. `largest_loss` is D_∞, infinite if that mass is positive.
+        `divergence` is E_ε(P‖Q), `reversed_divergence` is E_ε(Q‖P), and `total_variation` is E_0(P‖Q). `singular_mass`
+        is the probability under P of the outcomes that are impossible under Q, the limit of E_ε for large ε.
+        `largest_loss` is D_∞(P‖Q), infinite if `singular_mass` is positive. With a channel, `divergence_after_kernel`
+        is E_ε of the outputs. With another pair, `divergence_of_mixture` is E_ε of the mixtures, and `mean_divergence`
+        is λE_ε(P‖Q) + (1 − λ)E_ε(P'‖Q').
     """
     first, second, epsilon = normalise(inputs.first), normalise(inputs.second), inputs.epsilon
-    plain = hockey_stick(first, second, epsilon)
+    divergence = hockey_stick(first, second, epsilon)
     outputs = {
-        "divergence": plain,
+        "divergence": divergence,
         "reversed_divergence": hockey_stick(second, first, epsilon),
         "total_variation": hockey_stick(first, second, 0.0),
         "largest_loss": largest_loss(first, second),
@@ -73,11 +76,13 @@ def facts(inputs: DivergenceInputs) -> Outputs:
         first_output, second_output = apply_channel(first, inputs.kernel), apply_channel(second, inputs.kernel)
         outputs["divergence_after_kernel"] = hockey_stick(first_output, second_output, epsilon)
     if inputs.other_first is not None and inputs.other_second is not None:
-        third, fourth = normalise(inputs.other_first), normalise(inputs.other_second)
-        share, rest = inputs.share, 1.0 - inputs.share
-        mixed_first, mixed_second = share * first + rest * third, share * second + rest * fourth
+        other_first, other_second = normalise(inputs.other_first), normalise(inputs.other_second)
+        share, other_share = inputs.share, 1.0 - inputs.share
+        mixed_first = share * first + other_share * other_first
+        mixed_second = share * second + other_share * other_second
+        other_divergence = hockey_stick(other_first, other_second, epsilon)
         outputs["divergence_of_mixture"] = hockey_stick(mixed_first, mixed_second, epsilon)
-        outputs["mean_divergence"] = share * plain + rest * hockey_stick(third, fourth, epsilon)
+        outputs["mean_divergence"] = share * divergence + other_share * other_divergence
     return outputs
 
 
@@ -85,21 +90,30 @@ FACTS = Theorem(
     id="asoodeh.section-2",
     title="Properties of E_ε for any two distributions",
     statement=(
-        "0 ≤ E_ε(μ‖ν) ≤ TV(μ, ν) = E_0(μ‖ν); E_ε is jointly convex in (μ, ν); no channel that both go through "
-        "enlarges it. It is continuous in ε. It decreases strictly to the mass of the part of μ that is "
-        "singular to ν. From there on it is constant. If D_∞(μ‖ν) is finite, that mass is 0, and E_ε is 0 from "
-        "D_∞(μ‖ν) on"
+        "The divergence has 0 ≤ E_ε(μ‖ν) ≤ TV(μ, ν) = E_0(μ‖ν), with the total variation TV. E_ε is jointly "
+        "convex in (μ, ν). No channel that both distributions go through enlarges it. It is continuous in ε. "
+        "It decreases strictly to the mass of the part of μ that is singular to ν. From there on it is "
+        "constant. If the largest loss D_∞(μ‖ν) is finite, that mass is 0, and E_ε is 0 from D_∞(μ‖ν) on."
     ),
     source=Source("asoodeh2021", "Section II, the properties of E_ε"),
     status=Status.PROVED,
     errata=(
         Erratum(
             "A-8",
-            grade=Grade.PROVED_WRONG,
-            printed="ε ↦ E_ε(μ‖ν) is strictly decreasing on (0, TV(μ, ν)], for any two laws",
+            grade=Grade.UNCLEAR,
+            place="Section II-B, second property of E_ε",
+            printed=(
+                "The paper states that ε ↦ E_ε(μ‖ν) is strictly decreasing on (0, TV(μ, ν)] for "
+                "distributions μ and ν with total variation TV(μ, ν). It names no premise."
+            ),
             truth=(
-                "It holds if ν dominates μ, as then TV ≤ D_∞. Otherwise E_ε is constant from the mass of the "
-                "part of μ that is singular to ν on. For (½, ½, 0) and (0, ½, ½) it is ½ at every ε"
+                "The statement holds if ν dominates μ, as then TV ≤ D_∞, the largest privacy loss. "
+                "Otherwise E_ε never falls below the mass of the part of μ that is singular to ν. For (½, "
+                "½, 0) and (0, ½, ½) it is ½ at every ε."
+            ),
+            charitable=(
+                "The section defines divergences by the density dμ/dν. If ν is read to dominate μ, as "
+                "this density asks, the statement holds."
             ),
             test=f"{_TESTS}::test_laws_of_overlapping_halves_have_a_constant_divergence",
         ),

@@ -35,7 +35,11 @@ MEAN_GRADIENT_BOUND = Quantity(symbol="D", unit="loss/length", gt=0, description
 
 @request
 class InverseTimeSteps(BatchesOnce):
-    """One pass with η_t = 1/(λt) and constant noise. Absent bounds on the mean gradient and its deviation are L."""
+    """One pass of noisy projected SGD with step sizes η_t = 1/(λt) and constant noise; λ is the strong convexity.
+
+    If absent, `gradient_bound` on the norm of the mean gradient and the standard deviation `gradient_std` of a record's
+    gradient are the Lipschitz constant.
+    """
 
     epsilon: PrivacyLoss
     dimension: Dimension
@@ -49,7 +53,7 @@ class InverseTimeSteps(BatchesOnce):
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass, with the diameters of its images if every record's loss is λ-strongly convex."""
+        """The pass for λ-strongly convex losses of all records, which limit how far apart a step leaves two models."""
         return self.run_of(
             smoothness=self.smoothness,
             strong_convexity=self.strong_convexity,
@@ -60,9 +64,10 @@ class InverseTimeSteps(BatchesOnce):
 
 @dataclass(frozen=True)
 class MisprintedSteps:
-    """The shifts of Corollary 1 as printed: distances of two runs in a step, in standard deviations of its noise.
+    """The shifts of each step in Corollary 1 as printed, where the contraction shift is 2ρ √(λmj)/σ in step j.
 
-    The printed contraction shift is r_c(j) = 2ρ √(λmj)/σ.
+    A shift is the distance that noise of a step must hide, in standard deviations of the noise. The sensitivity shift
+    is due to the differing record, and the contraction shift to the distance of two runs within the domain of radius ρ.
     """
 
     inputs: InverseTimeSteps
@@ -96,16 +101,21 @@ class MisprintedSteps:
 
 
 def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outputs:
-    """Compute δ(ε) and the bound on the excess risk of the last model W_T.
+    """Compute δ(ε) and the bound on the excess risk of the last model W_T (Corollary 1 of Asoodeh et al.).
+
+    The shift r_c(j) is the largest distance of two models before the noise of step j, in standard deviations of that
+    noise. The noise of later steps hides a record the better, the smaller these shifts are.
 
     Args:
-        inputs: the pass, its noise and the constants of the loss.
+        inputs: batches of m clients, noise σ in d dimensions, radius ρ of the domain, and the constants of the loss:
+            smoothness β and strong convexity λ.
         reading: `printed` uses r_c(j) = 2ρ√(λmj)/σ, which is unsafe if λj > 1, and σ² in the risk. `corrected` uses
-            the diameter of each image, and dσ².
+            the diameter of the set of models that step j can reach before its noise, and dσ² in the risk.
 
     Returns:
-        `delta` is the bound by the chosen formulas. `delta_two_rho` uses r_c(j) = 2ρλj√m/σ, proved if every η_t ≤ 2/β.
-        `delta_eleven` is bound (11), with the largest r_c for all steps. `excess_risk` bounds E F(W_T) − inf F.
+        `delta` is the bound by the chosen formulas. `delta_two_rho` uses r_c(j) = 2ρλj√m/σ, which takes 2ρ for every
+        diameter; it is proved if every η_t ≤ 2/β. `delta_eleven` is bound (11) of the paper, with the largest r_c for
+        all steps. `excess_risk` bounds E F(W_T) − inf F for the objective F.
     """
     run = inputs.run
     if reading == "printed":
@@ -137,8 +147,13 @@ def risk_terms(inputs: InverseTimeSteps, reading: Reading) -> dict[str, float]:
     """Compute the terms of the bound on the excess risk, 2β(mD² + G² + σ²)/(λ²n).
 
     Args:
-        inputs: the pass; D and G are L if absent.
-        reading: `printed` has σ² as noise term, `corrected` has dσ² (erratum A-4), with the dimension d.
+        inputs: n clients in batches of m, noise σ in d dimensions, and losses with smoothness β and strong convexity λ.
+            The paper's D is `gradient_bound`, the bound on the mean gradient's norm. G is `gradient_std`. If absent,
+            both are the Lipschitz constant.
+        reading: `printed` has σ² as noise term, `corrected` has dσ² (erratum A-4).
+
+    Returns:
+        `gradient`, the term of D; `sampling`, that of G; and `noise`, that of σ.
     """
     mean = inputs.lipschitz if inputs.gradient_bound is None else inputs.gradient_bound
     deviation = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
@@ -154,31 +169,57 @@ def risk_terms(inputs: InverseTimeSteps, reading: Reading) -> dict[str, float]:
 A_2 = Erratum(
     "A-2",
     grade=Grade.MISPRINT,
-    printed="θ_ε(2ρ √(λmj)/σ)",
-    truth="η_j = 1/(λj) gives 2ρλj √m/σ, which (11) uses. Where λj > 1, the printed form is smaller, hence unsafe",
+    place="Corollary 1, first line of the display of δ, before (11)",
+    printed=(
+        "The paper states the contraction factor θ_ε(2ρ √(λmj)/σ) of step j. Here ρ is the radius, λ the "
+        "strong convexity, m the batch size and σ the noise."
+    ),
+    truth=(
+        "The step size η_j = 1/(λj) gives the argument 2ρλj √m/σ, which (11) uses. Where λj > 1, the "
+        "printed argument is smaller, hence unsafe."
+    ),
+    charitable=(
+        "If the argument 2ρλj √m/σ of Theorem 2 is meant, the display follows from Theorem 2 where every "
+        "η_t ≤ 2/β, with the smoothness β."
+    ),
     test=f"{_TESTS}::test_the_misprinted_contraction_is_unsafe",
 )
 A_4 = Erratum(
     "A-4",
     grade=Grade.PROVED_WRONG,
-    printed="a noise term σ² (and Σ η_t σ_t²/n in Corollary 2)",
-    truth="Z has d coordinates: dσ², and (d/2) Σ η_t σ_t²/n by Corollary 2's own recursion",
+    place="Corollary 1, the bound on the risk; Corollary 2, and its proof",
+    printed=(
+        "The noise of step t is σ_t Z_t with Z_t ~ N(0, I). The paper states the noise term with σ² in "
+        "Corollary 1, and as Σ η_t σ_t²/n in Corollary 2."
+    ),
+    truth=(
+        "The noise has E‖σ_t Z_t‖² = dσ_t², as Z_t has d coordinates. In Corollary 1, dσ² stands in place "
+        "of σ². In Corollary 2 its own recursion gives (d/2) Σ η_t σ_t²/n."
+    ),
+    charitable=(
+        "For d = 1 both noise terms hold. For large d no reading that we know agrees with the noise of "
+        "Algorithm 1, which has the deviation σ_t in every coordinate."
+    ),
     test=f"{_TESTS}::test_the_noise_of_every_coordinate_counts",
 )
 COROLLARY_1 = Theorem(
     id="asoodeh.corollary-1",
     title="Projected SGD with steps 1/(λt)",
     statement=(
-        "Let η_t = 1/(λt) and σ_t = σ. Then E F(W_T) − inf F ≤ 2β(mD² + G² + σ²)/(λ²n). Theorem 2's δ has the "
-        "contraction factors θ_ε(2ρ √(λmj)/σ). It is at most (m/n) θ_ε(2L/(√m σ)) (1 − θ^{n/m})/(1 − θ) (11). "
-        "Here θ = θ_ε(2ρλn/(√m σ))"
+        "Let η_t = 1/(λt) and σ_t = σ, with the strong convexity λ and the smoothness β. The paper states E "
+        "F(W_T) − inf F ≤ 2β(mD² + G² + σ²)/(λ²n), for bounds D on the mean gradient and G on a gradient's "
+        "deviation. Its δ is that of Theorem 2 with the contraction factors θ_ε(2ρ √(λmj)/σ). This δ is said "
+        "to be at most (m/n) θ_ε(2L/(√m σ)) (1 − θ^{n/m})/(1 − θ) (11). Here θ = θ_ε(2ρλn/(√m σ))."
     ),
     source=Source("asoodeh2021", "Corollary 1"),
     status=Status.REFUTED,
     conditions=(
         SMALL_STEPS,
         *ASSUMPTIONS,
-        Condition("interior-minimiser", "F is λ-strongly convex, and β-smooth about a minimiser inside the ball"),
+        Condition(
+            "interior-minimiser",
+            "the objective F is λ-strongly convex, and β-smooth about a minimiser inside the ball of radius ρ",
+        ),
     ),
     errata=(A_2, A_3, A_4),
     inputs=InverseTimeSteps,

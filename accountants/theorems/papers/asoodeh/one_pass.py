@@ -30,14 +30,17 @@ _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 
 @request
 class OnePass(ScheduledPass):
-    """One pass over n clients in ⌊n/m⌋ batches of m, under replace-one: two gradients differ by at most 2L."""
+    """One pass of noisy projected SGD over n clients, in ⌊n/m⌋ batches of m clients.
+
+    Neighbouring data sets differ in the record of one client, so its gradients differ by at most 2L.
+    """
 
     epsilon: PrivacyLoss
     smoothness: Smoothness
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass, with diameter 2ρ for every image, as in the theorem."""
+        """The pass of Theorem 2, in which a step leaves two models at most 2ρ apart; ρ is the radius of the domain."""
         return self.run_of(smoothness=self.smoothness, whole_ball=True)
 
 
@@ -60,29 +63,63 @@ def compare_steps(inputs: OnePass) -> Sides:
     return Sides.at_most(inputs.clients / inputs.participants, float(inputs.steps))
 
 
-SMALL_STEPS = Condition("step-sizes", "η_t ≤ 2/β at every t", lambda inputs: check_step_sizes(inputs.run))
-WHOLE_STEPS = Condition("whole-steps", "n/m is an integer", compare_steps)
+SMALL_STEPS = Condition(
+    "step-sizes",
+    "every step size η_t is at most 2/β, with the smoothness β of the losses",
+    lambda inputs: check_step_sizes(inputs.run),
+)
+WHOLE_STEPS = Condition("whole-steps", "the number n of users is a multiple of the batch size m", compare_steps)
 ASSUMPTIONS = (LIPSCHITZ_LOSSES, CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, FRESH_NOISE, SECRET_ORDER)
 
 A_1 = Erratum(
     "A-1",
     grade=Grade.MISPRINT,
-    printed="the proof's last display has 2L √m/σ",
-    truth="2L/(√m σ), as the statement has: a shift of 2Lη/m against noise ησ/√m. At T = 1 it is attained",
+    place="Appendix, last display of the proof of Theorem 2",
+    printed=(
+        "The last display of the proof has the argument 2L √m/σ of θ_ε. Here L is the Lipschitz constant, "
+        "m the batch size and σ the noise of one user."
+    ),
+    truth=(
+        "The correct argument is 2L/(√m σ), as in the statement and (24). One user shifts the mean by "
+        "2Lη/m against noise of ησ/√m, with the step size η. For a run of one step the value of the "
+        "statement is attained."
+    ),
+    charitable="If the last display is read with the argument of (24), the proof gives the statement.",
     test=f"{_TESTS}::test_one_step_of_linear_losses_attains_the_statement_and_not_the_proofs_last_line",
 )
 A_3 = Erratum(
     "A-3",
-    grade=Grade.PROVED_WRONG,
-    printed="Theorem 2 is applied with η_t = 1/(λt)",
-    truth="η_t ≤ 2/β fails for t < β/(2λ). The image of the ball is then wider than 2ρ",
+    grade=Grade.UNCLEAR,
+    place="Corollary 1, before (11), and Section IV-B after (12)",
+    printed=(
+        "The paper applies Theorem 2 and (12) to the step sizes η_t = 1/(λt), with the strong convexity "
+        "λ. It puts no condition on λ and the smoothness β."
+    ),
+    truth=(
+        "Theorem 2's condition η_t ≤ 2/β fails for t < β/(2λ). The image of the ball of radius ρ can then "
+        "be wider than 2ρ."
+    ),
+    charitable=(
+        "If Theorem 2's condition on the step sizes is read into the corollaries, Theorem 2 applies, but "
+        "only for β ≤ 2λ."
+    ),
     test=f"{_TESTS}::test_steps_beyond_two_over_beta_reach_further_than_the_ball",
 )
 A_5 = Erratum(
     "A-5",
     grade=Grade.UNCLEAR,
-    printed="the exponent n/m, also where it is not an integer (Figure 2, q = 0.3)",
-    truth="⌊n/m⌋ steps can be run. The printed δ is larger than theirs, by n/m over ⌊n/m⌋ without contraction",
+    place="Theorem 2, the case of equal steps, and Figure 2",
+    printed=(
+        "The paper states δ with the exponent n/m for n users in batches of m. It uses this exponent also "
+        "where n/m is not an integer (Figure 2, q = m/n = 0.3)."
+    ),
+    truth=(
+        "Only ⌊n/m⌋ steps can be run. The printed δ is larger than theirs, by the factor n/m over ⌊n/m⌋ "
+        "without contraction."
+    ),
+    charitable=(
+        "If n/m is an integer, the statement holds. Otherwise the printed δ is still an upper bound for ⌊n/m⌋ steps."
+    ),
     test=f"{_TESTS}::test_a_fraction_of_a_step_only_raises_the_printed_bound",
 )
 
@@ -101,9 +138,11 @@ THEOREM_2 = Theorem(
     id="asoodeh.2",
     title="One pass of projected SGD with hidden states",
     statement=(
-        "For W_T under replace-one, δ = (m/n) Σ_t θ_ε(2L/(√m σ_t)) Π_{j>t} θ_ε(2ρ √m/(η_j σ_j)). The partition "
-        "into n/m batches is uniform and secret. With constant steps and noise δ is (m/n) θ_s (1 − "
-        "θ_c^{n/m})/(1 − θ_c)"
+        "One pass over n users in T = n/m uniform, secret batches of m releases its last model, for "
+        "replace-one neighbours. It has δ = (m/n) Σ_t θ_ε(2L/(√m σ_t)) Π_{j>t} θ_ε(2ρ √m/(η_j σ_j)). Here L "
+        "is the Lipschitz constant, ρ the radius, and η_t and σ_t the step size and noise of step t. With "
+        "constant steps and noise δ is (m/n) θ_s (1 − θ_c^{n/m})/(1 − θ_c), with θ_s for the first factor and "
+        "θ_c for the second."
     ),
     source=Source("asoodeh2021", "Theorem 2"),
     status=Status.PROVED,
@@ -140,14 +179,14 @@ def corollary_3(inputs: RandomStop) -> Outputs:
         in every step.
     """
     run = inputs.run
-    least = replace(
+    smallest_schedules = replace(
         run,
         step_schedule=Constant(value=run.step_schedule.least(run.steps)),
         noise_schedule=Constant(value=run.noise_schedule.least(run.steps)),
     )
     return (
         delta_outputs(log_contraction_bound(inputs.epsilon, run).upper)
-        | delta_outputs(log_contraction_bound(inputs.epsilon, least).upper, "delta_twelve")
+        | delta_outputs(log_contraction_bound(inputs.epsilon, smallest_schedules).upper, "delta_twelve")
         | {"first_stop": run.first_stop, "steps": run.steps}
     )
 
@@ -156,8 +195,10 @@ COROLLARY_3 = Theorem(
     id="asoodeh.corollary-3",
     title="Projected SGD stopped at a random step",
     statement=(
-        "Let τ be uniform on 1, …, T = n/m. Then δ = (m/n)(1/T) Σ_τ Σ_{t≤τ} θ_ε(2L/(√m σ_t)) Π_{t<j≤τ} "
-        "θ_ε(2ρ√m/(η_j σ_j)). With the least η and σ it is at most (1/T²) θ_s Σ_τ (1 − θ_c^τ)/(1 − θ_c) (12)"
+        "One pass in batches of m stops at a step τ that is uniform on 1, …, T = n/m, and releases its model. "
+        "Then δ = (m/n)(1/T) Σ_τ Σ_{t≤τ} θ_ε(2L/(√m σ_t)) Π_{t<j≤τ} θ_ε(2ρ√m/(η_j σ_j)), with the constants "
+        "of asoodeh.2. At the least η and σ, let θ_s be the first factor and θ_c the second. Then δ is at "
+        "most (1/T²) θ_s Σ_τ (1 − θ_c^τ)/(1 − θ_c) (12)."
     ),
     source=Source("asoodeh2021", "Corollary 3, eq. (12)"),
     status=Status.PROVED,
@@ -167,8 +208,20 @@ COROLLARY_3 = Theorem(
         Erratum(
             "A-6",
             grade=Grade.PROVED_WRONG,
-            printed="stopping in a suffix can improve (12) by a constant factor",
-            truth="S_τ = θ_s(1 − θ_c^τ)/(1 − θ_c) rises with τ: a suffix's mean is never smaller, up to 1 + α as large",
+            place="Section IV-B, last remark",
+            printed=(
+                "The run stops at a uniform one of T steps. The paper states that one from αT to T can "
+                "potentially improve the δ of (12) by a constant factor."
+            ),
+            truth=(
+                "A stop at step τ has the δ of S_τ = θ_s(1 − θ_c^τ)/(1 − θ_c), up to a common factor. "
+                "Here θ_s and θ_c are the sensitivity and contraction factors of (12). S_τ rises with τ, "
+                "so that a suffix's mean is never smaller. It is up to 1 + α times as large."
+            ),
+            charitable=(
+                "No reading of (12) that we know makes it hold, as (12) has equal steps and noise. For "
+                "noise that grows over the run, a suffix can lower the first bound of Corollary 3."
+            ),
             test=f"{_TESTS}::test_a_suffix_never_beats_a_random_stop",
         ),
     ),

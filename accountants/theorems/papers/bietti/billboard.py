@@ -29,25 +29,28 @@ from epsilond.accountants.quantities import (
     Rounds,
 )
 from epsilond.accountants.structure import sensitivity_factor
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.bietti.errata import FIXED_NUMBER, NOISE_OF_THE_AVERAGE
 from epsilond.accountants.theorems.papers.bietti.noise import CurvePoint, figures_at
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
 
-_TESTS = "tests/theorems/papers/bietti/test_billboard.py"
 
 PUBLIC_BILLBOARD = Condition(
     "own-parts-stay-home",
-    "a client's own part of the model is computed from the shared models and its own data, and stays with the client",
+    (
+        "Each client computes its own part of the model from the shared models and its own data. This part stays with "
+        "the client"
+    ),
 )
 BILLBOARD = Theorem(
     id="hsu-2014.billboard-lemma",
     title="The billboard lemma",
     statement=(
-        "Let the published output be (ε, δ)-private in one client's data. Let every client's output be a "
-        "function of the published output and of the client's own data. Then all outputs except that client's "
-        "own are (ε, δ)-private in its data"
+        "Let the published output be (ε, δ)-private in one client's data. Let every client's output be a function of "
+        "the published output and of the client's own data. Then all outputs except that client's own are (ε, "
+        "δ)-private in its data"
     ),
     source=Source("hsu2014private", "billboard lemma"),
     status=Status.PROVED,
@@ -115,9 +118,10 @@ COALITION = Theorem(
     id="epsilond.coalition-participation",
     title="A fixed number of participants gives no amplification against the other clients",
     statement=(
-        "If Q of N clients are drawn, all others together know whether client i was. A client of k rounds is "
-        "exactly k_rel√k/z-Gaussian differentially private to them (k_rel = 2 replaced, 1 zeroed), without any "
-        "amplification"
+        "If a fixed number Q of N clients is drawn in a round, the other clients together know whether a client was "
+        "drawn. A client of k rounds is exactly k_rel√k/z-Gaussian differentially private against them, without any "
+        "amplification. Here z is the noise multiplier. The factor k_rel is 2 for a client that is replaced, and 1 for "
+        "one that is zeroed"
     ),
     source=Source("epsilond", "accountants/theorems/papers/bietti/billboard.py"),
     status=Status.PROVED,
@@ -152,29 +156,13 @@ def billboard_experiment(
     return {"gaussian_dp_mu": mu, **figures_at(mu, epsilon=None, log_delta=log_delta)}
 
 
-FIXED_NUMBER = Erratum(
-    "E-B8",
-    grade=Grade.PROVED_WRONG,
-    printed="ε by the moments accountant, for a fixed number Q of clients that is drawn in each round",
-    truth=(
-        "That accountant is for independent draws that stay hidden. Let N = 500, Q = 10, z = 1, T = 2000, δ = "
-        "1e-4. It then gives 5.40 (6.15 by the older conversion), and exact composition 4.84. The other "
-        "clients count themselves, and so know who was drawn: a client of 40 rounds has ε = 42.7 zeroed and "
-        "126 replaced"
-    ),
-    test=f"{_TESTS}::test_a_fixed_number_of_participants_is_not_amplified",
-)
-NOISE_OF_THE_AVERAGE = Erratum(
-    "E-B10",
-    grade=Grade.MISPRINT,
-    printed="noise of variance σ_ζ² = σ²C² in the experiments",
-    truth="on the average that Algorithm 1 adds it to, the experiments' code has standard deviation σC/N",
-    test=f"{_TESTS}::test_the_experiments_noise_is_on_the_average",
-)
 SECTION_6 = Theorem(
     id="bietti.section-6",
     title="The noise of the experiments",
-    statement="PPSGD with noise of variance σ²C² in every round, all clients or a fixed number, has the ε reported",
+    statement=(
+        "PPSGD adds noise of variance σ²C² in every round, in which all clients or a fixed number take part. Its runs "
+        "have the ε that Section 6 reports"
+    ),
     source=Source("bietti2022", "Section 6 and Appendix A"),
     status=Status.REFUTED,
     errata=(FIXED_NUMBER, NOISE_OF_THE_AVERAGE),

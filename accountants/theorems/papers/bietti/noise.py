@@ -31,10 +31,9 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.quantities.algorithms import NOISE_CONSTANT, SHARED_NOISE_STD, ClippingNorm
 from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.target import natural_log_delta
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std
-
-_TESTS = "tests/theorems/papers/bietti/test_noise.py"
+from epsilond.accountants.theorems.papers.bietti.errata import NO_CONSTANT, PROOF_LOSES, SENSITIVITY
 
 
 # Formulas -----------------------------------------------------------------------------------------------------------
@@ -267,7 +266,8 @@ class CurvePoint:
     @property
     def log_delta(self) -> float | None:
         """Natural logarithm of δ, or None if only ε is given."""
-        if self.epsilon is not None and self.delta is None and self.log10_delta is None:
+        has_delta = self.delta is not None or self.log10_delta is not None
+        if self.epsilon is not None and not has_delta:
             return None
         return natural_log_delta(self.delta, self.log10_delta)
 
@@ -303,33 +303,6 @@ def privacy_at_noise(
 
 
 # Theorems -----------------------------------------------------------------------------------------------------------
-NO_CONSTANT = Erratum(
-    "E-B1",
-    grade=Grade.PROVED_WRONG,
-    printed="one absolute constant c serves every ε and δ",
-    truth=(
-        "The least c is kε/(μ*(ε, δ)√ln(1/δ)), about k√(ε/(2 ln(1/δ))) for large ε. For ε ≤ r ln(1/δ) the "
-        "least c that is valid for every δ is k(1 + √(1 + r))/√2"
-    ),
-    test=f"{_TESTS}::test_no_constant_serves_every_target",
-)
-PROOF_LOSES = Erratum(
-    "E-B2",
-    grade=Grade.PROVED_WRONG,
-    printed="each update is (ε/√(n ln(1/δ)), δ)-private, and advanced composition gives (ε, δ)",
-    truth=(
-        "By the Gaussian mechanism each update has √(2 ln(1.25/δ)) k/c times that ε. The δ of n updates add up "
-        "to nδ. In its range, the statement is true by Gaussian differential privacy"
-    ),
-    test=f"{_TESTS}::test_the_printed_proof_gives_more_than_it_claims",
-)
-SENSITIVITY = Erratum(
-    "E-B3",
-    grade=Grade.MISPRINT,
-    printed="the sensitivity of an update is αη/N",
-    truth="αη kC/N, k = 2 for the replacement of Definition 3.2",
-    test=f"{_TESTS}::test_the_sensitivity_is_that_of_a_replacement",
-)
 
 
 def _compare_constant(*, noise_constant: float, epsilon: float, log_delta: float, relation: Relation) -> Sides:
@@ -339,16 +312,28 @@ def _compare_constant(*, noise_constant: float, epsilon: float, log_delta: float
 
 
 CONSTANT_SUFFICES = Condition(
-    "constant-suffices", "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target", _compare_constant
+    "constant-suffices",
+    (
+        "The noise constant c is at least kε/(μ*√ln(1/δ)), the least one that is valid at the target (ε, δ). Here k is "
+        "2 for a client that is replaced, and 1 for one that is zeroed. μ* is the largest parameter of Gaussian "
+        "differential privacy that gives (ε, δ)"
+    ),
+    _compare_constant,
 )
-NORM_BOUNDED = Condition("clipped-messages", "every client's message is clipped to norm C before it is averaged")
+NORM_BOUNDED = Condition(
+    "clipped-messages", "every client's message is clipped to the ℓ2 norm C before the server averages the messages"
+)
 
 THEOREM_4_1 = Theorem(
     id="bietti.4.1",
     title="The noise of PPSGD, all clients in every round",
-    statement="σ_ζ ≥ c C √(n ln(1/δ))/(Nε) makes PPSGD (ε, δ)-jointly private, c an absolute constant",
+    statement=(
+        "Noise σ_ζ ≥ cC√(n ln(1/δ))/(Nε) makes PPSGD (ε, δ)-jointly private, with an absolute constant c. Here N "
+        "clients take part in each of n rounds, and C is the clipping norm. We read it for ε ≤ r ln(1/δ). There "
+        "c = k(1 + √(1 + r))/√2 suffices, where k is 2 for a client that is replaced, and 1 for one that is zeroed"
+    ),
     source=Source("bietti2022", "Theorem 4.1, (4)"),
-    status=Status.REFUTED,
+    status=Status.PROVED,
     conditions=(CONSTANT_SUFFICES, NORM_BOUNDED),
     errata=(NO_CONSTANT, PROOF_LOSES, SENSITIVITY),
     constants="hidden",
@@ -368,9 +353,10 @@ LEAST_NOISE = Theorem(
     id="epsilond.personalized-sgd-noise",
     title="The least noise of PPSGD, all clients in every round",
     statement=(
-        "The noise is σ_ζ = kC√n/(N μ*(ε, δ)). Here μ* is the parameter of Gaussian differential privacy that "
-        "gives (ε, δ). Clients with messages that differ by the same vector in every round attain it, so no "
-        "smaller noise is sufficient"
+        "The least noise for (ε, δ) is σ_ζ = kC√n/(N μ*(ε, δ)), for N clients in each of n rounds and the clipping "
+        "norm C. Here μ* is the largest parameter of Gaussian differential privacy that gives (ε, δ). The factor k is "
+        "2 for a client that is replaced, and 1 for one that is zeroed. Clients with messages that differ by the same "
+        "vector in every round attain the bound, so no smaller noise is sufficient"
     ),
     source=Source("epsilond", "accountants/theorems/papers/bietti/noise.py"),
     status=Status.PROVED,
@@ -381,7 +367,11 @@ LEAST_NOISE = Theorem(
 ACHIEVED = Theorem(
     id="epsilond.personalized-sgd-privacy",
     title="The privacy of PPSGD at its noise, all clients in every round",
-    statement="n rounds are exactly kC√n/(Nσ_ζ)-Gaussian differentially private against all other clients",
+    statement=(
+        "n rounds of N clients with noise σ_ζ are exactly kC√n/(Nσ_ζ)-Gaussian differentially private against all "
+        "other clients. Here C is the clipping norm. The factor k is 2 for a client that is replaced, and 1 for one "
+        "that is zeroed"
+    ),
     source=Source("epsilond", "accountants/theorems/papers/bietti/noise.py"),
     status=Status.PROVED,
     conditions=(NORM_BOUNDED,),

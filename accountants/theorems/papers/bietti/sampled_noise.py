@@ -30,11 +30,10 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.quantities.algorithms import NOISE_CONSTANT, WEIGHTING, ClippingNorm, Weighting
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.bietti.errata import HIDDEN_RANGE
 from epsilond.accountants.theorems.papers.bietti.noise import NORM_BOUNDED, noise_with_constant
 from epsilond.accountants.verdict import Verdict
-
-_TESTS = "tests/theorems/papers/bietti/test_sampled_noise.py"
 
 RANGE_CONSTANT = Quantity(symbol="c₁", gt=0, description="the constant of the printed range ε < c₁q²T, which is hidden")
 ClientSampling = Literal["full", "poisson", "without-replacement"]
@@ -58,7 +57,14 @@ class Batches(EqualClients):
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnClients:
-    """All clients, their weighting in the mean, and the probability q, `rate`, that a client is drawn in a round."""
+    """All clients of a run, some of which are drawn in each round.
+
+    Attributes:
+        groups: groups of equal clients, with their batch sizes m_i.
+        weighting: whether clients have equal weights in the mean (`clients`), or weights by the records of their
+            batches (`samples`).
+        rate: probability q that a client is drawn in a round.
+    """
 
     groups: tuple[EqualClients, ...]
     weighting: Weighting
@@ -145,7 +151,7 @@ def check_groups(groups: Sequence[object]) -> None:
 # Theorem 5.1 --------------------------------------------------------------------------------------------------------
 @request
 class SampledNoiseInputs(BudgetFields):
-    """Rounds of clients drawn independently at rate q, a target, and the constant of (12)."""
+    """Rounds of clients that are drawn independently at rate q, a target, and the constant of Theorem 5.1's noise."""
 
     client_groups: Annotated[tuple[Batches, ...], CLIENT_GROUPS]
     weighting: Annotated[Weighting, WEIGHTING] = "samples"
@@ -164,9 +170,18 @@ class SampledNoiseInputs(BudgetFields):
 
 @in_doubles
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
-    """Compute the noise σ_ζ of Theorem 5.1, its noise multiplier, and the cost of batches that differ.
+    """Compute the noise σ_ζ of Theorem 5.1, its noise multiplier, and the cost of unequal batches.
 
-    `heterogeneity_cost` is the noise with clients weighted by their records, divided by the noise with equal weights.
+    It is σ_ζ = c₂C√(T ln(1/δ))/(Wε), per coordinate of the mean update.
+
+    Args:
+        inputs: `rounds` T, `clipping_norm` C, the target (ε, δ), the constant c₂ = `noise_constant`, and the clients
+            with total weight W, which are drawn at rate q.
+
+    Returns:
+        The noise, its multiplier, and W. `squared_rate_times_rounds` is q²T; the theorem holds for ε < c₁q²T with a
+        constant c₁ that the paper does not give. `heterogeneity_cost` is the noise with clients weighted by their
+        records, divided by the noise with equal weights.
     """
     clients = DrawnClients(groups=inputs.client_groups, weighting=inputs.weighting, rate=inputs.participation_rate)
     std = noise_with_constant(
@@ -197,24 +212,21 @@ def _compare_epsilon(*, participation_rate: float, rounds: int, epsilon: float, 
     return Sides.below(epsilon, range_constant * squared_rate_times_rounds)
 
 
-EPSILON_RANGE = Condition("epsilon-range", "ε < c₁q²T (q²T where c₁ is absent: undecidable)", _compare_epsilon)
-HIDDEN_RANGE = Erratum(
-    "E-B9",
-    grade=Grade.UNCLEAR,
-    printed="c₁ and c₂ exist, for ε < c₁q²T",
-    truth=(
-        "The constant c₂ depends on the target. Let δ = 1e-5, q = 1e-3 and T = 1e5. For a client that is "
-        "zeroed, it is 1.27 at ε = 1 and 4.95 at ε = 10. For one that is replaced, it is 2.20 and 5.34. The "
-        "range excludes q = 1/N with T = nN"
+EPSILON_RANGE = Condition(
+    "epsilon-range",
+    (
+        "ε is below c₁q²T, with the rate q at which clients are drawn and T rounds. If c₁ is absent, the right side is "
+        "q²T, and the condition is undecidable"
     ),
-    test=f"{_TESTS}::test_the_hidden_constant_depends_on_the_target",
+    _compare_epsilon,
 )
 THEOREM_5_1 = Theorem(
     id="bietti.5.1",
     title="The noise of PPSGD, clients drawn independently",
     statement=(
-        "for ε < c₁q²T, σ_ζ ≥ c₂ C √(T ln(1/δ))/(Mε) makes Algorithm 2 (ε, δ)-jointly private, and with N for M "
-        "Algorithm 3"
+        "For ε < c₁q²T, noise σ_ζ ≥ c₂C√(T ln(1/δ))/(Mε) makes Algorithm 2 (ε, δ)-jointly private. With N for M, it "
+        "makes Algorithm 3 private. Here each of N clients is drawn with probability q in each of T rounds. C is the "
+        "clipping norm, and M the number of records of all batches"
     ),
     source=Source("bietti2022", "Theorem 5.1, (12)"),
     status=Status.UNPROVED,

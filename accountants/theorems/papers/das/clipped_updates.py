@@ -44,15 +44,18 @@ CLIPPED = Theorem(
     id="das.clipped-updates",
     title="Sensitivities of clipped updates",
     statement=(
-        "The update is g/max(1, ‖g‖/C), in units of C on a grid of 1/s. A client has Δ∞ = 2s and Δ₁ = 2ds. The "
-        "mean of r clients has 2s/r and 2ds/r. Sharper values are Δ₁ = min(2ds, 2s√d + d) and Δ₂ = 2s + √d, as "
-        "for unit vectors, rounded together"
+        "The update g of a client is clipped to g/max(1, ‖g‖/C), in units of the norm C, and rounded to a "
+        "grid of step 1/s in d dimensions. In grid steps its sensitivities are Δ∞ = 2s and Δ₁ = 2ds. Those of "
+        "the mean of r clients are 2s/r and 2ds/r. If neighbours are rounded together, Δ₁ = min(2ds, 2s√d + "
+        "d) and Δ₂ = 2s + √d are sharper, as for unit vectors."
     ),
     source=Source("das2021", "the experiments with clipping"),
     status=Status.PROVED,
     conditions=(
         Condition(
-            "own-grid", "noise for the mean lives on the grid of 1/(rs), where the distances are 2s and 2ds again"
+            "own-grid",
+            "the noise for the mean of r clients lies on the grid of step 1/(rs), in whose "
+            "steps the sensitivities are 2s and 2ds",
         ),
     ),
     formula=clipped_sensitivities,

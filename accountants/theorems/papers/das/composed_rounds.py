@@ -60,7 +60,10 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
 
 
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Compute ε of K composed rounds with δ = 0 each, by Kairouz, Oh and Viswanath, Theorem 3.4 (the least bound).
+    """Compute ε of K composed rounds with δ = 0 each, by Kairouz, Oh and Viswanath, Theorem 3.4.
+
+    It is the smallest of the theorem's three bounds: Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and
+    ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2).
 
     Args:
         epsilon: ε₀ of each round.
@@ -68,14 +71,15 @@ def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
         rounds: number K of rounds.
     """
     drift = rounds * epsilon * math.tanh(0.5 * epsilon)
-    inner = math.log(math.e + math.sqrt(rounds) * epsilon / delta)
-    third = drift + epsilon * math.sqrt(2.0 * rounds * inner)
-    return min(rounds * epsilon, printed_composition(epsilon=epsilon, delta=delta, rounds=rounds), third)
+    logarithm = math.log(math.e + math.sqrt(rounds) * epsilon / delta)
+    bound_for_small_delta = drift + epsilon * math.sqrt(2.0 * rounds * logarithm)
+    printed = printed_composition(epsilon=epsilon, delta=delta, rounds=rounds)
+    return min(rounds * epsilon, printed, bound_for_small_delta)
 
 
 @request
 class RunInputs(ParticipantFields):
-    """A run of K rounds with r of n clients each."""
+    """A run of K rounds, in each of which r of n clients participate, and the ε and δ of Theorem 2."""
 
     epsilon: Epsilon
     delta: Delta
@@ -84,7 +88,11 @@ class RunInputs(ParticipantFields):
 
     @property
     def composed_epsilon(self) -> float:
-        """ε/8 + ε²/(256 log 1/δ), the bound (22) on ε̂ of the run."""
+        """Equation (22) of Das et al., ε/8 + ε²/(256 log 1/δ): an upper bound on the ε of all K rounds together.
+
+        ε = `epsilon` is a parameter of the theorem, not the ε of the run. It sets the ε₀ of a round (`round_epsilon`)
+        such that ε₀√(2K log(1/δ)), the leading term of the composition, is ε/8.
+        """
         return self.epsilon / 8.0 + self.epsilon**2 / (-256.0 * math.log(self.delta))
 
 
@@ -99,19 +107,30 @@ def theorem_2(inputs: RunInputs) -> Outputs:
     }
 
 
-EPSILON_RANGE = Condition("epsilon-range", "ε < 6", lambda inputs: Sides.below(inputs.epsilon, 6.0))
-DELTA_RANGE = Condition("delta-range", "δ < e^(−9/4)", lambda inputs: Sides.below(inputs.delta, math.exp(-2.25)))
-COMPOSED_EPSILON = Condition("composed-epsilon", "ε̂ < 1", lambda inputs: Sides.below(inputs.composed_epsilon, 1.0))
+EPSILON_RANGE = Condition(
+    "epsilon-range", "the parameter ε of Theorem 2 is below 6 (ε < 6)", lambda inputs: Sides.below(inputs.epsilon, 6.0)
+)
+DELTA_RANGE = Condition(
+    "delta-range",
+    "the slack δ of the composition is below e^(−9/4)",
+    lambda inputs: Sides.below(inputs.delta, math.exp(-2.25)),
+)
+COMPOSED_EPSILON = Condition(
+    "composed-epsilon",
+    "the ε of all rounds, ε̂ = ε/8 + ε²/(256 log 1/δ), is below 1",
+    lambda inputs: Sides.below(inputs.composed_epsilon, 1.0),
+)
 THEOREM_2 = Theorem(
     id="das.2",
     title="Privacy of DP-NormFedAvg over rounds, as printed: false",
     statement=(
-        "K rounds at ε₀ = ε/(8√(2K log 1/δ)) are ((2r/n) ε̂, 2^−d K + δ)-private. Here ε̂ ≤ ε/8 + ε²/(256 log "
-        "1/δ). FALSE: 2^−d is from Theorem 1 (das.1), and 2r/n is no amplification. Drawing clients leaves a "
+        "Theorem 2 states that K rounds at ε₀ = ε/(8√(2K log 1/δ)) are ((2r/n) ε̂, 2^−d K + δ)-private. Here "
+        "r of n clients take part in a round, d is the dimension and ε̂ ≤ ε/8 + ε²/(256 log 1/δ). This is "
+        "FALSE, because 2^−d is from Theorem 1 (das.1) and 2r/n is no amplification. Drawing clients leaves a "
         "record's ε unchanged and multiplies its δ by r/n. At r ≥ n/2, as in the experiments, 2r/n is no gain "
-        "even as printed"
+        "even as printed."
     ),
-    source=Source("das2021", "Theorem 2, privacy"),
+    source=Source("das2021", "Theorem 2, privacy, (20) and (21)"),
     status=Status.REFUTED,
     conditions=(
         EPSILON_RANGE,
@@ -123,26 +142,55 @@ THEOREM_2 = Theorem(
         Erratum(
             "D-8",
             grade=Grade.PROVED_WRONG,
-            printed="amplification by sampling clients: a factor 2r/n on ε",
+            place="Theorem 2 (privacy), and Appendix C after (22)",
+            printed=(
+                "The paper states that a uniform draw of r of the n clients in each round multiplies ε̂, "
+                "the ε of all rounds, by 2r/n. It asks for ε̂ < 1."
+            ),
             truth=(
-                "For a record, δ' = (r/n) δ at the same ε, and no smaller ε is valid. With n = 50, r = 1, ε₀ = "
-                "0.3 the claimed ε = 0.012 needs δ ≥ 2.6e-3. A client is amplified if its whole message is "
-                "within ε₀ and the draw is secret. A round then has log(1 + (r/n)(e^ε₀ − 1))"
+                "The draw multiplies a record's δ by r/n at the same ε, and no smaller ε is valid. With n "
+                "= 50, r = 1 and ε₀ = 0.3 in a round, the claimed ε = 0.012 needs δ ≥ 2.6e-3. A client is "
+                "amplified if its whole message is within ε₀ and the draw is secret. Its ε in a round is "
+                "then log(1 + (r/n)(e^ε₀ − 1))."
+            ),
+            charitable=(
+                "Neighbours differ in one record and the server is not trusted; under these definitions "
+                "no reading that we know makes the factor hold. For neighbours that differ in one client "
+                "and a secret draw, it would hold."
             ),
             test=f"{_TESTS}::test_drawing_clients_does_not_shrink_a_records_epsilon",
         ),
         Erratum(
             "D-9",
             grade=Grade.REFINEMENT,
-            printed="δ = 2^−d K + δ",
-            truth="With a true δ₀, 1 − (1 − δ₀)^K (1 − δ). Over clients it is the largest, not the sum",
+            place="Theorem 2 (privacy), and Appendix C, (20)",
+            printed=(
+                "The paper states 2^−d K + δ as the δ of all K rounds. It is the sum of 2^−d for each "
+                "round and the slack δ of the composition."
+            ),
+            truth=(
+                "With a true δ₀ of each round, all rounds have the smaller δ of 1 − (1 − δ₀)^K (1 − δ). "
+                "Over clients δ is the largest of theirs, not the sum."
+            ),
+            charitable="If every round had the δ of 2^−d, the printed sum would be a valid upper bound.",
             test=f"{_TESTS}::test_rounds_compose_to_the_published_figures",
         ),
         Erratum(
             "D-10",
             grade=Grade.REFINEMENT,
-            printed="ε < 6 and δ < e^(−9/4) give ε̂ < 1",
-            truth="They do, with room to spare: ε̂ = 1 at (6, e^(−9/16)). Nothing needs them",
+            place="Theorem 2, and Appendix C after (22) and (23)",
+            printed=(
+                "Theorem 2 asks for ε < 6 and δ < e^(−9/4). Its proof derives ε̂ < 1, for the ε of all "
+                "rounds ε̂, from ε < 6 and δ < e^(−9/16)."
+            ),
+            truth=(
+                "The conditions give ε̂ < 1 with room to spare: ε̂ = 1 at ε = 6 and δ = e^(−9/16). The "
+                "composition of the rounds needs neither condition."
+            ),
+            charitable=(
+                "The conditions suffice as they stand. The proof uses the stricter bound on δ for Theorem "
+                "1's condition on the ε₀ of a round, (23)."
+            ),
             test=f"{_TESTS}::test_each_condition_violated_once",
         ),
     ),
@@ -171,7 +219,10 @@ def equation_22(inputs: InverseInputs) -> Outputs:
 EQUATION_22 = Theorem(
     id="das.equation-22",
     title="The ε of Theorem 2 for a run of given ε̂",
-    statement="ε̂ ≤ ε/8 + ε²/(256 log 1/δ), solved for ε",
+    statement=(
+        "The ε of Theorem 2 for a run solves ε/8 + ε²/(256 log 1/δ) = ε̂. Here ε̂ is the requested ε of all "
+        "rounds, and δ the slack of their composition."
+    ),
     source=Source("das2021", "Equation (22)"),
     status=Status.PROVED,
     inputs=InverseInputs,
@@ -191,6 +242,9 @@ def rounds(
     rate: Rate = 1.0,
 ) -> Outputs:
     """Compute ε and δ of one round, and of K rounds by composition, if the draw of clients may amplify privacy.
+
+    A round is (ε, δ) with ε = ln(1 + q(e^ε₀ − 1)) and δ = qδ₀ if both are amplified. K rounds with slack δ' have
+    1 − (1 − δ)^K (1 − δ') as their δ.
 
     Args:
         round_epsilon: ε₀ of a client's message.
@@ -220,9 +274,11 @@ ROUNDS_OF_CLIENTS = Theorem(
     id="epsilond.rounds-of-clients",
     title="Rounds with a random subset of the clients",
     statement=(
-        "ε_K is the least of Kε, ε√(2K log 1/δ) + Kε tanh(ε/2) and Kε tanh(ε/2) + ε√(2K log(e + √K ε/δ)). Over "
-        "the rounds, δ_K = 1 − (1 − δ₁)^K (1 − δ). The server: ε = ε₀, δ₁ = δ₀. A record, if the draw is "
-        "secret: ε = ε₀, δ₁ = qδ₀. A client within (ε₀, δ₀) as a whole: ε = log(1 + q(e^ε₀ − 1)), δ₁ = qδ₀"
+        "K rounds of ε and δ₁ each, composed with the slack δ, have as ε_K the least of three bounds. They "
+        "are Kε, ε√(2K log 1/δ) + Kε tanh(ε/2) and Kε tanh(ε/2) + ε√(2K log(e + √K ε/δ)). Their δ is δ_K = 1 "
+        "− (1 − δ₁)^K (1 − δ). A client's message is within (ε₀, δ₀), and a round draws the share q of the "
+        "clients. Against the server ε = ε₀ and δ₁ = δ₀. For a record, if the draw is secret, ε = ε₀ and δ₁ = "
+        "qδ₀. For a client whose whole message is within (ε₀, δ₀), ε = log(1 + q(e^ε₀ − 1)) and δ₁ = qδ₀."
     ),
     source=Source("kairouz2015composition", "Theorems 3.3 and 3.4, with docs/shifted-noise.md, Two levels"),
     status=Status.PROVED,

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.kinds.truncated_discrete_laplace import Shift, largest_shift, shifted_pair
+from epsilond.accountants.kinds.integers.truncated_discrete_laplace import Shift, largest_shift, shifted_pair
 from epsilond.accountants.numerics.root_search import bisect_integers
 from epsilond.accountants.numerics.truncated_laplace import least_levels, log_escape, variance
 from epsilond.accountants.quantities import (
@@ -35,8 +35,10 @@ from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Stat
 
 GIVEN_RATE = replace(DECAY_RATE, gt=None, ge=1e-30)
 """Decay rate α, at least 1e-30; with a smaller rate the noise is uniform at every allowed number of levels."""
-_BEYOND = 60.0
+_ESCAPE_MARGIN = 60.0
 """Margin below log δ [nat]; if an escape is less likely than e^−60 δ, more levels do not change δ(ε) of the noise."""
+_MOST_LEVELS = int(NOISE_LEVELS.le or 0)
+"""Largest number of noise levels that a request may have."""
 
 
 def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Shift:
@@ -69,12 +71,12 @@ def levels(
         shift: δ is then the probability that an output leaves the common support, and m is exactly the least.
     """
     shift = _shift(dimension, l1_sensitivity, linf_sensitivity)
-    closed = Fraction(decay_rate) * shift.total <= Fraction(epsilon)
+    escapes_decide = Fraction(decay_rate) * shift.total <= Fraction(epsilon)
 
     @functools.cache
     def log_delta_at(count: int) -> float:
         """Return an upper bound on log δ at ε of the noise with `count` levels."""
-        if closed:
+        if escapes_decide:
             return math.nextafter(float(log_escape(decay_rate, count, shift.parts).upper), math.inf)
         spec = TruncatedDiscreteLaplace(
             noise_levels=count,
@@ -85,20 +87,19 @@ def levels(
         )
         return shifted_pair(spec, shift, "coarse").log_delta_bounds(epsilon).upper
 
-    least = max(least_levels(decay_rate, shift.parts, log_delta), 1)
-    if least > (NOISE_LEVELS.le or math.inf):
-        return {"noise_levels": "unbounded", "escapes_alone": closed}
-    if not closed:
-        enough = least_levels(decay_rate, shift.parts, log_delta - _BEYOND)
-        certified = _bisect_levels(log_delta_at, log_delta, least, enough)
-        if certified is None:
-            return {"noise_levels": "unbounded", "escapes_alone": closed}
-        least = certified
+    # With fewer levels, an output escapes with a probability above δ.
+    fewest = max(least_levels(decay_rate, shift.parts, log_delta), 1)
+    least: int | None = fewest
+    if not escapes_decide:
+        enough = least_levels(decay_rate, shift.parts, log_delta - _ESCAPE_MARGIN)
+        least = _bisect_levels(log_delta_at, log_delta, fewest, enough)
+    if least is None or least > _MOST_LEVELS:
+        return {"noise_levels": "unbounded", "escapes_alone": escapes_decide}
     return {
         "noise_levels": least,
         "variance": variance(decay_rate, least),
         **delta_outputs(min(log_delta_at(least), 0.0)),
-        "escapes_alone": closed,
+        "escapes_alone": escapes_decide,
     }
 
 
@@ -112,9 +113,11 @@ def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int
         high: largest number of levels; larger values than `NOISE_LEVELS` allows are cut off.
 
     Returns:
-        The number of levels, or None if `high` does not meet the target.
+        The number of levels, or None if `high` does not meet the target, or if `low` is above all allowed values.
     """
-    high = min(max(low, high), int(NOISE_LEVELS.le or 0))
+    if low > _MOST_LEVELS:
+        return None
+    high = min(max(low, high), _MOST_LEVELS)
     if log_delta_at(low) <= target:
         return low
     if log_delta_at(high) > target:
@@ -126,8 +129,9 @@ LEVELS = Theorem(
     id="epsilond.levels-at-decay-rate",
     title="The least levels of truncated discrete Laplace noise at a given decay rate",
     statement=(
-        "The result is the least m with δ(ε) at most δ. For α⌊Δ₁⌋ ≤ ε it is exact, by the probability of an "
-        "escape. For larger α the exact curve of the worst shift certifies m and not m − 1"
+        "At the decay rate α the result is the least number m of noise levels for which δ(ε) is at most δ. If "
+        "α⌊Δ₁⌋ ≤ ε for the ℓ1 sensitivity Δ₁, m is exact, by the probability of an escape from the common "
+        "support. For a larger α the exact curve of the worst shift certifies m and does not certify m − 1."
     ),
     source=Source("epsilond", "docs/shifted-noise.md, One axis is worst, and Outputs that escape"),
     status=Status.PROVED,
@@ -135,7 +139,8 @@ LEVELS = Theorem(
         ANY_INTEGERS,
         Condition(
             "escapes-alone",
-            "α⌊Δ₁⌋ ≤ ε, of the worst shift within both norms: m is then exactly the least, otherwise certified",
+            "the decay rate α times the ℓ1 norm of the worst integer shift is at most ε, so "
+            "that m is exactly the least",
             lambda inputs: Sides.at_most(
                 inputs.decay_rate * _shift(inputs.dimension, inputs.l1_sensitivity, inputs.linf_sensitivity).total,
                 inputs.epsilon,

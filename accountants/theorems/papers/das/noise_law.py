@@ -59,8 +59,9 @@ EQUATION_3 = Theorem(
     id="das.equation-3",
     title="The truncated discrete Laplace law",
     statement=(
-        "P(Y = y) = e^(−α|y|)/Z for |y| ≤ m, Z = 1 + 2 (1 − e^(−αm))/(e^α − 1). The escape probability is esc k = "
-        "P(Y > m − k)"
+        "In grid steps, the noise Y of a coordinate has P(Y = y) = e^(−α|y|)/Z for |y| ≤ m. Here α is the "
+        "decay rate and Z = 1 + 2 (1 − e^(−αm))/(e^α − 1). A shift by k escapes the common support with "
+        "probability esc k = P(Y > m − k)."
     ),
     source=Source("das2021", "Equations (3) and (4)"),
     status=Status.PROVED,
@@ -70,7 +71,7 @@ EQUATION_3 = Theorem(
 
 
 def update_error(*, dimension: int, quantization_levels: int, variance_in_steps: float) -> float:
-    """Compute the bound d/(4s²) + dV on the mean squared error of one message, equation (9) of the paper.
+    """Compute the bound d/(4s²) + dV on the mean squared error of one message, equation (18) of the paper.
 
     Args:
         dimension: number d of coordinates.
@@ -112,17 +113,27 @@ LEMMA_1 = Theorem(
     id="das.lemma-1",
     title="Variance of the noise, and the mean squared error of a message",
     statement=(
-        "V = 2x (1 + x − x^m (m(1 − x) + 1)² − x^(m+1))/(s² (1 − x)² ((1 − x) + 2x (1 − x^m))). Here x = e^−α, "
-        "and V is at most m(m + 1)/(3s²). The error is E‖M(u) − u‖² ≤ d/(4s²) + dV"
+        "On a grid of step 1/s, noise with levels up to m and decay rate α has a variance V in closed form. "
+        "With x = e^−α it is 2x (1 + x − x^m (m(1 − x) + 1)² − x^(m+1))/(s² (1 − x)² ((1 − x) + 2x (1 − "
+        "x^m))). V is at most m(m + 1)/(3s²). The message M(u) of a unit vector u in d dimensions has E‖M(u) "
+        "− u‖² ≤ d/(4s²) + dV."
     ),
-    source=Source("das2021", "Lemma 1 and equation (9)"),
+    source=Source("das2021", "Lemma 1 with (9), and the variance in Theorem 1, (18)"),
     status=Status.PROVED,
     errata=(
         Erratum(
             "D-6",
             grade=Grade.REFINEMENT,
-            printed="V ≤ m²/s², by Popoviciu's inequality",
-            truth="true, but V falls with α, so that m(m + 1)/(3s²), the variance at α = 0, is always better",
+            place="Lemma 1, and the end of Appendix A",
+            printed=(
+                "The paper states V ≤ m²/s² by Popoviciu's inequality. Here V is the variance of noise "
+                "with levels up to m on a grid of step 1/s."
+            ),
+            truth=(
+                "The variance V falls as the decay rate α rises. Its value m(m + 1)/(3s²) at α = 0 is "
+                "therefore always a better bound."
+            ),
+            charitable="The printed bound holds as it stands.",
             test=f"{_TESTS}::test_the_variance_is_below_that_of_uniform_noise",
         ),
     ),
@@ -147,7 +158,10 @@ def bits(inputs: BitsInputs) -> Outputs:
 EQUATION_7 = Theorem(
     id="das.equation-7",
     title="Bits of a noisy coordinate",
-    statement="Values in {−(s + m), …, s + m} take t = ⌈log₂(2(s + m) + 1)⌉ bits",
+    statement=(
+        "With s grid steps and m noise levels, a noisy coordinate has values in {−(s + m), …, s + m}. They "
+        "take t = ⌈log₂(2(s + m) + 1)⌉ bits."
+    ),
     source=Source("das2021", "Equation (7)"),
     status=Status.PROVED,
     inputs=BitsInputs,
@@ -159,22 +173,31 @@ EQUATION_7 = Theorem(
 def added_bits(inputs: BitsInputs) -> Outputs:
     """Compute the bits that the noise adds to a coordinate, and the printed bound ⌈log₂(1 + m/s)⌉ on them."""
     s, m = inputs.quantization_levels, inputs.noise_levels
-    # ⌈log₂((s + m)/s)⌉ in integers: the least j with s 2^j ≥ s + m.
-    return {"extra_bits_bound": (-(-(s + m) // s) - 1).bit_length(), "extra_bits": extra_bits(s, m)}
+    ratio = -(-(s + m) // s)  # ⌈1 + m/s⌉, in integers
+    return {"extra_bits_bound": (ratio - 1).bit_length(), "extra_bits": extra_bits(s, m)}
 
 
 APPENDIX_F = Theorem(
     id="das.appendix-f",
     title="Bits that the noise adds",
-    statement="The noise adds at most ⌈log₂(1 + m/s)⌉ bits a coordinate",
+    statement="With s grid steps and m noise levels, the noise adds at most ⌈log₂(1 + m/s)⌉ bits to a coordinate.",
     source=Source("das2021", "Appendix F"),
     status=Status.PROVED,
     errata=(
         Erratum(
             "D-7",
             grade=Grade.UNCLEAR,
-            printed="2s + 1 levels are a sign bit and log₂ s bits; the bound is the difference",
-            truth="up to one bit more, and the bound may exceed the difference: at s = 2^20, m = 105205, by one",
+            place="Appendix F (proof of Corollary 3.1)",
+            printed=(
+                "For the 2s + 1 levels of the grid the paper counts one sign bit and log₂ s bits. With m "
+                "noise levels it counts one and log₂(m + s). It states the rounded difference ⌈log₂(1 + "
+                "m/s)⌉ as the extra bits."
+            ),
+            truth=(
+                "The levels take up to one bit more than counted. The stated number may exceed the extra "
+                "bits: at s = 2^20 and m = 105205 it does so by one."
+            ),
+            charitable="If ⌈log₂(1 + m/s)⌉ is read as an upper bound on the extra bits, it holds.",
             test=f"{_TESTS}::test_bits_in_integers",
         ),
     ),
@@ -190,6 +213,9 @@ def bits_per_round(
 ) -> Outputs:
     """Compute the bits of a round that privacy adds, by the paper's noise and by the Binomial mechanism.
 
+    A coordinate has ⌈log₂(1 + 6/√d + 50ρ/n)⌉ more bits by the paper's noise, and ⌈log₂(1 + √d/r)⌉ by the Binomial
+    mechanism. A round has rd coordinates.
+
     Args:
         participants: clients r of a round.
         dimension: number d of coordinates.
@@ -197,20 +223,27 @@ def bits_per_round(
         growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
     """
     r, d = participants, dimension
-    first = math.ceil(math.log2(1.0 + 6.0 / math.sqrt(d) + 50.0 * growth_ratio / samples_per_client))
-    second = math.ceil(math.log2(1.0 + math.sqrt(d) / r))
-    return {"extra_bits_per_round": r * d * first, "binomial_extra_bits_per_round": r * d * second}
+    bits_of_coordinate = math.ceil(math.log2(1.0 + 6.0 / math.sqrt(d) + 50.0 * growth_ratio / samples_per_client))
+    binomial_bits_of_coordinate = math.ceil(math.log2(1.0 + math.sqrt(d) / r))
+    return {
+        "extra_bits_per_round": r * d * bits_of_coordinate,
+        "binomial_extra_bits_per_round": r * d * binomial_bits_of_coordinate,
+    }
 
 
 CORRECT_SENSITIVITY = Condition(
     "levels-suffice",
-    "m < 6 + 50 ρ s/n, from the false m of Theorem 1: 50 ρ/n is at most 1 for the comparison to be made",
+    "the comparison of bits needs 50 ρ/n ≤ 1, with n records of a client and the growth ratio ρ of their gradients",
     lambda inputs: Sides.at_most(50.0 * inputs.growth_ratio / inputs.samples_per_client, 1.0),
 )
 BITS_AFTER_COROLLARY = Theorem(
     id="das.corollary-3.1-bits",
     title="Bits of privacy, compared with the Binomial mechanism",
-    statement="Privacy costs C₁ = rd ⌈log₂(1 + 6/√d + 50ρ/n)⌉ bits a round, the Binomial mechanism rd ⌈log₂(1 + √d/r)⌉",
+    statement=(
+        "The paper states that privacy costs at most C₁ = rd ⌈log₂(1 + 6/√d + 50ρ/n)⌉ bits a round. Here r "
+        "clients of n records take part, d is the dimension and ρ the growth ratio. The Binomial mechanism is "
+        "said to cost more than rd ⌈log₂(1 + √d/r)⌉ bits."
+    ),
     source=Source("das2021", "after Corollary 3.1"),
     status=Status.REFUTED,
     conditions=(CORRECT_SENSITIVITY,),
@@ -218,8 +251,16 @@ BITS_AFTER_COROLLARY = Theorem(
         Erratum(
             "D-1",
             grade=Grade.PROVED_WRONG,
-            printed="m < 6 + 50 ρ s/n levels give (ε, 2^−d)",
-            truth="they give a δ next to 1 (see das.1); the certified noise takes more bits",
+            place="Corollary 3.1, Appendix F, and Section 5 after the corollary",
+            printed=(
+                "The paper states that m < 6 + 50 ρ s/n noise levels give (ε, 2^−d) in a round. Here s is "
+                "the number of grid steps, ρ the growth ratio and n the number of a client's records."
+            ),
+            truth="These levels give a δ next to 1 (see das.1). The certified noise takes more bits.",
+            charitable=(
+                "The count of bits holds for the printed m. No reading that we know makes the noise of "
+                "these levels (ε, 2^−d)-private for d ≥ 3."
+            ),
             test=f"{_TESTS}::test_the_bits_of_the_corollary_buy_no_privacy",
         ),
     ),

@@ -51,25 +51,38 @@ ALGORITHM_1 = Theorem(
     id="das.algorithm-1",
     title="Stochastic rounding to a grid",
     statement=(
-        "The coordinate u ∈ [−1, 1] becomes b/s with probability 1 − (su − b), and otherwise (b + 1)/s. Here b "
-        "= ⌊su⌋ (s − 1 at u = 1). The rounding is unbiased. With f = su − b its variance is f(1 − f)/s² ≤ "
-        "1/(4s²)"
+        "On a grid of step 1/s, the coordinate u ∈ [−1, 1] becomes b/s with probability 1 − (su − b), and "
+        "otherwise (b + 1)/s. Here b = ⌊su⌋ (s − 1 at u = 1). The rounding is unbiased. With f = su − b its "
+        "variance is f(1 − f)/s² ≤ 1/(4s²)."
     ),
     source=Source("das2021", "Algorithm 1, line 3"),
     status=Status.PROVED,
     conditions=(
-        Condition("unit-update", "u is a coordinate of a unit vector, or of 0 where a client has not moved at all"),
-        Condition("exact-coins", "the coin is of this very probability, not of a rounded one"),
+        Condition(
+            "unit-update", "u is a coordinate of a unit vector, or of the zero vector if the client has not moved"
+        ),
+        Condition(
+            "exact-coins", "the choice between the two levels has exactly the stated probability, not a rounded one"
+        ),
     ),
     errata=(
         Erratum(
             "D-14",
             grade=Grade.UNCLEAR,
-            printed="u = (w_k − w_{k,E})/‖w_k − w_{k,E}‖ for every client",
+            place="Algorithm 2, line 9",
+            printed=(
+                "Every client sends the rounded and noisy unit vector u = (w_k − w_{k,E})/‖w_k − "
+                "w_{k,E}‖. Here w_k is the model of round k and w_{k,E} the client's model after its E "
+                "steps."
+            ),
             truth=(
-                "The vector u is not defined for a client that has not moved. Such a client sends the rounding "
-                "of 0. This is at distance 1 from every unit vector and so within the sensitivities of unit "
-                "vectors"
+                "The vector u is not defined for a client that has not moved. In our reading such a "
+                "client sends the rounding of 0. The vector 0 is at distance 1 from every unit vector and "
+                "so within the sensitivities of unit vectors."
+            ),
+            charitable=(
+                "If every client moves, the line is well defined. If one does not move, the line holds "
+                "with u = 0 for it."
             ),
             test=f"{_TESTS}::test_a_client_that_has_not_moved_is_within_the_sensitivities",
         ),

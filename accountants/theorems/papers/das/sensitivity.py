@@ -30,9 +30,10 @@ _UP = 1.0 + 8.0 * UNIT_ROUNDOFF
 
 
 class Movement(NamedTuple):
-    """Bounds on the distances of the integers of two neighbours, in grid steps.
+    """Bounds on the distances between a client's rounded updates on two neighbouring data sets.
 
-    They hold except for an event of probability e^`log_failure` over the rounding.
+    A rounded update is a vector of integers. Distances are in grid steps, in ℓ1, ℓ∞ and ℓ2 norm. They hold except for
+    an event of probability e^`log_failure` over the rounding. `l2` is None if there is no bound in ℓ2 norm.
     """
 
     l1: float
@@ -56,8 +57,23 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
         levels: grid steps s in a unit.
         movement: μ, the ℓ2 distance of the unit updates. Rounding moves each of the two by at most one step.
     """
-    root, moved = math.sqrt(dimension), movement * levels
-    return Movement(2.0 * dimension + moved * root, 2.0 + moved, 2.0 * root + moved)
+    root, scaled_movement = math.sqrt(dimension), movement * levels
+    return Movement(2.0 * dimension + scaled_movement * root, 2.0 + scaled_movement, 2.0 * root + scaled_movement)
+
+
+def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
+    """Return sensitivities for updates at given distances: Δ₁ = s ‖u−u'‖₁ + 2d, and likewise in the other norms.
+
+    They are equations (90) and (118) of the paper, with Δ∞ = s ‖u−u'‖∞ + 2 and Δ₂ = s ‖u−u'‖₂ + 2√d.
+
+    Args:
+        dimension: number d of coordinates.
+        levels: grid steps s in a unit.
+        l1: ‖u−u'‖₁ of the unit updates.
+        l2: ‖u−u'‖₂ of the unit updates.
+        linf: ‖u−u'‖∞ of the unit updates.
+    """
+    return Movement(levels * l1 + 2.0 * dimension, levels * linf + 2.0, levels * l2 + 2.0 * math.sqrt(dimension))
 
 
 def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
@@ -83,7 +99,12 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
     """Return smaller sensitivities, which hold except for rounding outcomes of probability 2e^−L.
 
     Hoeffding's inequality is applied to the sums of K_i and of K_i², where K_i is the floor or ceiling of
-    s|u_i − u'_i|. No bound exceeds that of `coupled_bounds`.
+    s|u_i − u'_i|. With S₁ = s ‖u−u'‖₁ and S₂ = s ‖u−u'‖₂ it gives
+
+        Δ₁ = S₁ + √(dL/2),
+        Δ₂² = S₂² + min{d/4, S₁} + √(L(4S₂² + 4S₁ + d)/2).
+
+    No bound exceeds that of `coupled_bounds`.
 
     Args:
         dimension: number d of coordinates.
@@ -94,13 +115,13 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
         log_failure: logarithm of the failure probability 2e^−L.
     """
     exponent = math.log(2.0) - log_failure
-    scaled, square = levels * l1, (levels * l2) ** 2
-    first = scaled + math.sqrt(0.5 * dimension * exponent)
-    deviation = math.sqrt(0.5 * exponent * (4.0 * square + 4.0 * scaled + dimension))
-    second = math.sqrt(square + min(0.25 * dimension, scaled) + deviation)
+    scaled_l1, squared_l2 = levels * l1, (levels * l2) ** 2
+    likely_l1 = scaled_l1 + math.sqrt(0.5 * dimension * exponent)
+    deviation = math.sqrt(0.5 * exponent * (4.0 * squared_l2 + 4.0 * scaled_l1 + dimension))
+    likely_l2 = math.sqrt(squared_l2 + min(0.25 * dimension, scaled_l1) + deviation)
     certain = coupled_bounds(dimension, levels, l1=l1, l2=l2, linf=linf)
-    assert certain.l2 is not None
-    return Movement(min(first * _UP, certain.l1), certain.linf, min(second * _UP, certain.l2), log_failure)
+    assert certain.l2 is not None  # `coupled_bounds` always has an ℓ2 bound
+    return Movement(min(likely_l1 * _UP, certain.l1), certain.linf, min(likely_l2 * _UP, certain.l2), log_failure)
 
 
 def unit_distances(dimension: int) -> dict[str, float]:
@@ -112,7 +133,7 @@ def unit_vector_bounds(dimension: int, levels: int) -> Movement:
     """Return Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), valid for any two unit vectors."""
     certain = coupled_bounds(dimension, levels, **unit_distances(dimension))
     cube = trivial_bounds(dimension, levels)
-    assert certain.l2 is not None
+    assert certain.l2 is not None  # `coupled_bounds` always has an ℓ2 bound
     # No coordinate moves by more than 2s, which bounds the ℓ2 norm too.
     return Movement(min(certain.l1, cube.l1), cube.linf, min(certain.l2, cube.linf * math.sqrt(dimension)))
 
@@ -168,11 +189,16 @@ def _distances(inputs: UpdateInputs) -> dict[str, float]:
 D_3 = Erratum(
     "D-3",
     grade=Grade.REFINEMENT,
-    printed="2d, 2 and 2√d for rounding: each neighbour's by up to one step",
-    truth=(
-        "Half of it: neighbours may be taken to be rounded by the same uniform numbers. It is far less except "
-        "with a small probability, added to δ"
+    place="Appendix E (proof of Theorem 3), before (88), and Appendix H, (118)",
+    printed=(
+        "The paper adds 2d, 2 and 2√d grid steps for rounding to the ℓ1, ℓ∞ and ℓ2 sensitivities in d "
+        "dimensions. Rounding moves each neighbour's coordinate by up to one step."
     ),
+    truth=(
+        "Half of each term suffices, because the same uniform numbers may be taken to round both "
+        "neighbours. The terms are far smaller except with a small probability, which is added to δ."
+    ),
+    charitable="The printed bounds hold as they stand.",
     test=f"{_TESTS}::test_rounding_together_is_never_better_for_the_observer",
 )
 _EXAMPLE: Fields = {
@@ -186,7 +212,10 @@ _EXAMPLE: Fields = {
 TRIVIAL = Theorem(
     id="das.definition-1",
     title="Sensitivities of any two updates",
-    statement="Integers of the cube are within Δ∞ = 2s and Δ₁ = 2ds",
+    statement=(
+        "Any two updates in the cube [−1, 1]^d, rounded to a grid of step 1/s, are within Δ∞ = 2s and Δ₁ = "
+        "2ds grid steps."
+    ),
     source=Source("das2021", "Definition 1"),
     status=Status.PROVED,
     inputs=GridInputs,
@@ -196,7 +225,10 @@ TRIVIAL = Theorem(
 UNIT_VECTOR = Theorem(
     id="epsilond.unit-vector-sensitivity",
     title="Sensitivities of any two unit vectors",
-    statement="‖u − u'‖₂ ≤ 2 and ‖u − u'‖₁ ≤ 2√d, so Δ₁ ≤ min(2ds, 2s√d + d), Δ∞ ≤ 2s, Δ₂ ≤ 2s + √d",
+    statement=(
+        "Any two unit vectors in d dimensions have ‖u − u'‖₂ ≤ 2 and ‖u − u'‖₁ ≤ 2√d. Rounded to a grid of "
+        "step 1/s, they have Δ₁ ≤ min(2ds, 2s√d + d), Δ∞ ≤ 2s and Δ₂ ≤ 2s + √d in grid steps."
+    ),
     source=Source("epsilond", "by coupled rounding"),
     status=Status.PROVED,
     inputs=GridInputs,
@@ -207,8 +239,10 @@ COUPLED = Theorem(
     id="epsilond.coupled-rounding",
     title="Sensitivities of rounded values, both neighbours rounded together",
     statement=(
-        "E_ε(M(u)‖M(u')) ≤ E_K E_ε(K), K_i the floor or ceiling of s|u_i − u'_i|: joint convexity along "
-        "Q = ⌊su + U⌋/s. So Δ∞ = ⌈s‖u−u'‖∞⌉, Δ₁ = s‖u−u'‖₁ + d, Δ₂ = s‖u−u'‖₂ + √d"
+        "Neighbours u and u' may be taken to be rounded by the same uniform numbers U, to ⌊su + U⌋/s. By "
+        "joint convexity E_ε(M(u)‖M(u')) is then at most the mean over K of E_ε for a shift by K. Each K_i is "
+        "the floor or the ceiling of s|u_i − u'_i|. Hence Δ∞ = ⌈s‖u−u'‖∞⌉, Δ₁ = s‖u−u'‖₁ + d and Δ₂ = "
+        "s‖u−u'‖₂ + √d in grid steps."
     ),
     source=Source("epsilond", "accountants/theorems/papers/das/sensitivity.py"),
     status=Status.PROVED,
@@ -235,9 +269,9 @@ HOEFFDING = Theorem(
     id="epsilond.hoeffding-rounding",
     title="Sensitivities of rounded values, except with a small probability of the rounding",
     statement=(
-        "The following holds except with probability 2e^−L, which is added to δ once a round. First, Δ₁ ≤ "
-        "s‖u−u'‖₁ + √(dL/2). Second, Δ₂² ≤ s²‖u−u'‖₂² + min(d/4, s‖u−u'‖₁) + √((4s²‖u−u'‖₂² + 4s‖u−u'‖₁ + d) "
-        "L/2)"
+        "Two bounds on rounded neighbours u and u' hold except with probability 2e^−L, which is added to δ "
+        "once a round. First, Δ₁ ≤ s‖u−u'‖₁ + √(dL/2), for s grid steps and d dimensions. Second, Δ₂² ≤ "
+        "s²‖u−u'‖₂² + min(d/4, s‖u−u'‖₁) + √((4s²‖u−u'‖₂² + 4s‖u−u'‖₁ + d) L/2)."
     ),
     source=Source("epsilond", "accountants/theorems/papers/das/sensitivity.py, by Hoeffding's inequality"),
     status=Status.PROVED,
@@ -248,7 +282,11 @@ HOEFFDING = Theorem(
 EQUATION_6 = Theorem(
     id="das.equation-6",
     title="Sensitivities of a relative movement of the update",
-    statement="‖u − u'‖₂ ≤ μ gives Δ₁ = 2d + μs√d, Δ∞ = 2 + μs, Δ₂ = 2√d + μs. As integers they are the floors",
+    statement=(
+        "If neighbouring unit updates have ‖u − u'‖₂ ≤ μ, then Δ₁ = 2d + μs√d, Δ∞ = 2 + μs and Δ₂ = 2√d + μs "
+        "bound the rounded updates. Here d is the dimension and s the number of grid steps. Distances of "
+        "integers are at most the floors of Δ₁ and Δ∞."
+    ),
     source=Source("das2021", "Equations (6) and (121)"),
     status=Status.PROVED,
     errata=(D_3,),
@@ -258,5 +296,22 @@ EQUATION_6 = Theorem(
     ),
     examples=({"dimension": 328810, "quantization_levels": 64, "relative_movement": 0.1},),
 )
+EQUATION_90 = Theorem(
+    id="das.equation-90",
+    title="Sensitivities of rounded updates, from the distances of the updates",
+    statement=(
+        "Rounding to a grid of step 1/s moves each coordinate of two unit updates by at most 1/s. In grid steps the "
+        "rounded updates have Δ₁ ≤ s‖u − u'‖₁ + 2d, Δ∞ ≤ s‖u − u'‖∞ + 2 (90) and Δ₂ ≤ s‖u − u'‖₂ + 2√d (118). Here d "
+        "is the dimension."
+    ),
+    source=Source("das2021", "Equations (90) and (118)"),
+    status=Status.PROVED,
+    errata=(D_3,),
+    inputs=UpdateInputs,
+    formula=lambda inputs: movement_outputs(
+        rounded_bounds(inputs.dimension, inputs.quantization_levels, **_distances(inputs))
+    ),
+    examples=(_EXAMPLE,),
+)
 
-THEOREMS: tuple[Theorem, ...] = (TRIVIAL, UNIT_VECTOR, COUPLED, HOEFFDING, EQUATION_6)
+THEOREMS: tuple[Theorem, ...] = (TRIVIAL, UNIT_VECTOR, COUPLED, HOEFFDING, EQUATION_6, EQUATION_90)

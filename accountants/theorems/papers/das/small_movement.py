@@ -46,38 +46,52 @@ def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
     """
     ratio = inputs.growth_ratio
     excess = ratio - 1.0 if reading == "printed" else ratio * ratio - 1.0
-    moved = movement(inputs, reading)
+    relative_movement = movement(inputs, reading)
     return {
-        "relative_movement": moved,
-        **movement_outputs(relative_bounds(inputs.dimension, inputs.quantization_levels, moved)),
+        "relative_movement": relative_movement,
+        **movement_outputs(relative_bounds(inputs.dimension, inputs.quantization_levels, relative_movement)),
         "failure_probability": 4.0 * excess / inputs.samples_per_client,
     }
 
 
 MANY_RECORDS = Condition(
     "many-records",
-    "n ≥ 15 e^(1/4) ρ/2",
+    "the client has n ≥ 15 e^(1/4) ρ/2 records, with the growth ratio ρ of their gradients",
     lambda inputs: Sides.at_least(inputs.samples_per_client, 7.5 * math.exp(0.25) * inputs.growth_ratio),
 )
 DISTRIBUTIONAL = Condition(
     "over-the-data",
-    "the bounds hold with a probability over the draw of the records, at one fixed model; (ε, δ) speaks of all data",
+    "the bounds hold with a probability over the drawn records at one fixed model, although (ε, δ) concerns all data",
 )
 D_11 = Erratum(
     "D-11",
     grade=Grade.PROVED_WRONG,
-    printed="with probability 1 − 4(ρ − 1)/n, added to δ",
+    place="Theorem 3, Lemma 5 with (103) and (112) in Appendix E, and Corollary 3.1",
+    printed=(
+        "Assumption 3 bounds the norm of a record's gradient by ρ times that of the population gradient. "
+        "The paper states that the sensitivities of a client with n records hold with probability 1 − 4(ρ "
+        "− 1)/n. Corollary 3.1 adds 4(ρ − 1)/n to δ."
+    ),
     truth=(
-        "4(ρ² − 1)/n, at one fixed model, not at the K models of a run. A probability over the data cannot be "
-        "added to δ, which is a bound for every data set"
+        "The proof gives the probability 4(ρ² − 1)/n of a failure. It concerns one fixed model, not the K "
+        "models of a run. A probability over the data cannot be added to δ, which is a bound for every "
+        "data set."
+    ),
+    charitable=(
+        "If Assumption 3 bounds squared norms, 4(ρ − 1)/n is right at one fixed model. No reading that we "
+        "know lets a probability over the data be added to δ."
     ),
     test=f"{_TESTS}::test_the_variance_of_a_growth_condition",
 )
 THEOREM_3 = Theorem(
     id="das.3",
     title="Sensitivity of a client with many similar records: a heuristic, no privacy statement",
-    statement="With probability ≥ 1 − 4(ρ−1)/n over the data, replacing a record moves the unit update by 15e^(1/4)ρ/n",
-    source=Source("das2021", "Theorem 3 and equation (120)"),
+    statement=(
+        "The paper states that replacing one of a client's n records moves its unit update by at most "
+        "15e^(1/4)ρ/n. It does so with probability at least 1 − 4(ρ−1)/n over the data, with the growth ratio "
+        "ρ of the gradients."
+    ),
+    source=Source("das2021", "Theorem 3, (113), (114) and (120)"),
     status=Status.UNPROVED,
     conditions=(MANY_RECORDS, DISTRIBUTIONAL, probability_below_one("failure_probability")),
     errata=(D_11,),
@@ -117,8 +131,10 @@ COROLLARY_3_1 = Theorem(
     id="das.corollary-3.1",
     title="Privacy of a run, as printed: false",
     statement=(
-        "K rounds are (ε/8 + ε²/(256 log 1/δ), 2^−d K + δ + 4(ρ − 1)/n)-private. FALSE: 2^−d is from Theorem 1, whose "
-        "true δ is next to 1, and 4(ρ − 1)/n is a probability over the data"
+        "The paper states that K rounds are (ε/8 + ε²/(256 log 1/δ), 2^−d K + δ + 4(ρ − 1)/n)-private. Here d "
+        "is the dimension, ρ the growth ratio and n the number of a client's records. This is FALSE, because "
+        "2^−d is from Theorem 1, whose true δ is next to 1. Moreover, 4(ρ − 1)/n is a probability over the "
+        "data."
     ),
     source=Source("das2021", "Corollary 3.1"),
     status=Status.REFUTED,

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Annotated, NamedTuple
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.kinds.truncated_discrete_laplace import Shift, largest_shift
+from epsilond.accountants.kinds.integers.truncated_discrete_laplace import Shift, largest_shift
 from epsilond.accountants.numerics.truncated_laplace import digits_for, log_escape, log_survival, normaliser
 from epsilond.accountants.quantities import (
     L1_SENSITIVITY,
@@ -31,7 +31,10 @@ _LOG_10 = math.log(10.0)
 
 @request
 class PrintedInputs:
-    """ε, and the sensitivities of the integers, in grid steps."""
+    """A privacy parameter ε, and the sensitivities of a vector of integers, for the noise of Theorem 1.
+
+    The ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ are in grid steps.
+    """
 
     epsilon: Epsilon
     dimension: Dimension
@@ -57,20 +60,25 @@ def printed_levels(inputs: PrintedInputs) -> int | None:
     Returns:
         m, or None if the argument of the logarithm is not positive.
     """
+    epsilon, l1, linf = Decimal(inputs.epsilon), Decimal(inputs.l1_sensitivity), Decimal(inputs.linf_sensitivity)
     with decimal.localcontext(decimal.Context(prec=80)) as context:
-        ratio, most = Decimal(inputs.epsilon) / Decimal(inputs.l1_sensitivity), Decimal(inputs.linf_sensitivity)
-        if ratio >= (1 + 1 / most).ln():  # the same as `inside` ≤ 0, and here no exponential can overflow
+        rate = epsilon / l1
+        if rate >= (1 + 1 / linf).ln():  # the argument is not positive; here no exponential can overflow
             return None
-        context.prec += 2 * max(0, -ratio.adjusted()) + max(0, -most.adjusted())  # e^x − 1 and log(1 − y) near 0
-        ratio = Decimal(inputs.epsilon) / Decimal(inputs.l1_sensitivity)
-        inside = 1 - (ratio.exp() - 1) * most
-        if inside <= 0:
+        # e^x − 1 and log(1 − y) lose as many digits as their arguments have zeros after the point.
+        context.prec += 2 * max(0, -rate.adjusted()) + max(0, -linf.adjusted())
+        rate = epsilon / l1
+        argument = 1 - (rate.exp() - 1) * linf
+        if argument <= 0:
             return None
-        return int((-inside.ln() / ratio).to_integral_value(rounding=decimal.ROUND_CEILING))
+        return int((-argument.ln() / rate).to_integral_value(rounding=decimal.ROUND_CEILING))
 
 
 class Truth(NamedTuple):
-    """The true δ of the printed noise, as log δ and log(1 − δ)."""
+    """The true δ of the printed noise, as the natural logarithms of δ and of 1 − δ.
+
+    Both are kept, because either number may be so small that the other one rounds to 1.
+    """
 
     log_delta: float
     log_one_minus_delta: float
@@ -79,8 +87,10 @@ class Truth(NamedTuple):
 def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
     """Compute the true δ of the printed noise at ε.
 
-    It is the probability that an output escapes under the worst shift, because α ⌊Δ₁⌋ ≤ ε. Over several rounds this
-    probability is a lower bound on δ at every ε.
+    An output escapes if it is impossible on the neighbouring data, where the range of the noise is shifted. δ is the
+    probability of this for the worst shift. For other outputs, the ratio of probabilities is at most e^(αΔ₁) = e^ε,
+    with the decay rate α and the ℓ1 sensitivity Δ₁. Over several rounds the probability is a lower bound on δ at
+    every ε.
 
     Args:
         inputs: ε and the sensitivities.
@@ -96,14 +106,23 @@ def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
 def theorem_1(inputs: PrintedInputs) -> Outputs:
     """Compute the decay rate α, the levels m and δ that Theorem 1 prints, and the true δ of this noise.
 
+    Args:
+        inputs: ε, the dimension d, and the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ in grid steps.
+
+    Returns:
+        `decay_rate` is α, `noise_levels` is m, and `noise_levels_below` the upper bound ⌈5Δ∞/2⌉ on m in the printed
+        proof. `claimed_delta` is the printed 2^−d. `claimed_finer_delta` is (Δ∞/Z)^d of the proof, with the normaliser
+        Z of a coordinate's noise. `delta` is the true δ, also given as `log10_one_minus_delta`. It is attained if
+        `shifted_coordinates` differ by `shift`, and one more by `remainder`.
+
     Raises:
         InvalidInput: the printed m is not defined, because (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.
     """
     levels = printed_levels(inputs)
     if levels is None:
-        most = inputs.l1_sensitivity * math.log1p(1.0 / inputs.linf_sensitivity)
-        raise InvalidInput.at("/epsilon", "the printed number of levels is not defined", allowed=f"< {most:g}")
-    ratio = inputs.linf_sensitivity / float(normaliser(inputs.decay_rate, levels))
+        limit = inputs.l1_sensitivity * math.log1p(1.0 / inputs.linf_sensitivity)
+        raise InvalidInput.at("/epsilon", "the printed number of levels is not defined", allowed=f"< {limit:g}")
+    finer_delta_of_coordinate = inputs.linf_sensitivity / float(normaliser(inputs.decay_rate, levels))
     truth = true_delta(inputs, levels)
     shift = inputs.worst_shift
     return {
@@ -111,7 +130,7 @@ def theorem_1(inputs: PrintedInputs) -> Outputs:
         "noise_levels": levels,
         "noise_levels_below": math.ceil(Fraction(5, 2) * Fraction(inputs.linf_sensitivity)),
         **delta_outputs(-inputs.dimension * math.log(2.0), "claimed_delta"),
-        **delta_outputs(inputs.dimension * math.log(ratio), "claimed_finer_delta"),
+        **delta_outputs(inputs.dimension * math.log(finer_delta_of_coordinate), "claimed_finer_delta"),
         **delta_outputs(truth.log_delta),
         "log10_one_minus_delta": truth.log_one_minus_delta / _LOG_10,
         "shifted_coordinates": shift.coordinates,
@@ -122,22 +141,22 @@ def theorem_1(inputs: PrintedInputs) -> Outputs:
 
 LEVELS_DEFINED = Condition(
     "levels-defined",
-    "(e^(ε/Δ₁) − 1) Δ∞ < 1. Otherwise the formula for m takes the logarithm of a number that is not positive",
+    "the formula for m takes the logarithm of a positive number: (e^(ε/Δ₁) − 1) Δ∞ < 1 for the sensitivities Δ₁ and Δ∞",
     lambda inputs: Sides.below(_expm1(inputs.decay_rate) * inputs.linf_sensitivity, 1.0),
 )
 EPSILON_RANGE = Condition(
     "epsilon-range",
-    "ε < Δ₁/(e Δ∞)",
+    "ε is below Δ₁/(e Δ∞), with the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞",
     lambda inputs: Sides.below(inputs.epsilon, inputs.l1_sensitivity / (math.e * inputs.linf_sensitivity)),
 )
 LINF_AT_MOST_L1 = Condition(
     "linf-at-most-l1",
-    "Δ∞ ≤ Δ₁",
+    "the ℓ∞ sensitivity is at most the ℓ1 sensitivity (Δ∞ ≤ Δ₁)",
     lambda inputs: Sides.at_most(inputs.linf_sensitivity, inputs.l1_sensitivity),
 )
 L1_AT_MOST_D_LINF = Condition(
     "l1-at-most-d-linf",
-    "Δ₁ ≤ d Δ∞",
+    "in d dimensions the ℓ1 sensitivity is at most d times the ℓ∞ sensitivity (Δ₁ ≤ d Δ∞)",
     lambda inputs: Sides.at_most(inputs.l1_sensitivity, inputs.dimension * inputs.linf_sensitivity),
 )
 
@@ -151,13 +170,14 @@ THEOREM_1 = Theorem(
     id="das.1",
     title="Privacy of the truncated discrete Laplace mechanism, as printed: false",
     statement=(
-        "With α = ε/Δ₁ and m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ the mechanism is (ε, 2^−d)-differentially "
-        "private. This is FALSE for every d ≥ 3 (and for d = 2 except for Δ₁ = Δ∞ ≤ 3). At these m and α the "
-        "true δ is about 1 − 2^−q with q = ⌊Δ₁/Δ∞⌋. It is close to 1 where 2^−d is close to 0. An output "
-        "betrays its data as soon as one coordinate leaves the common support. The proof counts only outputs "
-        "that leave it in every coordinate. Two coordinates show it. With d = 2, m = 1 and the shift (1, 0), 3 "
-        "of 9 outputs are impossible for the neighbour. The proof counts Δ∞^d = 1. Use "
-        "epsilond.truncated-discrete-laplace, or the calibrator qtdl"
+        "Theorem 1 has the decay rate α = ε/Δ₁ and m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ noise levels, for "
+        "the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞. It states that the mechanism is (ε, 2^−d)-differentially "
+        "private in d dimensions. This is FALSE for every d ≥ 3 (and for d = 2 except for Δ₁ = Δ∞ ≤ 3). At "
+        "these m and α the true δ is about 1 − 2^−q with q = ⌊Δ₁/Δ∞⌋. It is close to 1 where 2^−d is close to "
+        "0. An output betrays its data as soon as one coordinate leaves the common support. The proof counts "
+        "only outputs that leave it in every coordinate. Two coordinates show it. With d = 2, m = 1 and the "
+        "shift (1, 0), 3 of 9 outputs are impossible for the neighbour. The proof counts Δ∞^d = 1. Use "
+        "epsilond.truncated-discrete-laplace, or the calibrator qtdl."
     ),
     source=Source("das2021", "Theorem 1"),
     status=Status.REFUTED,
@@ -166,26 +186,57 @@ THEOREM_1 = Theorem(
         Erratum(
             "D-1",
             grade=Grade.PROVED_WRONG,
-            printed="|S₂ ∖ S₁| ≤ Δ∞^d, hence δ ≤ (Δ∞/Z)^d ≤ 2^−d",
-            truth=(
-                "|S₂ ∖ S₁| = (2m+1)^d − Π (2m+1−|k_i|): at d = 2, m = 1, k = (1, 0) it is 3, not 1. From ε = αΔ₁ on "
-                "δ = 1 − Π (1 − esc k_i), which at the printed m is at least 0.14 for a single coordinate"
+            place="Appendix B (proof of Theorem 1), before (12)",
+            printed=(
+                "S₁ and S₂ are the possible outputs for two neighbours, whose rounded updates differ by "
+                "at most Δ∞ levels in each of d coordinates. The paper states that S₂ ∖ S₁ has at most "
+                "Δ∞^d elements. It concludes δ ≤ (Δ∞/Z)^d ≤ 2^−d, with the normaliser Z of a coordinate's "
+                "noise."
             ),
+            truth=(
+                "The set S₂ ∖ S₁ has (2m+1)^d − Π (2m+1−|k_i|) elements, for noise of levels −m to m and "
+                "differences k_i. At d = 2, m = 1, k = (1, 0) these are 3, not 1. For ε ≥ αΔ₁, with the "
+                "decay rate α and the ℓ1 sensitivity Δ₁, the true δ is 1 − Π (1 − esc k_i). Here esc k is "
+                "the probability that a coordinate shifted by k leaves the common support. At the printed "
+                "m the true δ is at least 0.14 for a single coordinate."
+            ),
+            charitable=("For d = 1 the count is right. For d ≥ 3 no reading that we know makes the statement hold."),
             test=f"{_TESTS}::test_two_coordinates_refute_the_count",
         ),
         Erratum(
             "D-4",
-            grade=Grade.PROVED_WRONG,
-            printed="m < ⌈2.5 Δ∞⌉, as ⌈a⌉ < ⌈b⌉ follows from a < b",
-            truth="true, by another argument: m ≤ ⌈1.5989 Δ∞⌉ for Δ∞ ≥ 1",
+            grade=Grade.MISPRINT,
+            place="Appendix B (proof of Theorem 1), (19) and the bounds on m before it",
+            printed=(
+                "The proof infers ⌈a⌉ < ⌈b⌉ from a < b. It concludes m < ⌈2.5 Δ∞⌉ for the noise levels m "
+                "and the ℓ∞ sensitivity Δ∞."
+            ),
+            truth=(
+                "The inequality a < b gives ⌈a⌉ ≤ ⌈b⌉ only. At Δ∞ = 2 both sides of the last step of (19) "
+                "are 5. The conclusion is true by another argument: m ≤ ⌈1.5989 Δ∞⌉ for Δ∞ ≥ 1."
+            ),
+            charitable=(
+                "If each < between rounded numbers is read as ≤, the proof gives m ≤ ⌈2.5 Δ∞⌉. The "
+                "printed strict bound holds as well."
+            ),
             test=f"{_TESTS}::test_the_printed_levels_are_below_their_bound",
         ),
         Erratum(
             "D-5",
             grade=Grade.MISPRINT,
-            printed="e α Δ∞ = ε Δ∞/Δ₁",
-            truth="e α Δ∞ = e ε Δ∞/Δ₁, which the condition ε < Δ₁/(e Δ∞) bounds by 1",
-            test=f"{_TESTS}::test_each_condition_violated_once",
+            place="Appendix B (proof of Theorem 1), after (16)",
+            printed=(
+                "The proof states e α Δ∞ = ε Δ∞/Δ₁ for the decay rate α = ε/Δ₁ and the ℓ1 and ℓ∞ "
+                "sensitivities Δ₁ and Δ∞."
+            ),
+            truth=(
+                "The correct equation is e α Δ∞ = e ε Δ∞/Δ₁. The condition ε < Δ₁/(e Δ∞) of Theorem 1 "
+                "bounds this number by 1."
+            ),
+            charitable=(
+                "If the factor e is restored on the right, the step holds and gives the condition of Theorem 1."
+            ),
+            test=f"{_TESTS}::test_the_factor_e_is_needed_in_the_condition_on_epsilon",
         ),
     ),
     inputs=PrintedInputs,
@@ -219,31 +270,44 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
             coordinate has the claimed δ.
     """
     rate, reach = inputs.decay_rate, inputs.linf_sensitivity
-    claimed = -inputs.dimension * math.log(2.0)
+    log_claimed_delta = -inputs.dimension * math.log(2.0)
     if reading == "printed":
-        return {"scale": 1.0 / rate, "reach": reach, **delta_outputs(claimed, "claimed_delta")}
+        return {"scale": 1.0 / rate, "reach": reach, **delta_outputs(log_claimed_delta, "claimed_delta")}
+    log_one_minus_delta = _continuous_log_survival(inputs)
+    log_delta = math.log(-math.expm1(log_one_minus_delta)) if log_one_minus_delta < 0.0 else -math.inf
+    # One coordinate that is shifted by Δ∞ has δ = 2^−d at the reach ln(1 + e^x)/rate.
+    x = math.log(_expm1(inputs.epsilon * reach / inputs.l1_sensitivity)) - math.log(2.0) - log_claimed_delta
+    return {
+        **delta_outputs(log_delta),
+        "log10_one_minus_delta": log_one_minus_delta / _LOG_10,
+        "reach_of_one_coordinate": max(x, 0.0) / rate + math.log1p(math.exp(-abs(x))) / rate,
+    }
+
+
+def _continuous_log_survival(inputs: PrintedInputs) -> float:
+    """Compute the log of the probability that no coordinate of the continuous noise escapes under the worst shift.
+
+    A coordinate with noise in [−A, A] escapes if the shift moves it out of this range, so that it is impossible on the
+    neighbouring data. Here A is the ℓ∞ sensitivity Δ∞. The worst shift moves as many coordinates by A as the ℓ1
+    sensitivity Δ₁ admits. Each of them escapes if its symmetric noise is positive, with probability 1/2. One more
+    coordinate moves by the remainder of Δ₁.
+    """
+    reach = inputs.linf_sensitivity
     full_shifts = min(inputs.dimension, math.floor(inputs.l1_sensitivity / reach))
     remainder = 0.0
     if full_shifts < inputs.dimension:
         remainder = inputs.l1_sensitivity - full_shifts * reach
-    escape = continuous_escape(rate, reach, min(max(remainder, 0.0), reach))
-    log_one_minus_delta = full_shifts * math.log(0.5) + math.log1p(-escape)
-    log_delta = math.log(-math.expm1(log_one_minus_delta)) if log_one_minus_delta < 0.0 else -math.inf
-    per_coordinate = inputs.epsilon * reach / inputs.l1_sensitivity
-    log_odds = math.log(_expm1(per_coordinate)) - math.log(2.0) - claimed
-    return {
-        **delta_outputs(log_delta),
-        "log10_one_minus_delta": log_one_minus_delta / _LOG_10,
-        "reach_of_one_coordinate": max(log_odds, 0.0) / rate + math.log1p(math.exp(-abs(log_odds))) / rate,
-    }
+    escape = continuous_escape(inputs.decay_rate, reach, min(max(remainder, 0.0), reach))
+    return full_shifts * math.log(0.5) + math.log1p(-escape)
 
 
 REMARK_2 = Theorem(
     id="das.remark-2",
     title="The continuous counterpart of Theorem 1: false",
     statement=(
-        "Laplace noise of scale Δ₁/ε cut off at ±Δ∞ is (ε, 2^−d)-differentially private. FALSE for d ≥ 2: a coordinate "
-        "that moves by Δ∞ leaves the support with probability exactly 1/2, so that δ ≥ 1 − 2^−q"
+        "Remark 2 states that Laplace noise of scale Δ₁/ε, cut off at ±Δ∞, is (ε, 2^−d)-differentially "
+        "private in d dimensions. This is FALSE for d ≥ 2. A coordinate that moves by Δ∞ leaves the support "
+        "with probability exactly 1/2. Hence δ ≥ 1 − 2^−q with q = ⌊Δ₁/Δ∞⌋."
     ),
     source=Source("das2021", "Remark 2"),
     status=Status.REFUTED,
@@ -252,8 +316,17 @@ REMARK_2 = Theorem(
         Erratum(
             "D-1",
             grade=Grade.PROVED_WRONG,
-            printed="δ = 2^−d at A = Δ∞",
-            truth="1 − 2^−q (1 − esc r). One coordinate needs A = (Δ/ε) log(1 + (e^ε − 1)/(2δ))",
+            place="Section 4, Remark 2",
+            printed=(
+                "The remark states that Laplace noise of scale λ = Δ₁/ε, cut off at A = Δ∞, is (ε, "
+                "2^−d)-private in d dimensions. Here Δ₁ and Δ∞ are the ℓ1 and ℓ∞ sensitivities."
+            ),
+            truth=(
+                "The true δ is 1 − 2^−q (1 − esc r), where q = ⌊Δ₁/Δ∞⌋ coordinates move by Δ∞. The "
+                "remainder r of Δ₁ leaves the common support with probability esc r. One coordinate that "
+                "moves by Δ needs the cut-off A = (Δ/ε) log(1 + (e^ε − 1)/(2δ))."
+            ),
+            charitable="For d = 1 the remark holds. For d ≥ 2 no reading that we know makes it hold.",
             test=f"{_TESTS}::test_continuous_noise_cut_off_at_the_sensitivity",
         ),
     ),

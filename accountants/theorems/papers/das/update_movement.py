@@ -1,4 +1,4 @@
-"""Lemmas 5 and 6 of Das et al.: bounds on the movement of a client's update, before and after normalisation.
+"""Lemmas 5 and 6 of Das et al.: bounds on the movement of a client's update, by (106), and of its unit vector.
 
 Let every record's gradient have at most ρ times the norm of the mean gradient ∇f̄. Deleting or replacing one of n
 records then moves a client's gradient by at most (2ρ/n)‖∇f̄‖. The distance d_τ of two runs after τ steps satisfies
@@ -41,7 +41,10 @@ _SERIES = 60
 
 
 def step_sums(ratio: float, steps: int) -> tuple[float, float]:
-    """Compute the two sums in the module's bound, Σ_{k≥0} C(E, k+1) x^k and Σ_{k≥1} k C(E, k+1) x^k.
+    """Compute Σ_{k≥0} C(E, k+1) x^k and Σ_{k≥1} k C(E, k+1) x^k, which bound the movement of a client's update.
+
+    The first sum is ((1 + x)^E − 1)/x, and the second is E(1 + x)^{E−1} minus the first. For Ex ≤ 1 these differences
+    would lose digits, and the terms are added up.
 
     Args:
         ratio: x = ηL ≥ 0, step size times smoothness.
@@ -49,14 +52,15 @@ def step_sums(ratio: float, steps: int) -> tuple[float, float]:
     """
     if ratio * steps > 1.0:
         power = math.exp((steps - 1) * math.log1p(ratio))
-        plain = (power * (1.0 + ratio) - 1.0) / ratio
-        return plain, steps * power - plain
-    term, first, second = float(steps), [], []
+        first_sum = (power * (1.0 + ratio) - 1.0) / ratio
+        return first_sum, steps * power - first_sum
+    term = float(steps)
+    terms, weighted_terms = [], []
     for k in range(min(_SERIES, steps)):
-        first.append(term)
-        second.append(k * term)
+        terms.append(term)
+        weighted_terms.append(k * term)
         term *= ratio * (steps - k - 1) / (k + 2)
-    return math.fsum(first), math.fsum(second)
+    return math.fsum(terms), math.fsum(weighted_terms)
 
 
 @formula(given="E gradient steps of a client of n records, of which one is deleted or replaced.")
@@ -72,8 +76,9 @@ def movement(
 ) -> Outputs:
     """Compute two bounds on the distance by which replacing or deleting one record moves a client's update.
 
-    `movement` is that of Lemma 5, 5e^(1/4) ηEρ/n ‖∇f_i(w)‖. `sharper_movement` is the sum in the module text, which is
-    valid at any step size η.
+    `movement` is that of (106) at p = 4(ρ − 1)/n, 5e^(1/4) ηEρ/n ‖∇f_i(w)‖.
+    `sharper_movement` is 2ηρ/n (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B) with the sums A and B of `step_sums`. It is valid at any step
+    size η.
 
     Args:
         client_gradient_norm: norm ‖∇f_i(w)‖ of the client's gradient at the model of the round.
@@ -86,10 +91,10 @@ def movement(
     """
     mean = 2.0 * client_gradient_norm if mean_gradient_norm is None else mean_gradient_norm
     scale = growth_ratio / samples_per_client * step_size
-    plain, grown = step_sums(step_size * smoothness, local_steps)
+    first_sum, second_sum = step_sums(step_size * smoothness, local_steps)
     return {
         "movement": 5.0 * math.exp(0.25) * scale * local_steps * client_gradient_norm,
-        "sharper_movement": 2.0 * scale * (mean * plain + client_gradient_norm * grown),
+        "sharper_movement": 2.0 * scale * (mean * first_sum + client_gradient_norm * second_sum),
     }
 
 
@@ -103,33 +108,44 @@ LEMMA_5 = Theorem(
     id="das.lemma-5",
     title="How far one record moves a client",
     statement=(
-        "‖w_{k,E} − w'_{k,E}‖ ≤ 5e^(1/4) (ηEρ/n) ‖∇f_i(w_k)‖ where ηLE ≤ 1/4 and ‖∇f̄(w_k)‖ ≤ 2‖∇f_i(w_k)‖. "
-        "Theorem 3 needs this constant. The sum of the recursion in the proof is sharper and holds at any η"
+        "Lemma 5 bounds the movement of the unit update by 15e^(1/4)ρ/n (das.3). Its proof shows by (106) that one of "
+        "n records moves a client's model after E steps by at most 5e^(1/4) (ηEρ/n) ‖∇f_i(w_k)‖. Here η is the step "
+        "size, ρ the growth ratio and ∇f_i(w_k) the client's gradient at the model of the round. It asks for ηLE ≤ "
+        "1/4, with the smoothness L, and ‖∇f̄(w_k)‖ ≤ 2‖∇f_i(w_k)‖ for the population gradient. Theorem 3 needs this "
+        "constant. The sum of the recursion in the proof is sharper and holds at any η."
     ),
-    source=Source("das2021", "Lemma 5"),
+    source=Source("das2021", "Lemma 5, by (106) of its proof"),
     status=Status.PROVED,
     conditions=(
         Condition(
             "short-steps",
-            "ηLE ≤ 1/4",
+            "the step size η, the smoothness L and the number E of local steps have ηLE ≤ 1/4",
             lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness * inputs.local_steps, 0.25),
         ),
         Condition(
             "client-is-typical",
-            "‖∇f̄(w)‖ ≤ 2‖∇f_i(w)‖: true at one fixed model but with probability 4(ρ² − 1)/n over the data",
+            "‖∇f̄(w)‖ ≤ 2‖∇f_i(w)‖ for the population's and the client's gradient, which "
+            "fails at a fixed w with probability at most 4(ρ² − 1)/n",
             _compare_gradient_norms,
         ),
-        Condition("growth", "the gradient of every record has norm at most ρ‖∇f̄‖, at every model of the round"),
+        Condition(
+            "growth",
+            "every record's gradient has at most ρ times the norm of the population gradient, "
+            "at every model of the round",
+        ),
     ),
     errata=(
         Erratum(
             "D-12",
             grade=Grade.REFINEMENT,
-            printed="the lemma for a data set that lacks one sample of the other",
+            place="Appendix E, proof of Lemma 5, before (91)",
+            printed="The proof of the lemma compares a data set with the same set without one of its samples.",
             truth=(
-                "it holds for one that is replaced, too, which Definition 1 admits: either moves the gradient of n "
-                "records by (2ρ/n)‖∇f̄‖ at most"
+                "The lemma also holds if one sample is replaced, which Definition 1 admits too. Either "
+                "change moves the gradient of n records by (2ρ/n)‖∇f̄‖ at most. Here ρ is the growth "
+                "ratio and ∇f̄ the population gradient."
             ),
+            charitable="The lemma holds for the data sets that its proof compares, and Definition 1 admits them.",
             test=f"{_TESTS}::test_deleting_and_replacing_move_a_mean_alike",
         ),
     ),
@@ -163,18 +179,23 @@ LEMMA_6 = Theorem(
     id="das.lemma-6",
     title="Distance of two vectors after normalisation",
     statement=(
-        "‖v₁/‖v₁‖ − v₂/‖v₂‖‖ ≤ 2a where ‖v₁ − v₂‖ ≤ a‖v₁‖. A sharper bound is √(2 − 2√(1 − a²)) for a ≤ 1, "
-        "which is at most √2 a. For a > 1 it is 2"
+        "If ‖v₁ − v₂‖ ≤ a‖v₁‖, the unit vectors along v₁ and v₂ are at distance at most 2a. For a ≤ 1 a "
+        "sharper bound is √(2 − 2√(1 − a²)), which is at most √2 a. For a > 1 it is 2."
     ),
     source=Source("das2021", "Lemma 6"),
     status=Status.PROVED,
-    conditions=(Condition("no-zero-vector", "neither vector is 0: a zero update has no direction to send"),),
+    conditions=(Condition("no-zero-vector", "neither of the two vectors is zero, as a zero update has no direction"),),
     errata=(
         Erratum(
             "D-12",
             grade=Grade.MISPRINT,
-            printed="a < 1 in the lemma, a ≤ 1 where it is applied",
-            truth="harmless: two unit vectors are at distance 2 at most",
+            place="Lemma 6, and (110) in Appendix E, where it is applied",
+            printed=(
+                "Lemma 6 bounds the distance of two unit vectors for a factor a < 1, with ‖v₁ − v₂‖ ≤ "
+                "a‖v₁‖. The proof of Lemma 5 applies it with a ≤ 1."
+            ),
+            truth="The difference is harmless, because two unit vectors are at distance 2 at most.",
+            charitable="If Lemma 6 is read with a ≤ 1, it holds, and so does its application.",
             test=f"{_TESTS}::test_the_distance_of_unit_vectors_by_search",
         ),
     ),

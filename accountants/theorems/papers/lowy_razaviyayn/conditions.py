@@ -68,16 +68,26 @@ def _logarithm(*, outputs: Outputs) -> Sides:
 
 
 MINIMAL_BATCH = Condition(
-    "minimal-batch-size", "K ≥ ε n/(4 √(2R ln(2/δ))), n the client's own", _large_enough_batch, of_outputs=True
+    "minimal-batch-size",
+    "a batch of a run of R rounds has K ≥ ε n/(4 √(2R ln(2/δ))) of the client's own n records",
+    _large_enough_batch,
+    of_outputs=True,
 )
 DRAWN_ONCE = Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", _drawn_once)
 PRESCRIBED_ROUNDS = Condition(
     "prescribed-rounds",
-    "R is at least the prescribed number",
+    "R is at least the prescribed number of rounds",
     lambda _inputs, outputs: Sides.at_least(outputs["rounds"], outputs["prescribed_rounds"]),
     of_outputs=True,
 )
-EQUAL_SHARES = Condition("equal-shares", "K_i/n_i is the same for all clients (least and largest)", _shares)
+EQUAL_SHARES = Condition(
+    "equal-shares",
+    "the share K_i/n_i of a client's records in its batch is the same for all clients (least and largest)",
+    _shares,
+)
 LOGARITHM_ABOVE_ONE = Condition(
-    "logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm, of_outputs=True
+    "logarithm",
+    "the argument of the logarithm in the prescription exceeds 1 (it is unbounded without strong convexity)",
+    _logarithm,
+    of_outputs=True,
 )

@@ -26,9 +26,8 @@ from epsilond.accountants.quantities import (
     SamplesPerClient,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
-
-_TESTS = "tests/theorems/papers/lowy_razaviyayn/test_experiment_noise.py"
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.errata import NOT_PRIVATE
 
 
 def experimental_noise_std(
@@ -61,7 +60,10 @@ def experimental_batch_size(*, samples_per_client: int, rounds: int, epsilon: fl
 
 @request
 class ExperimentInputs(BudgetFields):
-    """One client of the experiments. Give one of delta and log10_delta."""
+    """One client of the paper's experiments: target, records, rounds, and the constant of the noise.
+
+    Exactly one of `delta` and `log10_delta` is required.
+    """
 
     epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
@@ -70,17 +72,21 @@ class ExperimentInputs(BudgetFields):
 
     @property
     def real_batch(self) -> float:
-        """The printed batch n√ε/(2√R), before rounding."""
+        """The printed batch size n√ε/(2√R), a real number that is rounded up and limited to n for a run."""
         return experimental_batch_size(
             samples_per_client=self.samples_per_client, rounds=self.rounds, epsilon=self.epsilon
         )
 
 
 def experiment(inputs: ExperimentInputs) -> Outputs:
-    """Compute the noise σ and the batch size K of the paper's experiments, and the noise multiplier σK/L.
+    """Compute the noise σ and the batch size K of the experiments of Lowy and Razaviyayn for one client.
 
     Args:
-        inputs: target, records and rounds of one client, and the constant L of the noise.
+        inputs: target, records n and rounds R of the client, and the Lipschitz constant L of the loss.
+
+    Returns:
+        σ, K, the noise multiplier σK/L, and `sensitivity`, 2L/K. `squared_rate_times_rounds` is R(K/n)² = ε/4 at the
+        printed K before rounding; privacy by subsampling depends on it.
     """
     std = experimental_noise_std(
         lipschitz=inputs.lipschitz,
@@ -99,32 +105,19 @@ def experiment(inputs: ExperimentInputs) -> Outputs:
     }
 
 
-NOT_PRIVATE = Erratum(
-    "E-19",
-    grade=Grade.PROVED_WRONG,
-    printed="this noise provides (ε, δ) by Theorem 1 of [ACG+16], in the insurance regression too, at its threshold L",
-    truth=(
-        "This fails for gradients that reach norm L. At n = 356, R = 35, δ = n⁻² the true ε is at least 2.1 "
-        "for ε = 2. For ε = 3 it is at least 3.5. The rate satisfies q²R = ε/4, so the cited condition needs a "
-        "constant above 4. On MNIST L = 2 max‖x‖ is twice the loss's own constant. Without replacement the "
-        "true ε is there at most 0.7 of each target"
-    ),
-    test=f"{_TESTS}::test_the_noise_of_the_regression_is_not_private_from_two_on",
-)
-
 APPENDIX_H = Theorem(
     id="lowy.appendix-h",
     title="The noise of the experiments",
     statement=(
-        "Gradients have norm at most L and batches K = n√ε/(2√R) records. Then the noise σ² = 8 L² ln(1/δ) "
-        "R/(nε)² is (ε, δ) for every record"
+        "Let gradients have norm at most L, and batches K = n√ε/(2√R) of n records, for R rounds. Then the noise of "
+        "variance σ² = 8 L² ln(1/δ) R/(nε)² is (ε, δ)-private for every record"
     ),
     source=Source("lowy2023", "Appendix H"),
     status=Status.REFUTED,
     conditions=(
         Condition(
             "batch-of-records",
-            "K = n√ε/(2√R) is at most n",
+            "the batch size K = n√ε/(2√R) is at most the client's number n of records",
             lambda inputs: Sides.at_most(inputs.real_batch, inputs.samples_per_client),
         ),
     ),
@@ -156,6 +149,14 @@ SETTINGS: Mapping[Experiment, Fields] = {
         "delta": 1.0 / 1238**2,
         "trials": 20,
         "tuning_runs": 3,
+        "unreduced_samples_per_client": {"training": 8673, "test": 2168},
+        "images_per_used_image": 7,
+        "test_ratio": 0.2,
+        "largest_inner_product": 15.0,
+        "lipschitz_over_largest_norm": 2.0,
+        "step_sizes": 10,
+        "step_size_range": [math.exp(-6.0), 1.0],
+        "local_step_size_range": [math.exp(-8.0), math.exp(-1.0)],
     },
     "insurance": {
         "records": INSURANCE_RECORDS,
@@ -165,9 +166,21 @@ SETTINGS: Mapping[Experiment, Fields] = {
         "delta_times_squared_samples": 1.0,
         "trials": 20,
         "tuning_runs": 3,
+        "samples": {"training": 1070, "test": 268},
+        "test_ratio": 0.2,
+        "clipping_norms": [1e2, 1e4, 1e6, 1e8, 1e32],
+        "step_sizes": 10,
+        "step_size_range": [math.exp(-8.0), math.exp(1.0)],
+        "local_step_size_range": [math.exp(-10.0), 1.0],
     },
 }
-"""Settings of Appendix H. The rounds for MNIST are in the authors' code only; 8673/7 = 1239, not 1238 (E-32)."""
+"""Settings of Appendix H. The rounds for MNIST are in the authors' code only (E-32).
+
+The ranges of step sizes are their least and largest values, for mini-batch and for local SGD. The text spaces
+those for MNIST evenly, and has a logarithmic grid for the insurance data.
+
+The 1,238 training records of a silo are four fifths of two digits with ⌊5421/7⌋ = 774 images each.
+"""
 
 
 def relative_error(values: tuple[float, ...], predictions: tuple[float, ...], training_mean: float) -> float:
@@ -185,7 +198,7 @@ def relative_error(values: tuple[float, ...], predictions: tuple[float, ...], tr
 
 def group_sizes(clients: int, records: int = INSURANCE_RECORDS) -> tuple[int, ...]:
     """Return the sizes of N groups: N − 1 of ⌈records/N⌉, and the remainder, which may be negative."""
-    size = -(-records // clients)
+    size = -(-records // clients)  # ⌈records/clients⌉
     return (*(size,) * (clients - 1), records - size * (clients - 1))
 
 
@@ -245,7 +258,10 @@ def _compare_last_group(*, clients: int) -> Sides:
 METRIC = Theorem(
     id="lowy.appendix-h.metric",
     title="The metric of the insurance experiment",
-    statement="relative root mean square error: √(Σ(y − ŷ)²/Σ(y − ȳ)²), ȳ the training records' mean",
+    statement=(
+        "The relative root mean square error of predictions ŷ is √(Σ(y − ŷ)²/Σ(y − ȳ)²). The sums are over the test "
+        "records with values y, and ȳ is the mean of the training records"
+    ),
     source=Source("lowy2023", "Appendix H"),
     status=Status.PROVED,
     formula=metric,
@@ -254,7 +270,10 @@ METRIC = Theorem(
 SIZES = Theorem(
     id="lowy.appendix-h.sizes",
     title="How the insurance records are split",
-    statement="1338 records: N − 1 clients of ⌈1338/N⌉, the rest with the last one, which must be left with some",
+    statement=(
+        "The 1338 records are split among N clients. Of them, N − 1 have ⌈1338/N⌉ records each. The last one has the "
+        "rest, which must not be empty"
+    ),
     source=Source("lowy2023", "Appendix H"),
     status=Status.PROVED,
     conditions=(Condition("last-group", "the last client has at least one record", _compare_last_group),),
@@ -264,7 +283,10 @@ SIZES = Theorem(
 EXPERIMENTS = Theorem(
     id="lowy.appendix-h.settings",
     title="The settings of the experiments",
-    statement="clients, records, dimensions, targets, rounds and trials of the two experiments",
+    statement=(
+        "The two experiments have the listed clients, records, dimensions, targets, rounds and trials, step sizes and "
+        "clipping norms"
+    ),
     source=Source("lowy2023", "Appendix H"),
     status=Status.PROVED,
     formula=settings,

@@ -4,7 +4,7 @@ In each of R rounds a client draws K of its n records without replacement, and s
 at most L) plus N(0, σ²) per coordinate. With the printed σ and K ≥ K_min, all messages of the client are (ε, δ) for
 each of its records (replace-one), for every behaviour of the server and the other clients.
 
-Each step of the proof is a function. Functions take ln δ, as δ may be below 1e-300. E-01 and so on are errata below.
+Each step of the proof is a function. Functions take ln δ, as δ may be below 1e-300. E-01 and so on are errata.
 """
 
 from __future__ import annotations
@@ -29,15 +29,14 @@ from epsilond.accountants.quantities import (
     SamplesPerClient,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import expm1_or_infinity, subsampled_epsilon
+from epsilond.accountants.theorems.papers.lowy_razaviyayn import errata
 
 Branch = Literal["average", "largest"]
 Range = Literal["complete", "informal", "extended"]
 RANGES: dict[Range, float] = {"complete": 1.0, "informal": 2.0, "extended": 8.0}
 """Factors f of the range ε ≤ f ln(2/δ): in the appendix, in the main text (E-01), and in the corrected proof."""
-
-_TESTS = "tests/theorems/papers/lowy_razaviyayn/test_noise.py"
 
 
 def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int) -> float:
@@ -132,29 +131,32 @@ def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float
 def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence[tuple[int, float]]) -> float:
     """Compute the root mean square of the mean of the M_r largest values, for a random number M_r of participants.
 
-    Appendix E.1 defines Ξ, Ψ, Φ² and Σ² so, from ξ_i, ψ_i, φ_i² and σ_i². X is between the mean and the largest value.
+    It is between the mean of all values and the largest value. The averages Ξ, Ψ, Φ² and Σ² in Appendix E.1 of Lowy and
+    Razaviyayn are of this kind. Their values are the clients' ξ_i, ψ_i, φ_i² and σ_i².
 
     Args:
-        values: (value, multiplicity) pairs.
+        values: (value, multiplicity) pairs, one for each group of equal clients; values are at least 0.
         counts: distribution of M_r, as (count, probability) pairs.
     """
     largest = max(value for value, _ in values)
     if largest == 0.0:
         return 0.0
     means = [(average_of_largest(values, count), probability) for count, probability in counts]
-    return largest * math.sqrt(math.fsum(share * (mean / largest) ** 2 for mean, share in means))
+    return largest * math.sqrt(math.fsum(weight * (mean / largest) ** 2 for mean, weight in means))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregates:
     """Averages of ξ (see `xi`) over the clients at a number of rounds, and the pair (M~, Ξ~) in the prescribed rounds.
 
+    M = 1/E[1/M_r] and M' = 1/√E[1/M_r²] are averages of the number M_r of participants in a round.
+
     Attributes:
         average_xi: Ξ, the root mean square over M_r of the mean of the M_r largest ξ.
         largest_xi: ξ_max, the largest ξ of a client.
         branch: `average` if Ξ/M' is at most ξ_max/M, otherwise `largest`.
         participants: M~, equal to `plain_participants`; its square root if computed as printed (erratum E-06).
-        plain_participants: M' or M, by the branch.
+        plain_participants: M' = 1/√E[1/M_r²] or M = 1/E[1/M_r], by the branch, for the number M_r of participants.
         xi: Ξ~, which is Ξ or ξ_max, by the branch.
         noise_ratio: min{Ξ/M', ξ_max/M}.
     """
@@ -192,9 +194,11 @@ def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
 
 
 def aggregates(federation: Federation, rounds: int, reading: Reading = "corrected") -> Aggregates:
-    """Compute Ξ = √E[(mean of the M_r largest ξ)²], ξ_max, and the selected pair (M~, Ξ~).
+    """Compute the averages over clients of ξ that Theorems 2.1, 2.2 and 2.4 of Lowy and Razaviyayn use.
 
-    With equal clients and a fixed number M every aggregate is the common value (Assumption 3, Appendix E.1).
+    ξ of a client is its noise variance divided by 256L²R (see `xi`). Ξ = √E[(mean of the M_r largest ξ)²] for the
+    number M_r of participants in a round. (M~, Ξ~) is (M', Ξ) or (M, ξ_max), whichever has the smaller Ξ~/M~. With
+    equal clients and a fixed number M of participants, all of these are ξ or M (Assumption 3, Appendix E.1).
 
     Args:
         federation: the clients, their targets, and the distribution of how many take part.
@@ -206,19 +210,18 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
     largest = max(value for value, _ in values)
     average = rms_average_of_largest(values, federation.counts)
     moments = federation.participation
-    ratios = {"average": average / moments.rms, "largest": largest / moments.mean}
-    # Equal clients tie exactly; rounding must not decide.
-    tied = ratios["largest"] * (1.0 + 2.0**-40)
-    branch: Branch = "average" if ratios["average"] <= tied else "largest"
-    participants = moments.rms if branch == "average" else moments.mean
+    average_ratio, largest_ratio = average / moments.rms, largest / moments.mean
+    # The ratios of equal clients are the same number; the margin keeps rounding errors from deciding.
+    uses_average = average_ratio <= largest_ratio * (1.0 + 2.0**-40)
+    participants = moments.rms if uses_average else moments.mean
     return Aggregates(
         average_xi=average,
         largest_xi=largest,
-        branch=branch,
+        branch="average" if uses_average else "largest",
         participants=math.sqrt(participants) if reading == "printed" else participants,
         plain_participants=participants,
-        xi=average if branch == "average" else largest,
-        noise_ratio=ratios[branch],
+        xi=average if uses_average else largest,
+        noise_ratio=average_ratio if uses_average else largest_ratio,
     )
 
 
@@ -262,12 +265,12 @@ def proof_chain(
     """
     root = math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta))
     round_epsilon = epsilon / (2.0 * root)
-    inner = samples_per_client * round_epsilon / (2.0 * batch_size)
-    amplified = subsampled_epsilon(epsilon=inner, rate=batch_size / samples_per_client)
+    inner_epsilon = samples_per_client * round_epsilon / (2.0 * batch_size)
+    amplified = subsampled_epsilon(epsilon=inner_epsilon, rate=batch_size / samples_per_client)
     return ProofChain(
         round_epsilon=round_epsilon,
         log_round_delta=log_delta - math.log(2.0 * rounds),
-        inner_epsilon=inner,
+        inner_epsilon=inner_epsilon,
         amplified_epsilon=amplified,
         printed_total=root * round_epsilon + rounds * round_epsilon * expm1_or_infinity(round_epsilon),
         total=min(root * amplified + rounds * amplified * math.tanh(0.5 * amplified), rounds * amplified),
@@ -276,7 +279,7 @@ def proof_chain(
 
 @request
 class NoiseInputs(BudgetFields):
-    """One client's run of Algorithm 1. Give one of delta and log10_delta."""
+    """One client's run of noisy mini-batch SGD (Algorithm 1). Exactly one of `delta` and `log10_delta` is required."""
 
     epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
@@ -301,7 +304,14 @@ class NoiseInputs(BudgetFields):
 
 
 def noise(inputs: NoiseInputs) -> Outputs:
-    """Compute the noise σ of Theorem 2.1, its smallest batch size, and the quantities of its privacy proof."""
+    """Compute the noise σ of Theorem 2.1, its smallest batch size, and the ε's in the steps of its privacy proof.
+
+    Returns:
+        The outputs of `client_outputs` describe the noise. `round_epsilon` and `round_log10_delta` are what each round
+        may spend. `inner_epsilon` is the ε of a round's Gaussian noise without sampling, and `amplified_epsilon` that
+        with sampling. `printed_proof_epsilon` is ε of the run by the printed composition at `round_epsilon`.
+        `proved_epsilon` is that by a tight composition at `amplified_epsilon`.
+    """
     client, rounds = inputs.client, inputs.rounds
     std = noise_std(lipschitz=inputs.lipschitz, rounds=rounds, **client.records_and_target)
     chain = proof_chain(batch_size=inputs.batch_size, rounds=rounds, **client.records_and_target)
@@ -327,59 +337,35 @@ def compare_times_drawn(inputs: NoiseInputs) -> Sides:
     return Sides.at_most(inputs.batch_size if inputs.sampling == "with-replacement" else 1, 1)
 
 
-FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise and a fresh uniform batch each round")
+FRESH_NOISE = Condition("fresh-noise", "every round has fresh noise and a fresh uniform batch")
 INSIDE_DOMAIN = Condition("bounded-gradients", "every record's gradient has norm at most L everywhere")
 DRAWN_ONCE = Condition(
     "drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", compare_times_drawn
 )
-BATCH = Condition("minimal-batch-size", "K ≥ ε n/(4 √(2R ln(2/δ))), n the client's own", batch_large_enough)
+BATCH = Condition(
+    "minimal-batch-size",
+    "a batch of a run of R rounds has K ≥ ε n/(4 √(2R ln(2/δ))) of the client's own n records",
+    batch_large_enough,
+)
 
-RANGE_OF_EPSILON = Erratum(
-    "E-01",
-    grade=Grade.PROVED_WRONG,
-    printed="ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete versions",
-    truth=(
-        "The printed proof (Dwork–Roth 3.20) is complete for ε ≤ ln(2/δ). It fails at 2 ln(2/δ) for R < 0.317 "
-        "ln(2/δ). With tanh composition the claim holds up to 8 ln(2/δ)"
-    ),
-    test=f"{_TESTS}::test_the_printed_composition_exceeds_epsilon_where_rounds_are_few",
-)
-WITH_REPLACEMENT = Erratum(
-    "E-02",
-    grade=Grade.PROVED_WRONG,
-    printed="records are drawn and then replaced; conditional on the sample the sensitivity is 2L/K",
-    truth="A record drawn q times has sensitivity 2Lq/K. The proof holds for batches drawn without replacement",
-    test=f"{_TESTS}::test_a_record_drawn_twice_breaks_the_printed_sensitivity",
-)
-OWN_SAMPLES = Erratum(
-    "E-04",
-    grade=Grade.MISPRINT,
-    printed="K_i ≥ ε_i n/(4 √(2R ln(2/δ_i))) in the complete versions",
-    truth="n must be the client's own n_i: with n the smallest, a large client's record is exposed",
-    test=f"{_TESTS}::test_the_smallest_clients_batch_exposes_a_larger_client",
-)
-SIGN_IN_XI = Erratum(
-    "E-29",
-    grade=Grade.MISPRINT,
-    printed="ψ = L² ln(2.5R/δ) ln(2δ)/(nε)² in the sentence of Appendix E.1 on balanced data",
-    truth="ln(2/δ), as in its definition of ψ_i and in σ²: ln(2δ) is negative",
-    test=f"{_TESTS}::test_the_sentence_on_balanced_data_has_the_other_sign",
-)
-PRIVACY_ERRATA = (RANGE_OF_EPSILON, WITH_REPLACEMENT, OWN_SAMPLES)
+
+PRIVACY_ERRATA = errata.PRIVACY_ERRATA
+SIGN_IN_XI = errata.SIGN_IN_XI
 
 PRIVACY = Theorem(
     id="epsilond.mini-batch-sgd-noise",
     title="The noise of Algorithm 1, with a proof that closes",
     statement=(
-        "Let σ² = 256 L² R ln(2.5R/δ) ln(2/δ)/(nε)² and ε ≤ 8 ln(2/δ). Let a batch have K ≥ ε n/(4√(2R "
-        "ln(2/δ))) distinct records. Then all R messages of a client are (ε, δ) for each of its records"
+        "Let the noise have σ² = 256 L² R ln(2.5R/δ) ln(2/δ)/(nε)² with ε ≤ 8 ln(2/δ), for R rounds on n records. Let "
+        "a batch have K ≥ ε n/(4√(2R ln(2/δ))) distinct records. Then all R messages of a client are (ε, δ)-private "
+        "for each of its records"
     ),
     source=Source("epsilond", "corrected proof of Theorem 2.1 of Lowy and Razaviyayn"),
     status=Status.PROVED,
     conditions=(
         Condition(
             "epsilon-range",
-            "ε ≤ 8 ln(2/δ)",
+            "the target (ε, δ) satisfies ε ≤ 8 ln(2/δ)",
             lambda inputs: Sides.at_most(inputs.epsilon, epsilon_limit(log_delta=inputs.log_delta, reading="extended")),
         ),
         BATCH,

@@ -29,11 +29,11 @@ from epsilond.accountants.quantities import (
     Quantity,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.errata import SECOND_MOMENT
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import average_of_largest, rms_average_of_largest
 
 _FIGURE = Quantity(symbol="x", ge=0, scale=SQUARES, description="a figure of each client, such as ξ_i or σ_i²")
-_TESTS = "tests/theorems/papers/lowy_razaviyayn/test_participation.py"
 
 
 @request
@@ -90,20 +90,20 @@ def participation_and_averages(
     moments = ParticipationMoments.of(counts)
     rms = moments.mean if reading == "printed" else moments.rms
     average = rms_average_of_largest(values, counts)
-    largest = max(value for value, _ in values)
-    mean = math.fsum(count / clients * value for value, count in values)
+    largest = max(figure for figure, _ in values)
+    mean = math.fsum(count / clients * figure for figure, count in values)
+    averages_of_largest = [{"participants": count, "average": average_of_largest(values, count)} for count, _ in counts]
+    client_sampling_share = 1.0 - (moments.mean - 1.0) / (clients - 1.0) if clients > 1 else 0.0
     return {
         "mean_participants": moments.mean,
         "rms_participants": rms,
         "average": average,
         "largest": largest,
         "mean": mean,
-        "averages_of_largest": [
-            {"participants": count, "average": average_of_largest(values, count)} for count, _ in counts
-        ],
+        "averages_of_largest": averages_of_largest,
         "bound_over_participants": min(average / rms, largest / moments.mean),
         "exact_over_participants": mean / moments.mean,
-        "client_sampling_share": 1.0 - (moments.mean - 1.0) / (clients - 1.0) if clients > 1 else 0.0,
+        "client_sampling_share": client_sampling_share,
     }
 
 
@@ -111,27 +111,17 @@ REMARK_E_1 = Theorem(
     id="lowy.remark-e.1",
     title="A random number of participants, and averages over the clients that cost most",
     statement=(
-        "M = 1/E[1/M_r] and M' = 1/√E[1/M_r²], 1 ≤ M' ≤ M ≤ N; X = √E[(mean of the M_r largest x_i)²] is "
-        "between the mean and the largest. Average M_r uniform clients with independent errors of variances "
-        "x_i. The errors add the variance mean(x_i)/M to this average, which is at most min{X/M', x_max/M}"
+        "Let M_r be the random number of participants, M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. Then 1 ≤ M' ≤ M ≤ N for N "
+        "clients. X = √E[(mean of the M_r largest x_i)²] is between the mean and the largest of the clients' figures "
+        "x_i. Let M_r uniform clients be averaged, with independent errors of variances x_i. The errors add the "
+        "variance mean(x_i)/M to this average, which is at most min{X/M', x_max/M}"
     ),
     source=Source("lowy2023", "Assumption 3, Appendix E.1, Remark E.1"),
     status=Status.PROVED,
     conditions=(
         Condition("uniform-participants", "given their number, a round's participants are a uniform set of clients"),
     ),
-    errata=(
-        Erratum(
-            "E-09",
-            grade=Grade.MISPRINT,
-            printed="1/M' := E√(1/M_r²)",
-            truth=(
-                "√E[1/M_r²], with which E[(mean of the M_r largest)/M_r] ≤ X/M'. As printed M' is M, and X/M "
-                "can be less"
-            ),
-            test=f"{_TESTS}::test_the_printed_second_moment_is_the_first",
-        ),
-    ),
+    errata=(SECOND_MOMENT,),
     formula=participation_and_averages,
     examples=(
         {

@@ -83,7 +83,7 @@ def of_same_fields(cls: type[T], record: object, **replacements: object) -> T:
 # Requests -----------------------------------------------------------------------------------------------------------
 @request
 class FederationInputs(BudgetFields):
-    """The federation and the loss, without the participants of a round. Give one of delta and log10_delta."""
+    """The clients and the loss, without the participants of a round. One of `delta` and `log10_delta` is required."""
 
     epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
@@ -134,7 +134,7 @@ def _batch_within_client(run: BatchRunInputs) -> None:
 
 @request
 class BatchRunInputs(ParticipationInputs, ABC):
-    """A run with batches of K records. Absent rounds are as prescribed."""
+    """A federated run with batches of records. If absent, the number of rounds is the prescribed one."""
 
     variant: Annotated[Variant, _VARIANT] = "complete"
     batch_size: BatchSize
@@ -158,7 +158,7 @@ class BatchRunInputs(ParticipationInputs, ABC):
     @property
     @abstractmethod
     def kinds(self) -> Sequence[ClientGroup]:
-        """Groups of equal clients, each with its own n, K, ε and δ."""
+        """Groups of equal clients, each with its own number of records, batch size, ε and δ."""
 
 
 @request
@@ -201,7 +201,7 @@ class UnlikeClientsInputs(BatchRunInputs):
 
         Args:
             group: the group of the request.
-            scale: factor of the group's losses by its weight; it multiplies the Lipschitz constant.
+            scale: factor that the group's weight puts on its losses, and so on their Lipschitz constant.
         """
         lipschitz = self.lipschitz if group.lipschitz is None else group.lipschitz
         return ClientGroup(
@@ -317,45 +317,46 @@ UNLIKE_CLIENTS: Fields = {
 
 # Answers of every prescription ----------------------------------------------------------------------------------------
 def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) -> Fields:
-    """Return the clients' noise at R rounds, and the conditions of its proof.
+    """Return the clients' noise at R rounds, and the limits on batch size and ε in its privacy proof.
 
     Args:
         inputs: the run.
         rounds: number R of rounds.
-        reading: `printed` or `corrected`; by `adds_own_noise` it sets the Lipschitz constant of the noise.
+        reading: `printed` has the paper's formulas, `corrected` those without errors. `adds_own_noise` decides for
+            both whether a client's noise is scaled with its own or with the largest Lipschitz constant.
 
     Returns:
-        The noise, its multiplier, the sensitivity and the smallest batch are the largest over the groups, and
-        `epsilon_limit` is the smallest. With `client_groups`, `groups` has the values of each group.
+        The largest values of all groups for `noise_std`, `noise_multiplier`, `sensitivity` and `minimal_batch_size`.
+        `epsilon_limit` is the smallest one. With `client_groups`, `groups` has the values of each group.
     """
-    groups = [
-        {
-            "clients": kind.clients,
-            "samples_per_client": kind.samples_per_client,
-            "batch_size": kind.batch_size,
-            "lipschitz": kind.lipschitz,
-            **client_outputs(kind, std, rounds=rounds, reading=inputs.variant),
+    groups: list[Fields] = []
+    for group, std in zip(inputs.kinds, inputs.noise_stds(rounds, reading), strict=True):
+        sizes = {
+            "clients": group.clients,
+            "samples_per_client": group.samples_per_client,
+            "batch_size": group.batch_size,
+            "lipschitz": group.lipschitz,
         }
-        for kind, std in zip(inputs.kinds, inputs.noise_stds(rounds, reading), strict=True)
-    ]
+        groups.append({**sizes, **client_outputs(group, std, rounds=rounds, reading=inputs.variant)})
     outputs: Fields = {}
     for name in ("noise_std", "noise_multiplier", "sensitivity", "minimal_batch_size"):
-        outputs[name] = max(group[name] for group in groups)
-    outputs["epsilon_limit"] = min(group["epsilon_limit"] for group in groups)
+        outputs[name] = max(figures[name] for figures in groups)
+    outputs["epsilon_limit"] = min(figures["epsilon_limit"] for figures in groups)
     if inputs.client_groups is not None:
         outputs["groups"] = groups
     return outputs
 
 
 def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, reading: Reading) -> dict[str, float]:
-    """Return the averages over clients in the appendix's statements, under the names of the answers.
+    """Return the averages over clients in the appendix's statements, as the fields of a response.
 
-    They are M~, M, M', Ξ~, Ξ and ξ_max of `Aggregates`, and Ψ~ = L² Ξ~ and Ψ = L² Ξ.
+    The first three count participants: `effective_participants` is M~ of `Aggregates`, next to M and M'. Then follow
+    Ξ~, Ξ and ξ_max, which average the clients' ξ of `xi`, and `psi` L² Ξ~ and `average_psi` L² Ξ.
 
     Args:
         inputs: the run.
         aggregates: averages of ξ over the clients, by the same reading.
-        reading: `printed` or `corrected` formulas.
+        reading: `printed` for the paper's formulas, `corrected` for those without its errors.
     """
     moments = inputs.federation_in(reading).participation
     squared = inputs.largest_lipschitz * inputs.largest_lipschitz
@@ -374,21 +375,21 @@ def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, readi
 def smallest_round_count(right_side: Callable[[int], float]) -> int:
     """Return the smallest integer R ≥ 1 with R ≥ right_side(R), by bisection on integers.
 
-    The theorems prescribe R through Ξ, which itself increases with R.
+    The theorems prescribe R through averages of the clients' noise, which themselves depend on R.
 
     Args:
-        right_side: prescribed number of rounds as a function of R, not increasing.
+        right_side: prescribed number of rounds as a function of R, which decreases, except for possible jumps.
 
     Guarantees:
-        R ≥ right_side(R), and R − 1 < right_side(R − 1) unless R = 1, also if the right side has jumps.
+        R ≥ right_side(R), and R − 1 < right_side(R − 1) unless R = 1. If there are jumps up, R may not be the smallest.
 
     Raises:
         Infeasible: the right side is not finite.
     """
-    first = right_side(1)
-    if not math.isfinite(first):
-        raise Infeasible("the prescribed number of rounds is beyond every number")
-    failing, passing = 0, max(1, math.ceil(first))
+    right_side_at_one = right_side(1)
+    if not math.isfinite(right_side_at_one):
+        raise Infeasible("the prescribed number of rounds is not finite")
+    failing, passing = 0, max(1, math.ceil(right_side_at_one))
     while passing < right_side(passing):  # only where the right side jumps up
         failing, passing = passing, 2 * passing
     return bisect_integers(lambda rounds: rounds < right_side(rounds), failing, passing) + 1

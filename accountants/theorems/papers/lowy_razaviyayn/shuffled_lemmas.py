@@ -23,11 +23,11 @@ from epsilond.accountants.quantities import (
     Quantity,
     delta_outputs,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import subsampled_epsilon
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import (
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.errata import NOT_MINIMAL, REVEALING_EXAMPLE, WRONG_DIVERGENCE
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_round import (
     LN10,
-    TESTS,
     log10,
     transferred_log_delta,
 )
@@ -50,8 +50,9 @@ def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[floa
         clients: number N of clients.
         share: p, the share of every report that does not depend on its input.
     """
-    hidden = share * clients
-    return {"epsilon": math.log1p(8.0 * math.sqrt((math.log(4.0) - log_delta) / hidden) + 8.0 / hidden)}
+    blanket_reports = share * clients
+    root = math.sqrt((math.log(4.0) - log_delta) / blanket_reports)
+    return {"epsilon": math.log1p(8.0 * root + 8.0 / blanket_reports)}
 
 
 @formula(given="An (ε, δ) pair of distributions, and the distance of two other distributions from it.", bounded=False)
@@ -87,9 +88,15 @@ def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
 def compositional(
     *, local_epsilons: Annotated[tuple[LocalEpsilon, ...], LOCAL_EPSILONS], local_epsilon: LocalEpsilon
 ) -> Outputs:
-    """Compute the compositionality C = √(Σ(ε₀^r)²)/ε₀ of an algorithm from ε₀^r of its rounds and ε₀ in all.
+    """Compute the compositionality C = √(Σ_r (ε₀^r)²)/ε₀ of an algorithm (Definition 4 of Lowy and Razaviyayn).
 
-    `compositionality_used` is max(C, C²), which enters the bounds (erratum E-27).
+    Args:
+        local_epsilons: ε₀^r of a client's report in each round r.
+        local_epsilon: ε₀ of all reports of a client together.
+
+    Returns:
+        C, and `compositionality_used`, max(C, C²). Corollary F.1 bounds the central ε by C², which is too small if
+        C < 1 (erratum E-27).
     """
     compositionality = math.sqrt(math.fsum(epsilon * epsilon for epsilon in local_epsilons)) / local_epsilon
     square = compositionality * compositionality
@@ -103,26 +110,30 @@ def example(
     local_epsilon: LocalEpsilon,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute the guarantee of Algorithm 3 of Appendix F.2 over d = 2C² rounds.
+    """Compute the guarantee of Algorithm 3 of Lowy and Razaviyayn, an example of a large compositionality C.
+
+    The algorithm has d = 2C² rounds. A client's input x is the number of a round. In round x the client sends a
+    randomised symbol. C is √(Σ_r (ε₀^r)²)/ε₀ for ε₀^r of the report in round r.
 
     Args:
-        compositionality: requested C.
-        local_epsilon: ε₀ of the whole algorithm.
-        reading: `printed` sends 0 unless r = x, which is not private. `corrected` sends a uniform symbol instead of 0.
+        compositionality: requested C ≥ 1.
+        local_epsilon: ε₀ of all reports of a client together.
+        reading: `printed` sends 0 in all rounds but x, which reveals x. `corrected` sends a uniform symbol in them.
 
     Returns:
-        ε of the algorithm and, if corrected, ε₀^r of a round and C.
+        The number of rounds, ε of the algorithm, and C, which is √d as printed. If corrected, C is √d ε₀^r/ε₀, with
+        ε₀^r = ln(d e^ε₀/(e^ε₀ + d − 1)), the output `round_epsilon`.
     """
-    rounds = math.ceil(2.0 * compositionality**2 - 1e-9)
-    claimed = math.sqrt(rounds)
+    rounds = math.ceil(2.0 * compositionality**2 - 1e-9)  # a C such as √2 must not give 5 rounds by its rounding error
+    root = math.sqrt(rounds)
     if reading == "printed":
-        return {"rounds": rounds, "epsilon": "unbounded", "compositionality": claimed}
+        return {"rounds": rounds, "epsilon": "unbounded", "compositionality": root}
     round_epsilon = local_epsilon + math.log(rounds) - math.log(math.exp(local_epsilon) + rounds - 1.0)
     return {
         "rounds": rounds,
         "epsilon": local_epsilon,
         "round_epsilon": round_epsilon,
-        "compositionality": claimed * round_epsilon / local_epsilon,
+        "compositionality": root * round_epsilon / local_epsilon,
     }
 
 
@@ -131,47 +142,25 @@ def _compare_share(*, share: float, log_delta: GivenLogDelta, clients: int) -> S
     return Sides.at_least(share, 16.0 * (math.log(2.0) - log_delta) / clients)
 
 
-WRONG_DIVERGENCE = Erratum(
-    "E-22",
-    grade=Grade.PROVED_WRONG,
-    printed=(
-        "Let P = (1 − q)P₀ + qP₁ and Q = (1 − q)P₀ + qQ₁. Then D_{e^ε'}(P‖Q) ≤ q max{D_{e^ε}(P₁‖P₀), D_{e^ε}(P₀‖Q₁)}"
-    ),
-    truth=(
-        "The last divergence is D_{e^ε}(P₁‖Q₁). Take N(2), N(1), N(0) for P₁, P₀, Q₁, q = 1/2 and ε = .01. The "
-        "left side is .3397 and the printed bound .190. At P₀ = (P₁ + Q₁)/2, as it is used, both are at most q "
-        "D_{e^ε}(P₁‖Q₁)"
-    ),
-    test=f"{TESTS}::test_the_mixture_lemma_needs_the_other_divergence",
-)
-REVEALING_EXAMPLE = Erratum(
-    "E-23",
-    grade=Grade.PROVED_WRONG,
-    printed="Algorithm 3 is ε₀-private: it sends 0 in round r unless x = e_r",
-    truth="The round of the first message that is not 0 is x. With a uniform symbol instead of 0 it is exactly ε₀",
-    test=f"{TESTS}::test_the_example_reveals_its_input",
-)
-NOT_MINIMAL = Erratum(
-    "E-27",
-    grade=Grade.UNCLEAR,
-    printed="the minimal (ε₀^r, δ₀^r) of a round; a bound in C²",
-    truth="for δ₀ > 0 there is a curve and no minimal pair: fix δ₀^r first; Corollary F.1's C² is max(C, C²)",
-    test=f"{TESTS}::test_compositionality_below_one_counts_once",
-)
-
 BLANKET = Theorem(
     id="lowy.lemma-f.3",
     title="A shared part of every report hides one of them",
-    statement="ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)) for p in [16 ln(2/δ)/N, 1]",
+    statement=(
+        "Every other client's report shares a part of weight p with both possible reports of the client that changes. "
+        "Shuffled, the N reports are then (ε, δ)-indistinguishable with ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)), for p "
+        "in [16 ln(2/δ)/N, 1]"
+    ),
     source=Source("lowy2023", "Lemma F.3"),
     status=Status.PROVED,
     conditions=(
-        Condition("least-share", "p ≥ 16 ln(2/δ)/N", _compare_share),
+        Condition(
+            "least-share", "the shared part of a report has weight p ≥ 16 ln(2/δ)/N, for N clients", _compare_share
+        ),
         Condition(
             "shared-part",
             (
-                "Let x and x' be the two inputs of the client that changes. Every other client's report is (p/2) "
-                "R(x) + (p/2) R(x') + (1 − p) times a third distribution"
+                "Let x and x' be the two inputs of the client that changes. Every other client's report has the "
+                "distribution (p/2) R(x) + (p/2) R(x') + (1 − p) times a third one"
             ),
         ),
     ),
@@ -195,7 +184,10 @@ PURIFIED = Theorem(
 TRANSFER = Theorem(
     id="lowy.lemma-f.6",
     title="Two distributions near an indistinguishable pair",
-    statement="distributions within total variation t of the members of an (ε, δ) pair are (ε, δ + (e^ε + 1) t)",
+    statement=(
+        "Let two distributions be within total variation t of the members of an (ε, δ)-indistinguishable pair. They "
+        "are then (ε, δ + (e^ε + 1) t)-indistinguishable"
+    ),
     source=Source("lowy2023", "Lemma F.6"),
     status=Status.PROVED,
     conditions=(delta_below_one(),),
@@ -206,15 +198,15 @@ MIXTURE = Theorem(
     id="lowy.lemma-f.7",
     title="An indistinguishable pair mixed with a common distribution",
     statement=(
-        "two ε-indistinguishable distributions, mixed at rate q with a common one from which each is "
-        "ε-indistinguishable too, are ln(1 + q(e^ε − 1))-indistinguishable"
+        "Two ε-indistinguishable distributions are mixed at rate q with a common one, from which each is "
+        "ε-indistinguishable too. The mixtures are ln(1 + q(e^ε − 1))-indistinguishable"
     ),
     source=Source("lowy2023", "Lemma F.7"),
     status=Status.PROVED,
     conditions=(
         Condition(
             "near-the-common-distribution",
-            "each distribution is ε-indistinguishable from the common one, as it is from the mean of both",
+            "each distribution is ε-indistinguishable from the common one, which holds if that is the mean of both",
         ),
     ),
     errata=(WRONG_DIVERGENCE,),
@@ -227,7 +219,9 @@ DEFINITION = Theorem(
     statement="an ε₀-private algorithm whose rounds are ε₀^r-private is C-compositional with C = √(Σ(ε₀^r)²)/ε₀",
     source=Source("lowy2023", "Definition 4"),
     status=Status.PROVED,
-    conditions=(Condition("fixed-parameters", "every round's (ε₀^r, δ₀^r) is fixed, δ₀^r first"),),
+    conditions=(
+        Condition("fixed-parameters", "the parameters (ε₀^r, δ₀^r) of every round r are fixed, δ₀^r before ε₀^r"),
+    ),
     errata=(NOT_MINIMAL,),
     formula=compositional,
     examples=({"local_epsilons": [0.1, 0.1, 0.2], "local_epsilon": 0.4},),
@@ -235,7 +229,10 @@ DEFINITION = Theorem(
 EXAMPLE = Theorem(
     id="lowy.appendix-f.2",
     title="An algorithm that is C-compositional for a large C",
-    statement="Algorithm 3, d = 2C² rounds that send 0 unless the input is that round's, is ε₀-private",
+    statement=(
+        "Algorithm 3 has d = 2C² rounds. In each round it sends 0 unless the input is that of the round. As printed, "
+        "it is ε₀-private"
+    ),
     source=Source("lowy2023", "Appendix F.2, Algorithm 3"),
     status=Status.REFUTED,
     errata=(REVEALING_EXAMPLE,),

@@ -10,14 +10,14 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.quantities import ROUNDS, Quantity, Smoothness, request
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.errata import NO_CONSTANT, TOO_FEW_PARTICIPANTS
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import EqualClientsInputs, smallest_round_count
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
 from epsilond.accountants.theorems.shuffling.batches import FRESH_BATCHES
 
-_TESTS = "tests/theorems/papers/lowy_razaviyayn/test_shuffled_mb_sgd.py"
 LN2 = math.log(2.0)
 NOISE_CONSTANT = Quantity(
     symbol="C", gt=0, le=1e12, description="the constant of Theorem 4.1's noise, which the paper does not give"
@@ -26,7 +26,10 @@ NOISE_CONSTANT = Quantity(
 
 @request
 class ShuffledInputs(EqualClientsInputs):
-    """M of N equal clients report in each round. Absent: rounds are as prescribed. Give one of delta, log10_delta."""
+    """A run of shuffled mini-batch SGD: M of N equal clients report in each round, through a trusted shuffler.
+
+    If absent, the rounds are the prescribed ones. Exactly one of `delta` and `log10_delta` is required.
+    """
 
     smoothness: Smoothness
     rounds: Annotated[int | None, ROUNDS] = None
@@ -39,9 +42,10 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def prescribed_rounds(self) -> float:
-        """Prescribed number of rounds, a real number."""
-        privacy = self.epsilon * self.records
-        return max(self._rounds_of_loss, privacy * privacy / self.participants, self.clients / self.participants)
+        """Prescribed number of rounds, before rounding up: (εnN)²/M, N/M, or the number for the excess risk."""
+        effective_records = self.epsilon * self.records
+        privacy_rounds = effective_records * effective_records / self.participants
+        return max(self._rounds_of_loss, privacy_rounds, self.clients / self.participants)
 
     @property
     def logarithm_argument(self) -> float:
@@ -53,15 +57,19 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def _rounds_of_loss(self) -> float:
-        """Number of rounds that the excess risk requires; it depends on whether the loss is strongly convex."""
+        """Number of rounds that the excess risk requires, before rounding up.
+
+        It is max{min{n, (εnN)²/(dM)}, βD/L · min{√(nM), εnN/√d}} for convex losses. For strongly convex losses the
+        second number is 8β/μ · ln(a), with a of `logarithm_argument`, or 0 if a < 1.
+        """
         n, d = self.samples_per_client, self.dimension
-        privacy = self.epsilon * self.records
-        batches = min(float(n), privacy * privacy / (d * self.participants))
+        effective_records = self.epsilon * self.records
+        sampling_rounds = min(float(n), effective_records * effective_records / (d * self.participants))
         if self.strong_convexity > 0.0:
             logarithm = max(math.log(self.logarithm_argument), 0.0)
-            return max(batches, 8.0 * self.smoothness / self.strong_convexity * logarithm)
-        root = min(math.sqrt(float(n) * self.participants), privacy / math.sqrt(d))
-        return max(batches, self.smoothness * self.diameter / self.lipschitz * root)
+            return max(sampling_rounds, 8.0 * self.smoothness / self.strong_convexity * logarithm)
+        root = min(math.sqrt(float(n) * self.participants), effective_records / math.sqrt(d))
+        return max(sampling_rounds, self.smoothness * self.diameter / self.lipschitz * root)
 
     @property
     def rounds_run(self) -> int:
@@ -72,7 +80,10 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def log_pairs(self) -> float:
-        """ln(RM²/(Nδ)), a factor of the printed σ². If it is at most 0, the theorem prescribes no noise."""
+        """ln(RM²/(Nδ)), a factor of the printed noise variance, for R rounds and M of N clients in each.
+
+        If it is at most 0, the theorem prescribes no noise.
+        """
         return math.log(self.rounds_run) + 2.0 * math.log(self.participants) - math.log(self.clients) - self.log_delta
 
     @property
@@ -82,6 +93,8 @@ class ShuffledInputs(EqualClientsInputs):
 
     def least_participants(self, *, printed: bool) -> float:
         """Return the smallest number of participants for which Theorem 4.1 holds, as a real number.
+
+        M of N clients report in each of R rounds, and each client has n records.
 
         Args:
             printed: if true, the printed 16 ln(18RM²/(Nδ)); otherwise 16e ln(36RM²/(nNδ)), which the proof needs
@@ -105,22 +118,28 @@ def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
 def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
     """Compute the statistical and the privacy term of the excess risk in Theorem 4.1, for RM² > Nδ.
 
-    The bound is their sum times a constant that the paper does not give. It is equation (46), or (47) for strongly
-    convex losses.
+    For convex losses they are LD/√(nM) and LD√p, with p = d l/(εnN)² and l = `logarithms` (equation (46)). For strongly
+    convex losses they are L²/(μnM) and L²p/μ (equation (47)). The bound is their sum times a constant that the paper
+    does not give.
     """
     n, m, d = inputs.samples_per_client, float(inputs.participants), inputs.dimension
     privacy = d * inputs.logarithms / (inputs.epsilon * inputs.records) ** 2
     if inputs.strong_convexity > 0.0:
-        unit = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity
-        return unit / (n * m), unit * privacy
-    unit = inputs.lipschitz * inputs.diameter
-    return unit / math.sqrt(n * m), unit * math.sqrt(privacy)
+        scale = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity
+        return scale / (n * m), scale * privacy
+    scale = inputs.lipschitz * inputs.diameter
+    return scale / math.sqrt(n * m), scale * math.sqrt(privacy)
 
 
 def step_size(inputs: ShuffledInputs) -> float | None:
-    """Compute the step size η of Theorem 4.1 for convex losses, for RM² > Nδ.
+    """Compute the step size η of Theorem 4.1 for convex losses.
 
-    It is min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · l)}}, where l is `logarithms`.
+    It is min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · l)}} with l = `logarithms`, which is positive if RM² > Nδ. Other runs
+    have no step size, and must not be passed.
+
+    Args:
+        inputs: R rounds, M of N clients with n records each, the target (ε, δ), and d coordinates. The loss has
+            Lipschitz constant L and smoothness β, and D is the diameter of the domain.
 
     Returns:
         η, or None for strongly convex losses.
@@ -128,18 +147,20 @@ def step_size(inputs: ShuffledInputs) -> float | None:
     if inputs.strong_convexity > 0.0:
         return None
     m = float(inputs.participants)
-    private = inputs.epsilon * inputs.records / math.sqrt(inputs.dimension * m * inputs.logarithms)
-    reach = inputs.diameter * math.sqrt(m) / (inputs.lipschitz * inputs.rounds_run)
-    return min(0.25 / inputs.smoothness, reach * min(math.sqrt(inputs.samples_per_client), private))
+    private_root = inputs.epsilon * inputs.records / math.sqrt(inputs.dimension * m * inputs.logarithms)
+    scale = inputs.diameter * math.sqrt(m) / (inputs.lipschitz * inputs.rounds_run)
+    return min(0.25 / inputs.smoothness, scale * min(math.sqrt(inputs.samples_per_client), private_root))
 
 
 def shuffled_run(inputs: ShuffledInputs) -> Outputs:
     """Compute the run of Theorem 4.1, and the order of its excess risk.
 
     Returns:
-        The rounds, the noise, the step size, the order of the risk, and the smallest number of participants.
-        `noise_std` is present only if the request has the constant C. If RM² ≤ Nδ, the statement has no noise, step
-        size and risk: these outputs are absent, and the condition `some-noise` fails.
+        The rounds, the noise, the step size, the order of the risk, and the smallest number of participants. The proof
+        needs `least_participants`; `printed_least_participants` is the number in the theorem. `noise_std` is present
+        only if the request has `noise_constant`, the factor C of σ² that the paper does not give. With R rounds and M
+        of N participants, RM² ≤ Nδ leaves the statement without noise, step size and risk. These outputs are then
+        absent, and the condition `some-noise`, which demands RM² > Nδ, fails.
     """
     rounds = {"rounds": inputs.rounds_run, "prescribed_rounds": inputs.prescribed_rounds}
     participants = {
@@ -148,12 +169,12 @@ def shuffled_run(inputs: ShuffledInputs) -> Outputs:
     }
     if inputs.log_pairs <= 0.0:
         return rounds | participants
-    unit = noise_std_over_root_constant(inputs)
+    std_over_root_constant = noise_std_over_root_constant(inputs)
     statistical, privacy = excess_risk_scale(inputs)
     step = step_size(inputs)
-    outputs: dict[str, float] = {**rounds, "noise_std_over_root_constant": unit}
+    outputs: dict[str, float] = {**rounds, "noise_std_over_root_constant": std_over_root_constant}
     if inputs.noise_constant is not None:
-        outputs["noise_std"] = math.sqrt(inputs.noise_constant) * unit
+        outputs["noise_std"] = math.sqrt(inputs.noise_constant) * std_over_root_constant
     if step is not None:
         outputs["step_size"] = step
     outputs |= {
@@ -180,63 +201,60 @@ def _compare_noise(inputs: ShuffledInputs) -> Sides:
 
 
 EPSILON_RANGE = Condition(
-    "epsilon-range", "ε ≤ ln(2/δ)", lambda inputs: Sides.at_most(inputs.epsilon, LN2 - inputs.log_delta)
+    "epsilon-range",
+    "the target (ε, δ) satisfies ε ≤ ln(2/δ)",
+    lambda inputs: Sides.at_most(inputs.epsilon, LN2 - inputs.log_delta),
 )
 PRINTED_PARTICIPANTS = Condition(
     "printed-enough-participants",
-    "M ≥ 16 ln(18RM²/(Nδ)), as printed",
+    "of N clients, M ≥ 16 ln(18RM²/(Nδ)) take part in each of R rounds, as printed",
     lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=True)),
 )
 ENOUGH_PARTICIPANTS = Condition(
     "enough-participants",
-    "M ≥ 16e ln(36RM²/(nNδ)), which the proof needs",
+    "of N clients with n records, M ≥ 16e ln(36RM²/(nNδ)) take part in each of R rounds, as the proof needs",
     lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=False)),
 )
 ROUNDS_FOR_ALL = Condition(
     "enough-rounds-for-all",
-    "R ≥ N/M",
+    "there are R ≥ N/M rounds, in each of which M of N clients take part",
     lambda inputs: Sides.at_least(inputs.rounds_run, inputs.clients / inputs.participants),
 )
 PRESCRIBED_ROUNDS = Condition(
     "prescribed-rounds",
-    "R is at least the prescribed number (for the risk)",
+    "the number R of rounds is at least the one prescribed for the risk",
     lambda inputs: Sides.at_least(inputs.rounds_run, inputs.prescribed_rounds),
 )
-UNSPECIFIED = Condition("unspecified-constant", "the C of the noise is large enough; it is not given", undecidable=True)
+UNSPECIFIED = Condition(
+    "unspecified-constant", "the constant C of the noise, whose value is not given, is large enough", undecidable=True
+)
 CONDITIONS = (
     EPSILON_RANGE,
     PRINTED_PARTICIPANTS,
     ENOUGH_PARTICIPANTS,
     ROUNDS_FOR_ALL,
-    Condition("enough-rounds-for-privacy", "R ≥ (nNε)²/M", _compare_rounds),
+    Condition(
+        "enough-rounds-for-privacy",
+        "there are R ≥ (nNε)²/M rounds, in each of which M of N clients with n records take part",
+        _compare_rounds,
+    ),
     PRESCRIBED_ROUNDS,
     Condition(
-        "some-noise", "ln(RM²/(Nδ)) > 0: otherwise the statement prescribes no noise and no risk", _compare_noise
+        "some-noise",
+        "ln(RM²/(Nδ)) is above 0, since otherwise the statement prescribes no noise and no risk",
+        _compare_noise,
     ),
-    Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _compare_logarithm),
+    Condition(
+        "logarithm",
+        "the argument of the logarithm in the prescription exceeds 1 (it is unbounded without strong convexity)",
+        _compare_logarithm,
+    ),
     UNSPECIFIED,
-    Condition("one-record", "every report is on one record (K = 1): the proof covers no other"),
+    Condition("one-record", "every report is on one record (K = 1), since the proof covers no other batch size"),
     INSIDE_DOMAIN,
     FRESH_SELECTION,
     FRESH_BATCHES,
     TRUSTED_SHUFFLER,
-)
-NO_CONSTANT = Erratum(
-    "E-28",
-    grade=Grade.MISPRINT,
-    printed="σ² = C L²RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ)/(nNε)², C unspecified; the proof has σ² = 8L² ln(2/δ₀)/ε₀",
-    truth=(
-        "The proof needs ε₀², and ln(2/δ) for ln(1/δ) in its composition. It covers K = 1. C = 1 does not do: "
-        "an explicit noise is that of epsilond.shuffled-sgd-noise"
-    ),
-    test=f"{_TESTS}::test_the_proofs_noise_lacks_a_square",
-)
-MISSING_POWER = Erratum(
-    "E-21",
-    grade=Grade.PROVED_WRONG,
-    printed="M ≥ 16 ln(18RM²/(Nδ))",
-    truth="Theorem F.2 at ε₀ = 1 needs e times as many; 16e ln(36RM²/(nNδ)) suffice",
-    test=f"{_TESTS}::test_the_printed_number_of_participants_is_too_small",
 )
 THEOREM_4_1 = Theorem(
     id="lowy.4.1",
@@ -250,7 +268,7 @@ THEOREM_4_1 = Theorem(
     status=Status.UNPROVED,
     constants="hidden",
     conditions=CONDITIONS,
-    errata=(NO_CONSTANT, MISSING_POWER),
+    errata=(NO_CONSTANT, TOO_FEW_PARTICIPANTS),
     inputs=ShuffledInputs,
     formula=shuffled_run,
     examples=(

@@ -54,13 +54,13 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 
 @dataclass(frozen=True, kw_only=True)
 class ExplicitNoise:
-    """σ, and the quantities of the proof in its order.
+    """A noise for shuffled rounds in which M of N clients report one of their n records each, and its proof.
 
     Attributes:
-        noise_std: standard deviation σ of the noise per coordinate.
-        rate: q = M/(nN).
-        step_epsilon: ε̃ of one round for a record.
-        log_shuffling_delta: ln δ_s.
+        noise_std: standard deviation σ of the noise per coordinate of a report.
+        rate: probability q = M/(nN) that a record is used in a round.
+        step_epsilon: ε̃ that a record spends in one round.
+        log_shuffling_delta: ln δ_s, where δ_s is the δ of the shuffling theorem for one round.
         round_epsilon: ε^r of one shuffled round for a report.
         local_epsilon: ε₀ of a report.
         log_local_delta: ln δ₀ of a report.
@@ -76,13 +76,16 @@ class ExplicitNoise:
 
     @property
     def least_participants(self) -> float:
-        """Smallest M of Theorem F.2, 16 e^ε₀ ln(2/δ_s)."""
+        """Smallest number M of reports for which Theorem F.2 holds, 16 e^ε₀ ln(2/δ_s)."""
         return 16.0 * math.exp(self.local_epsilon) * (LN2 - self.log_shuffling_delta)
 
 
 @request
 class ExplicitNoiseInputs(BudgetFields):
-    """Shuffled rounds with one record a report. Give one of delta and log10_delta."""
+    """Shuffled rounds in which a client reports the noisy gradient of one record.
+
+    Exactly one of `delta` and `log10_delta` is required.
+    """
 
     epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
@@ -95,32 +98,54 @@ class ExplicitNoiseInputs(BudgetFields):
 
     @property
     def noise(self) -> ExplicitNoise:
-        """The explicit noise. It is proved only if M ≥ `least_participants` and ε ≤ 8 ln(2/δ)."""
+        """The noise σ² = 8L² ln(1.25/δ₀)/ε₀². It is proved only if M ≥ `least_participants` and ε ≤ 8 ln(2/δ).
+
+        M of N clients report one of their n records in each of R rounds. A report is (ε₀, δ₀)-differentially private.
+        The proof uses the sampling rate q = M/(nN) of a record, the ε̃ that a record may spend in a round, and
+
+            ε̃ = ε/(2√(2R ln(2/δ))),                  g = (e^ε̃ − 1)/q,
+            δ_s = min{1/2, δ/(4Rq)},                  a = 8√(e ln(4/δ_s)/M) + 8e/M,
+            ε₀ = min{1, 2g/a},                        δ₀ = δ/(8RqM(2 + min{g, aε₀/2})).
+
+        δ_s is the δ of shuffling. A shuffled round has an ε^r with e^{ε^r} − 1 ≤ aε₀/2 ≤ g. At this limit g, sampling
+        reduces ε^r to at most ε̃.
+        """
         participants, log_delta = self.participants, self.log_delta
         rate = participants / (float(self.samples_per_client) * self.clients)
-        step = self.epsilon / (2.0 * math.sqrt(2.0 * self.rounds * (LN2 - log_delta)))
-        growth = math.expm1(min(step, 700.0)) / rate
+        step_epsilon = self.epsilon / (2.0 * math.sqrt(2.0 * self.rounds * (LN2 - log_delta)))
+        growth = math.expm1(min(step_epsilon, 700.0)) / rate  # g; the limit keeps it finite
         log_uses = math.log(self.rounds) + math.log(rate)
-        log_shuffling = min(-LN2, log_delta - math.log(4.0) - log_uses)
-        inverse_crowd = math.e / participants
-        factor = 8.0 * math.sqrt(inverse_crowd * (math.log(4.0) - log_shuffling)) + 8.0 * inverse_crowd
-        local = min(1.0, 2.0 * growth / factor)
-        round_growth = min(growth, 0.5 * factor * local)
+        log_shuffling_delta = min(-LN2, log_delta - math.log(4.0) - log_uses)
+        e_over_m = math.e / participants
+        a = 8.0 * math.sqrt(e_over_m * (math.log(4.0) - log_shuffling_delta)) + 8.0 * e_over_m
+        local_epsilon = min(1.0, 2.0 * growth / a)
+        round_growth = min(growth, 0.5 * a * local_epsilon)
+        log_local_delta = log_delta - math.log(8.0 * participants) - log_uses - math.log(2.0 + round_growth)
         # A smaller δ₀ is valid and costs noise. Theorem A.1 is used with δ₀ ≤ 1/2.
-        log_local = min(log_delta - math.log(8.0 * participants) - log_uses - math.log(2.0 + round_growth), -LN2)
+        log_local_delta = min(log_local_delta, -LN2)
         return ExplicitNoise(
-            noise_std=self.lipschitz * math.sqrt(8.0 * (math.log(1.25) - log_local)) / local,
+            noise_std=self.lipschitz * math.sqrt(8.0 * (math.log(1.25) - log_local_delta)) / local_epsilon,
             rate=rate,
-            step_epsilon=step,
-            log_shuffling_delta=log_shuffling,
+            step_epsilon=step_epsilon,
+            log_shuffling_delta=log_shuffling_delta,
             round_epsilon=math.log1p(round_growth),
-            local_epsilon=local,
-            log_local_delta=log_local,
+            local_epsilon=local_epsilon,
+            log_local_delta=log_local_delta,
         )
 
 
 def noise(inputs: ExplicitNoiseInputs) -> Outputs:
-    """Compute the noise σ of the module text, the noise multiplier σ/L of a report, and the quantities of the proof."""
+    """Compute the noise σ of a report in shuffled mini-batch SGD, and the parameters of its privacy proof.
+
+    Args:
+        inputs: the target (ε, δ), M of N clients, which report one of their records, and the Lipschitz constant L.
+
+    Returns:
+        σ, its multiplier σ/L and the sensitivity 2L. `rate` is the probability that a record is used in a round,
+        `step_epsilon` the ε that it spends there, and `round_epsilon` the ε of a shuffled round without sampling.
+        `local_epsilon` and `log10_local_delta` are of a report, and `log10_shuffling_delta` is of the shuffling. The
+        proof holds if at least `least_participants` clients report.
+    """
     explicit = inputs.noise
     return {
         "noise_std": explicit.noise_std,
@@ -138,11 +163,13 @@ def noise(inputs: ExplicitNoiseInputs) -> Outputs:
 
 ENOUGH_REPORTS = Condition(
     "enough-reports",
-    "M ≥ 16 e^ε₀ ln(2/δ_s), the premise of Theorem F.2",
+    "the number M of a round's reports is at least 16 e^ε₀ ln(2/δ_s), the premise of Theorem F.2 at δ = δ_s",
     lambda inputs: Sides.at_least(inputs.participants, inputs.noise.least_participants),
 )
 IN_RANGE = Condition(
-    "epsilon-range", "ε ≤ 8 ln(2/δ)", lambda inputs: Sides.at_most(inputs.epsilon, 8.0 * (LN2 - inputs.log_delta))
+    "epsilon-range",
+    "the target (ε, δ) satisfies ε ≤ 8 ln(2/δ)",
+    lambda inputs: Sides.at_most(inputs.epsilon, 8.0 * (LN2 - inputs.log_delta)),
 )
 EXPLICIT_NOISE = Theorem(
     id="epsilond.shuffled-sgd-noise",

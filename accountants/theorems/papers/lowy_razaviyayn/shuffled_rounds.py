@@ -8,7 +8,6 @@ client's records (replace-one), for all reports of the other clients. This modul
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -24,100 +23,15 @@ from epsilond.accountants.quantities import (
     delta_outputs,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import advanced_composition
-
-TESTS = "tests/theorems/papers/lowy_razaviyayn/test_shuffled_rounds.py"
-LN10 = math.log(10.0)
-
-
-# Formulas -----------------------------------------------------------------------------------------------------------
-def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: float) -> float:
-    """Compute the largest ε₀ of Theorem F.2, ln(N/(16 ln(2/δ)))/n. If it is negative, no ε₀ is allowed.
-
-    Args:
-        clients: number N of clients.
-        samples_per_client: number n of records of a client.
-        log_delta: ln δ; for δ ≥ 1, which the theorem excludes, the result is −∞.
-    """
-    if log_delta >= 0.0:
-        return -math.inf
-    return (math.log(clients) - math.log(16.0 * (math.log(2.0) - log_delta))) / samples_per_client
-
-
-def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: float) -> float:
-    """Compute the log of the δ of two distributions, each within total variation distance t of a member of a pair.
-
-    If the pair is (ε, δ)-indistinguishable, they are (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6).
-
-    Args:
-        epsilon: ε of the pair.
-        log_delta: ln δ of the pair.
-        log_distance: ln t; −∞ for t = 0.
-    """
-    if log_distance == -math.inf:
-        return log_delta
-    return float(np.logaddexp(log_delta, float(np.logaddexp(0.0, epsilon)) + log_distance))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShuffledRound:
-    """A shuffled round of N clients with n records each, and reports that are (ε₀, δ₀) for each record.
-
-    Attributes:
-        clients: number N of clients.
-        samples_per_client: number n of records of a client.
-        local_epsilon: ε₀ of a report.
-        local_log_delta: ln δ₀; −∞ for δ₀ = 0.
-    """
-
-    clients: int
-    samples_per_client: int
-    local_epsilon: float
-    local_log_delta: float
-
-    def epsilon(self, log_delta: float) -> float:
-        """Compute ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)] (39); infinite on overflow."""
-        log_crowd = self.samples_per_client * self.local_epsilon - math.log(self.clients)
-        if log_crowd > 600.0:
-            return math.inf
-        nats = max(math.log(4.0) - log_delta, 0.0)
-        factor = 8.0 * math.sqrt(math.exp(log_crowd) * nats) + 8.0 * math.exp(log_crowd)
-        return math.log1p(math.tanh(0.5 * self.local_epsilon) * factor)
-
-    def log_distance(self, *, sharp: bool = False) -> float:
-        """Compute the logarithm of the total variation distance to a round with δ₀ = 0.
-
-        It is 2Nn e^{(n−1)ε₀} δ₀, or the sharper N(n e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀.
-        """
-        n, epsilon = self.samples_per_client, self.local_epsilon
-        log_group = math.log(n) + (n - 1) * epsilon
-        if sharp:
-            log_factor = float(np.logaddexp(log_group, -n * epsilon - math.log(2.0)))
-        else:
-            log_factor = log_group + math.log(2.0)
-        return math.log(self.clients) + log_factor + self.local_log_delta
-
-    def log_delta(self, log_delta: float, *, reading: Reading = "corrected", sharp: bool = False) -> float:
-        """Compute ln δ̃ of the round, where δ̃ also counts the δ₀ of the reports.
-
-        Args:
-            log_delta: ln δ at which `epsilon` is computed, without the reports' own δ₀.
-            reading: `printed` has δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀. `corrected` multiplies the second term by e^{ε^r} + 1
-                (erratum E-20).
-            sharp: if true, the sharper distance of `log_distance` is used.
-        """
-        distance = self.log_distance(sharp=sharp)
-        if reading == "printed":
-            return float(np.logaddexp(log_delta, distance))
-        epsilon = self.epsilon(log_delta)
-        return transferred_log_delta(epsilon=epsilon, log_delta=log_delta, log_distance=distance)
-
-
-def log10(delta: float) -> float:
-    """Compute log10 of a δ that may be 0."""
-    return math.log10(delta) if delta > 0.0 else -math.inf
-
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.errata import MISSING_FACTOR, MISSING_POWER
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_round import (
+    LN10,
+    ShuffledRound,
+    local_epsilon_limit,
+    log10,
+)
 
 # Inputs -------------------------------------------------------------------------------------------------------------
 POSITIVE_LOCAL_DELTA = Quantity(symbol="δ₀", gt=0, lt=1, description="δ of what one client sends, next to its ε₀")
@@ -177,7 +91,14 @@ def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
 
 # Formulas of the theorems -------------------------------------------------------------------------------------------
 def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε^r and δ̃ of Theorem F.2, a sharper δ̃, and the largest ε₀ of a report for which the theorem holds."""
+    """Compute the (ε, δ) of a shuffled round by Theorem F.2 of Lowy and Razaviyayn.
+
+    Returns:
+        `formula_epsilon` is ε^r of equation (39), and `epsilon` the smaller one of it and a report's ε₀. `delta` counts
+        the reports' own δ₀ by the `reading` of `ShuffledRound.log_delta`; `sharp_delta` is a smaller proved value.
+        `local_epsilon_limit` is the largest ε₀ for which the theorem holds. `scale` is equation (40), the order
+        ε₀√(ln(1/δ)/N) of ε^r for nε₀ of order 1.
+    """
     epsilon = inputs.round.epsilon(inputs.log_delta)
     return {
         "epsilon": min(epsilon, inputs.local_epsilon),
@@ -185,21 +106,31 @@ def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
         **delta_outputs(inputs.round.log_delta(inputs.log_delta, reading=reading)),
         **delta_outputs(inputs.round.log_delta(inputs.log_delta, sharp=True), "sharp_delta"),
         "local_epsilon_limit": _limit(inputs),
+        "scale": _round_scale(inputs),
     }
 
 
 def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε and δ̃ of a round for δ = Nnδ₀ in Theorem F.2, and an upper bound on δ̃.
+    """Compute the (ε^r, δ̃) of a round by Theorem F.2 at δ = Nnδ₀, and `delta_cap`, a simple upper bound on δ̃.
 
     Args:
-        inputs: the round.
+        inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
         reading: `printed` has the bound 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ (erratum E-20).
+
+    Returns:
+        `epsilon` is ε^r of equation (39) at δ = Nnδ₀, and `scale` its order, equation (41).
     """
     return {
         "epsilon": inputs.round.epsilon(inputs.log_delta),
         **delta_outputs(inputs.round.log_delta(inputs.log_delta, reading=reading)),
         **delta_outputs(_log_cap(inputs, reading), "delta_cap"),
+        "scale": _round_scale(inputs),
     }
+
+
+def _round_scale(inputs: RoundInputs | StandardInputs) -> float:
+    """Compute ε₀√(ln(1/δ)/N), the order of ε^r in equations (40) and (41), without constants; 0 for δ ≥ 1."""
+    return inputs.local_epsilon * math.sqrt(max(-inputs.log_delta, 0.0) / inputs.clients)
 
 
 def _limit(inputs: RoundInputs | StandardInputs) -> float:
@@ -224,11 +155,11 @@ def _log_least_local_delta(inputs: StandardInputs, reading: Reading) -> float:
 
 
 def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε and δ of one round, the order ε₀ ln(1/(nNδ₀))/√N of ε, and the least δ₀ allowed (Theorem F.1).
+    """Compute ε and δ of a round by Theorem F.1, the least δ₀ allowed, and ε without constants (`scale`).
 
     Args:
-        inputs: the round.
-        reading: `printed` or `corrected`; δ (erratum E-20) and the least δ₀ (E-21) depend on it.
+        inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+        reading: `printed` has the paper's formulas. `corrected` has a larger δ (E-20) and least δ₀ (E-21).
     """
     return {
         "epsilon": standard_round(inputs, reading)["epsilon"],
@@ -239,11 +170,11 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 
 
 def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε and δ of R equal rounds by Corollary F.1, in which δ' = NnRδ₀ is the slack of the composition.
+    """Compute ε and δ of R equal rounds by Corollary F.1, with advanced composition at the slack δ' = NnRδ₀.
 
     Args:
-        inputs: the rounds.
-        reading: `printed` has δ = 14NnRδ₀, `corrected` has δ = δ' + Rδ̃.
+        inputs: R rounds of N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+        reading: `printed` has the paper's δ = 14NnRδ₀. `corrected` has δ = δ' + Rδ̃, with the δ̃ of a round.
     """
     single = standard_round(inputs, "corrected")
     slack = inputs.log_delta + math.log(inputs.rounds)
@@ -266,14 +197,12 @@ def _compare_local_epsilon(inputs: RoundInputs | StandardInputs) -> Sides:
 
 def _compare_delta(inputs: RoundInputs) -> Sides:
     """Compare log10 δ̃ (corrected) with 0."""
-    log_delta = inputs.round.log_delta(inputs.log_delta)
-    return Sides.below(log_delta / LN10, 0.0)
+    return Sides.below(inputs.round.log_delta(inputs.log_delta) / LN10, 0.0)
 
 
 def _compare_cap(inputs: StandardInputs) -> Sides:
     """Compare log10 of the bound on δ̃ (corrected) with 0."""
-    cap = _log_cap(inputs, "corrected")
-    return Sides.below(cap / LN10, 0.0)
+    return Sides.below(_log_cap(inputs, "corrected") / LN10, 0.0)
 
 
 def _compare_local_delta(inputs: RepeatedInputs) -> Sides:
@@ -283,30 +212,37 @@ def _compare_local_delta(inputs: RepeatedInputs) -> Sides:
 
 def _compare_least_local_delta(inputs: StandardInputs) -> Sides:
     """Compare log10 δ₀ with that of its least value (corrected)."""
-    least, own = _log_least_local_delta(inputs, "corrected") / LN10, math.log10(inputs.local_delta)
-    return Sides.at_least(own, least)
+    return Sides.at_least(math.log10(inputs.local_delta), _log_least_local_delta(inputs, "corrected") / LN10)
 
 
-WITHIN_LIMIT = Condition("local-epsilon-limit", "ε₀ ≤ ln(N/(16 ln(2/δ)))/n", _compare_local_epsilon)
-DELTA_BELOW_ONE = Condition("delta-below-one", "log10 δ̃ (corrected) is below 0", _compare_delta)
-CAP_BELOW_ONE = Condition("cap-below-one", "log10 of the cap on δ̃ (corrected) is below 0", _compare_cap)
+WITHIN_LIMIT = Condition(
+    "local-epsilon-limit", "reports have ε₀ ≤ ln(N/(16 ln(2/δ)))/n (N clients of n records)", _compare_local_epsilon
+)
+DELTA_BELOW_ONE = Condition("delta-below-one", "log10 of the corrected δ̃ of a round is below 0", _compare_delta)
+CAP_BELOW_ONE = Condition("cap-below-one", "log10 of the corrected limit of δ̃ of a round is below 0", _compare_cap)
 ONE_OVER_RECORDS = Condition(
     "one-over-records",
-    "ε₀ ≤ 1/n",
+    "the ε₀ of a report is at most 1/n, for clients with n records",
     lambda inputs: Sides.at_most(inputs.local_epsilon, 1.0 / inputs.samples_per_client),
 )
-LEAST_LOCAL_DELTA = Condition("least-local-delta", "log10 δ₀ ≥ log10(2e^{−N/(16e)}/(Nn))", _compare_least_local_delta)
+LEAST_LOCAL_DELTA = Condition(
+    "least-local-delta",
+    "the δ₀ of a report satisfies log10 δ₀ ≥ log10(2e^{−N/(16e)}/(Nn)), for N clients with n records each",
+    _compare_least_local_delta,
+)
 NOT_ABOVE_ROOT = Condition(
-    "root-of-clients", "ε₀ ≤ √N", lambda inputs: Sides.at_most(inputs.local_epsilon, math.sqrt(inputs.clients))
+    "root-of-clients",
+    "the ε₀ of a report is at most √N, for N clients",
+    lambda inputs: Sides.at_most(inputs.local_epsilon, math.sqrt(inputs.clients)),
 )
 SMALL_LOCAL_DELTA = Condition(
     "small-local-delta",
-    "δ₀ ≤ 1/(7Nn)",
+    "the δ₀ of a report is at most 1/(7Nn), for N clients with n records each",
     lambda inputs: Sides.at_most(inputs.local_delta, 1.0 / (7.0 * inputs.clients * inputs.samples_per_client)),
 )
 SMALL_ROUND_EPSILON = Condition(
     "round-epsilon",
-    "e^{ε^r} − 1 ≤ 2ε^r",
+    "the ε^r of a shuffled round satisfies e^{ε^r} − 1 ≤ 2ε^r",
     lambda inputs: Sides.at_most(
         math.expm1(min(standard_round(inputs)["epsilon"], 700.0)), 2.0 * standard_round(inputs)["epsilon"]
     ),
@@ -315,34 +251,16 @@ TRUSTED_SHUFFLER = Condition(
     "trusted-shuffler", "the shuffler permutes the round's reports uniformly, and reports do not show their senders"
 )
 
-# Errata -------------------------------------------------------------------------------------------------------------
-MISSING_FACTOR = Erratum(
-    "E-20",
-    grade=Grade.PROVED_WRONG,
-    printed="δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀, hence 7Nnδ₀ and 14Nn Σδ₀^r",
-    truth=(
-        "Lemma F.6 multiplies the second term by e^{ε^r} + 1. The upper limit is (1 + 2e(e^{ε^r} + 1)) Nnδ₀, with "
-        "a factor of at least 11.9"
-    ),
-    test=f"{TESTS}::test_a_distance_costs_both_laws",
-)
-MISSING_POWER = Erratum(
-    "E-21",
-    grade=Grade.PROVED_WRONG,
-    printed="δ₀ ≥ 2e^{−N/16}/(Nn)",
-    truth="the condition of Theorem F.2 at ε₀ = 1/n, δ = Nnδ₀ is N ≥ 16e ln(2/(Nnδ₀)), so 2e^{−N/(16e)}/(Nn)",
-    test=f"{TESTS}::test_the_least_local_delta_lacks_a_power_of_e",
-)
 # Theorems -----------------------------------------------------------------------------------------------------------
 SINGLE_ROUND = Theorem(
     id="lowy.f.2",
     title="One shuffled round, in closed form",
     statement=(
-        "Reports of N clients with n records each are (ε₀, δ₀), and (ε^r, δ̃) after shuffling. Here ε^r = ln[1 "
-        "+ tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)]. Corrected, δ̃ = δ + (e^{ε^r} + 1) 2Nn e^{(n−1)ε₀} "
-        "δ₀"
+        "Let the reports of N clients with n records each be (ε₀, δ₀)-private. One shuffled round is then (ε^r, "
+        "δ̃)-private. Here ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)]. The corrected δ̃ is δ + "
+        "(e^{ε^r} + 1) 2Nn e^{(n−1)ε₀} δ₀. The order of ε^r is ε₀√(ln(1/δ)/N) where nε₀ is of order 1"
     ),
-    source=Source("lowy2023", "Theorem F.2, equation (39)"),
+    source=Source("lowy2023", "Theorem F.2, equations (39) and (40)"),
     status=Status.PROVED,
     conditions=(WITHIN_LIMIT, DELTA_BELOW_ONE, TRUSTED_SHUFFLER),
     errata=(MISSING_FACTOR,),
@@ -353,7 +271,11 @@ SINGLE_ROUND = Theorem(
 STANDARD_ROUND = Theorem(
     id="lowy.f.2.equation-41",
     title="One shuffled round at δ = Nnδ₀",
-    statement="for ε₀ ≤ 1/n, (39) at δ = Nnδ₀; δ̃ ≤ 7Nnδ₀ as printed, (1 + 2e(e^{ε^r} + 1)) Nnδ₀ in truth",
+    statement=(
+        "Let ε₀ ≤ 1/n. One shuffled round of lowy.f.2 then has ε^r from equation (39) at δ = Nnδ₀. The upper limit of "
+        "its δ̃ is 7Nnδ₀ as printed, and (1 + 2e(e^{ε^r} + 1)) Nnδ₀ as corrected. The order of ε^r is "
+        "ε₀√(ln(1/(nNδ₀))/N)"
+    ),
     source=Source("lowy2023", "Theorem F.2, equations (40) and (41)"),
     status=Status.PROVED,
     conditions=(WITHIN_LIMIT, ONE_OVER_RECORDS, CAP_BELOW_ONE, TRUSTED_SHUFFLER),
@@ -366,8 +288,8 @@ SEQUENTIAL = Theorem(
     id="lowy.f.1",
     title="From local to central privacy by shuffling, one round",
     statement=(
-        "A sequentially interactive algorithm, shuffled, is (ε^r, (1 + 2e(e^{ε^r} + 1)) Nnδ₀). The printed δ "
-        "is 7Nnδ₀. The order of ε^r is ε₀ ln(1/(nNδ₀))/√N"
+        "A sequentially interactive algorithm with the (ε₀, δ₀)-private reports of lowy.f.2, shuffled, is (ε^r, (1 + "
+        "2e(e^{ε^r} + 1)) Nnδ₀)-private. The printed δ is 7Nnδ₀. The order of ε^r is ε₀ ln(1/(nNδ₀))/√N"
     ),
     source=Source("lowy2023", "Theorem F.1, sequential part"),
     status=Status.PROVED,
@@ -380,13 +302,20 @@ SEQUENTIAL = Theorem(
 COMPOSITIONAL = Theorem(
     id="lowy.f.1.compositional",
     title="From local to central privacy by shuffling, over rounds",
-    statement="R shuffled rounds are (2Rε² + √(2Rε² ln(1/δ')), δ' + Rδ̃), ε = ε^r, δ' = NnRδ₀; printed 14NnRδ₀ for δ",
+    statement=(
+        "Let each of R shuffled rounds be (ε^r, δ̃)-private as in lowy.f.2, and δ' = NnRδ₀. All rounds together are "
+        "(2R(ε^r)² + √(2R(ε^r)² ln(1/δ')), δ' + Rδ̃)-private. The printed δ is 14NnRδ₀"
+    ),
     source=Source("lowy2023", "Theorem F.1, compositional part, with Corollary F.1"),
     status=Status.PROVED,
     conditions=(
         WITHIN_LIMIT,
         ONE_OVER_RECORDS,
-        Condition("small-local-delta", "δ₀ ≤ 1/(14NnR)", _compare_local_delta),
+        Condition(
+            "small-local-delta",
+            "the δ₀ of a report is at most 1/(14NnR), for N clients with n records each and R rounds",
+            _compare_local_delta,
+        ),
         LEAST_LOCAL_DELTA,
         SMALL_ROUND_EPSILON,
         TRUSTED_SHUFFLER,

@@ -19,12 +19,12 @@ from epsilond.accountants.quantities import (
     delta_outputs,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import advanced_composition
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.errata import DRIFT, OWN_SENSITIVITY
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_lemmas import LOCAL_EPSILONS
 from epsilond.accountants.verdict import Verdict
 
-_TESTS = "tests/theorems/papers/lowy_razaviyayn/test_transformations.py"
 MOST_CLIENTS = 10_000
 """Largest number of clients in a list of weights."""
 WEIGHTS = Quantity(symbol="p_i", description="weight of each client's loss; they sum to 1")
@@ -137,32 +137,24 @@ def _compare_slack(*, log_delta: GivenLogDelta) -> Sides:
     return Sides.at_most(math.exp(log_delta), math.exp(-0.5))
 
 
-OWN_SENSITIVITY = Erratum(
-    "E-30",
-    grade=Grade.UNCLEAR,
-    printed="L~ = max L~_i enters the bounds. The scaling of noise and gradient variances is not mentioned",
-    truth="A client's noise must be for L~_i = p_i N L_i, and φ_i, v scale too. If p_i = 0, μ~ is zero",
-    test=f"{_TESTS}::test_noise_for_the_unweighted_gradient_is_too_little",
-)
-DRIFT = Erratum(
-    "E-35",
-    grade=Grade.REFINEMENT,
-    printed="ε₀ with the drift Σ ε₀^r(e^{ε₀^r} − 1); δ' < 1/3",
-    truth="Σ ε₀^r tanh(ε₀^r/2) will do (Kairouz, Oh and Viswanath 3.5), and δ' ≤ e^{−1/2}: ε₀ is smaller, C larger",
-    test=f"{_TESTS}::test_the_printed_drift_is_that_of_dwork_and_roth",
-)
 WEIGHTED = Theorem(
     id="lowy.appendix-b",
     title="Weighted clients as equal ones",
     statement=(
-        "Σ p_i F_i is the mean of F~_i = p_i N F_i, whose constants are p_i N times a client's: L~ = max p_i N "
-        "L_i, β~ = max p_i N β_i, μ~ = min p_i N μ_i. A client's noise is for L~_i"
+        "The weighted sum Σ p_i F_i of N clients' losses is the mean of F~_i = p_i N F_i. The constants of F~_i are "
+        "p_i N times those of F_i: L~ = max p_i N L_i, β~ = max p_i N β_i, μ~ = min p_i N μ_i. The noise of client i "
+        "is for L~_i = p_i N L_i"
     ),
     source=Source("lowy2023", "Appendix B"),
     status=Status.PROVED,
     conditions=(
-        Condition("positive-weights", "every p_i > 0, if strong convexity is used", _compare_weights),
-        Condition("different-clients", "the bounds used are those for clients that differ: F~_i are not identical"),
+        Condition(
+            "positive-weights", "every client's weight p_i is above 0, if strong convexity is used", _compare_weights
+        ),
+        Condition(
+            "different-clients",
+            "the bounds used allow clients to differ, since the weighted losses F~_i are not identical",
+        ),
     ),
     errata=(OWN_SENSITIVITY,),
     inputs=WeightInputs,
@@ -191,7 +183,10 @@ OBSERVED = Theorem(
 ONE_PASS = Theorem(
     id="lowy.definition-4.one-pass",
     title="One-pass algorithms are √R-compositional",
-    statement="an algorithm whose rounds use disjoint records spends ε₀ in each of R rounds: C = √R",
+    statement=(
+        "An algorithm whose rounds use disjoint records spends its whole ε₀ in each of R rounds. It is C-compositional "
+        "with C = √R"
+    ),
     source=Source("lowy2023", "Definition 4 and the text after it"),
     status=Status.PROVED,
     conditions=(Condition("disjoint-batches", "every record is used in one round at most"),),
@@ -207,7 +202,7 @@ COMPOSED = Theorem(
     ),
     source=Source("lowy2023", "Definition 4 and the text after it"),
     status=Status.PROVED,
-    conditions=(Condition("small-slack", "δ' ≤ e^{−1/2}", _compare_slack),),
+    conditions=(Condition("small-slack", "the slack δ' is at most e^{−1/2}", _compare_slack),),
     errata=(DRIFT,),
     formula=advanced_compositionality,
     examples=({"local_epsilons": [0.1, 0.1, 0.2], "delta": 1e-6},),

@@ -17,9 +17,7 @@ from scipy.special import erfcinv, erfinv
 
 from epsilond.accountants.curve.enclosure import Enclosure
 from epsilond.accountants.formula import formula
-from epsilond.accountants.numerics.outward import raise_by_units
 from epsilond.accountants.numerics.power_sums import PAD
-from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import (
     LOG_ACCURACY,
     UNIT_ROUNDOFF,
@@ -27,7 +25,6 @@ from epsilond.accountants.numerics.special import (
     log_normal_tail,
     log_theta,
 )
-from epsilond.accountants.profiles.concentrated import concentrated_log_delta
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     ANY_SCALE,
@@ -42,6 +39,14 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.quantities.algorithms import Distance
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
+from epsilond.accountants.theorems.papers.reshef_levy.zcdp_conversions import (
+    MOST_NEWTON_STEPS,
+    lemma_epsilon,
+    lemma_mu,
+    lemma_order,
+    zcdp_epsilon,
+    zcdp_mu,
+)
 
 GAUSSIAN_DP_MU = Quantity(
     symbol="ρ",
@@ -54,120 +59,12 @@ MU_OR_NONE = Quantity(symbol="ρ", ge=0, le=1e4, description="parameter of Gauss
 EPSILON_OR_NONE = Quantity(
     symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss bound ε of (ε, δ), 0 allowed"
 )
-_STEPS = 100
-"""Largest number of Newton steps; a bracket that is halved in every step reaches the last digit."""
+_CERTIFIED_WIDTHS = (1e-14, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6, 1e-3)
+"""Relative half widths, in increasing order, of the intervals around ε whose ends are checked."""
 _LEAST_LOG_MU = -340.0
 """Least ln μ for which μ²/2 is a normal double. For a smaller μ, ε of zCDP is that of Lemma 2.6."""
-_SMALL_LOG_MU = -100.0
-"""Largest ln μ for which the form for small μ is used; it exceeds the bound by less than μ in log δ."""
-_MOST_LOG_MU = 40.0
-"""Largest ln μ of the search; δ is 1 there at every ε ≤ 1e9."""
-_MOST_LOG_RATIO = 300.0
-"""Largest ln(ε/μ) whose square is a double; beyond it δ is below e^(−e^600)."""
 
 
-# Lemma 2.6 ------------------------------------------------------------------------------------------------------------
-def lemma_epsilon(*, mu: float, log_delta: float) -> float:
-    """Compute ε = μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 from the Gaussian DP parameter μ (the paper's ρ), rounded up."""
-    return raise_by_units(mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)), 6.0)
-
-
-def lemma_order(*, mu: float, log_delta: float) -> float:
-    """Compute the Rényi order α* = 1 + √(2 ln(1/δ))/ρ that Lemma 2.6 uses; infinite at ρ = 0."""
-    return 1.0 + math.sqrt(-2.0 * log_delta) / mu if mu > 0.0 else math.inf
-
-
-def lemma_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute ρ = 2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))), the inverse of Lemma 2.6."""
-    return 2.0 * epsilon / (math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta))
-
-
-# The best conversion of zero-concentrated privacy ---------------------------------------------------------------------
-def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Compute the least ε ≥ 0 at which every μ²/2-zCDP mechanism is (ε, δ), by the best Rényi order, elementwise.
-
-    The best order 1 + b satisfies μ²b²/2 + ln(1 + b) = ln(1/δ). The bound is
-    ε = (b + 1) μ²/2 + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b. Every b gives a valid bound, so the root need not be
-    exact.
-
-    Args:
-        mu: μ in (0, 1e4].
-        log_delta: ln δ in [−1e10, 0).
-    """
-    mu, rarity = np.broadcast_arrays(np.asarray(mu, dtype=np.float64), -np.asarray(log_delta, dtype=np.float64))
-    rho = 0.5 * mu * mu
-    low = np.minimum(0.5 * np.log(0.5 * rarity / rho), _log_expm1(0.5 * rarity))
-    high = np.minimum(0.5 * np.log(rarity / rho), _log_expm1(rarity))
-    log_b = 0.5 * (low + high)
-    for _ in range(_STEPS):
-        b = np.exp(log_b)
-        gap = rho * b * b + np.log1p(b) - rarity
-        low, high = np.where(gap <= 0.0, log_b, low), np.where(gap > 0.0, log_b, high)
-        new = log_b - gap / (2.0 * rho * b * b + b / (1.0 + b))
-        new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
-        if np.all(np.abs(new - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
-            break
-        log_b = new
-    b = np.exp(log_b)
-    epsilon = (b + 1.0) * rho + (rarity - np.log1p(b)) / b - np.log1p(1.0 / b)
-    return np.asarray(np.maximum(epsilon, 0.0))
-
-
-def _log_expm1(x: FloatArray) -> FloatArray:
-    """Compute ln(e^x − 1) for x > 0, elementwise."""
-    return np.asarray(
-        np.where(x > 1.0, x + np.log1p(-np.exp(-np.maximum(x, 1.0))), np.log(np.expm1(np.minimum(x, 1.0))))
-    )
-
-
-def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute the largest μ at which every mechanism with μ²/2-zCDP is (ε, δ), rounded down.
-
-    Args:
-        epsilon: ε, in nats.
-        log_delta: natural logarithm of δ.
-
-    Returns:
-        A lower bound of μ; 0 if the largest μ is below every positive double.
-    """
-
-    def excess(log_mu: float) -> float:
-        """Return an upper bound of log δ at ε, minus the requested log δ; margin: four times the stated accuracy."""
-        if log_mu < _SMALL_LOG_MU:
-            value = _small_log_delta(log_mu, epsilon)
-        else:
-            value = float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), np.asarray(epsilon)))
-        return value - log_delta + 64 * UNIT_ROUNDOFF * (1.0 - log_delta)
-
-    least = math.log(math.ulp(0.0))
-    low = high = max(math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), math.ulp(0.0))), least)
-    step = 0.5
-    while excess(low) > 0.0:
-        if low == least:
-            return 0.0
-        low, step = max(low - step, least), 2.0 * step
-    while excess(high) <= 0.0:
-        low, high, step = high, min(high + step, _MOST_LOG_MU), 2.0 * step
-    root = brent_root(excess, low, high, absolute=1e-15, relative=8.9e-16)
-    return math.exp(root) * (1.0 - 16 * UNIT_ROUNDOFF * (1.0 + abs(root)))
-
-
-def _small_log_delta(log_mu: float, epsilon: float) -> float:
-    """Return an upper bound of log δ at ε of every μ²/2-zCDP mechanism, at most μ/2 above the best.
-
-    The bound is b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b). Let b = β/μ and t = ε/μ. As
-    (b + 1) log(1 + 1/b) ≥ 1, the bound is at most log μ + β²/2 − βt − log β − 1 + βμ/2. The minimiser of the leading
-    terms has β² − βt = 1, and there the bound is log μ − β²/2 − log β + βμ/2.
-    """
-    log_ratio = math.log(epsilon) - log_mu if epsilon > 0.0 else -math.inf
-    if log_ratio > _MOST_LOG_RATIO:
-        return -math.inf
-    ratio = math.exp(log_ratio)
-    beta = 0.5 * (ratio + math.hypot(ratio, 2.0))
-    return log_mu - 0.5 * beta * beta - math.log(beta) + 0.5 * beta * math.exp(log_mu)
-
-
-# Exactly --------------------------------------------------------------------------------------------------------------
 def exact_epsilon(*, mu: float, log_delta: float) -> float:
     """Compute the least ε ≥ 0 at which μ-Gaussian differential privacy has δ, rounded up."""
     return gaussian_pair(mu).epsilon(log_delta).upper
@@ -176,8 +73,7 @@ def exact_epsilon(*, mu: float, log_delta: float) -> float:
 def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, FloatArray]:
     """Compute lower and upper bounds on ε at δ of μ-Gaussian differential privacy, elementwise.
 
-    Newton's method is applied to ln δ(ε), which is decreasing and concave, from the right of the root. The bounds are
-    then moved apart until both are certified.
+    The numerical ε is moved up and down by increasing relative widths until the enclosure of δ certifies both bounds.
 
     Args:
         mus: μ in (0, 1e4].
@@ -187,26 +83,43 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
         The lower and the upper bounds. Bounds that cannot be certified are 0, or ε of Lemma 2.6.
     """
     mu = np.asarray(mus, dtype=np.float64)
-    start = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
-    epsilon = start.copy()
-    for _ in range(_STEPS):
-        value = log_theta(epsilon, mu)
-        slope = np.exp(np.minimum(epsilon + log_normal_tail(epsilon / mu + 0.5 * mu) - value, 700.0))
-        new = np.maximum(epsilon - np.maximum(log_delta - value, 0.0) / np.maximum(slope, 1e-300), 0.0)
-        if np.all(np.abs(new - epsilon) <= 4 * UNIT_ROUNDOFF * epsilon):
-            break
-        epsilon = new
-    lower, upper = np.zeros_like(mu), start
-    for width in (1e-14, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6, 1e-3):
+    by_lemma = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
+    epsilon = _newton_epsilons(mu, log_delta, by_lemma)
+    lower, upper = np.zeros_like(mu), by_lemma
+    for width in _CERTIFIED_WIDTHS:
         # μ is known to four units of roundoff, as in the Gaussian pair.
         above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
-        most = Enclosure.around(log_theta(above, mu * (1 + 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).upper
-        least = Enclosure.around(log_theta(below, mu * (1 - 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).lower
-        upper = np.where((most <= log_delta) & (upper == start), np.minimum(above, start), upper)
-        lower = np.where((least > log_delta) & (lower == 0.0), below, lower)
-        if np.all((upper < start) & (lower > 0.0)):
+        upper_log_delta = Enclosure.around(log_theta(above, mu * (1 + 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).upper
+        lower_log_delta = Enclosure.around(log_theta(below, mu * (1 - 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).lower
+        upper = np.where((upper_log_delta <= log_delta) & (upper == by_lemma), np.minimum(above, by_lemma), upper)
+        lower = np.where((lower_log_delta > log_delta) & (lower == 0.0), below, lower)
+        if np.all((upper < by_lemma) & (lower > 0.0)):
             break
     return lower, upper
+
+
+def _newton_epsilons(mu: FloatArray, log_delta: float, start: FloatArray) -> FloatArray:
+    """Solve ln δ(ε) = ln δ of μ-Gaussian differential privacy for ε, elementwise, by Newton's method.
+
+    ln δ(ε) is decreasing and concave, with the slope −e^ε Φ(−ε/μ − μ/2)/δ(ε). Hence the iterates decrease from the
+    start to the root.
+
+    Args:
+        mu: parameter μ > 0.
+        log_delta: natural logarithm of δ.
+        start: an ε at or above the root.
+    """
+    epsilon = start.copy()
+    for _ in range(MOST_NEWTON_STEPS):
+        value = log_theta(epsilon, mu)
+        # The limits 700 and 1e-300 keep the exponential and the quotient finite.
+        slope = np.exp(np.minimum(epsilon + log_normal_tail(epsilon / mu + 0.5 * mu) - value, 700.0))
+        step = np.maximum(log_delta - value, 0.0) / np.maximum(slope, 1e-300)
+        new_epsilon = np.maximum(epsilon - step, 0.0)
+        if np.all(np.abs(new_epsilon - epsilon) <= 4 * UNIT_ROUNDOFF * epsilon):
+            break
+        epsilon = new_epsilon
+    return epsilon
 
 
 @functools.lru_cache(maxsize=64)
@@ -333,7 +246,7 @@ def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: Given
 LEMMA_2_3 = Theorem(
     id="reshef.lemma-2.3",
     title="Rényi divergence of two Gaussians",
-    statement="D_α(N(u, σ²I) ‖ N(v, σ²I)) = α|u − v|²/(2σ²)",
+    statement="The Rényi divergence of order α of two Gaussians is D_α(N(u, σ²I) ‖ N(v, σ²I)) = α|u − v|²/(2σ²)",
     source=Source("reshef2025", "Lemma 2.3"),
     status=Status.PROVED,
     formula=gaussian_renyi,
@@ -343,8 +256,8 @@ LEMMA_2_6 = Theorem(
     id="reshef.lemma-2.6",
     title="From concentrated privacy to (ε, δ), as printed",
     statement=(
-        "ρ²/2-zCDP implies (ρ²/2 + ρ√(2 ln(1/δ)), δ). The proof uses (α, e)-RDP ⇒ (e + ln(1/δ)/(α − 1), δ) at "
-        "the order α* = 1 + √(2 ln(1/δ))/ρ"
+        "ρ²/2-zCDP implies (ρ²/2 + ρ√(2 ln(1/δ)), δ). The proof uses (α, e)-RDP ⇒ (e + ln(1/δ)/(α − 1), δ) at the "
+        "order α* = 1 + √(2 ln(1/δ))/ρ"
     ),
     source=Source("reshef2025", "Lemma 2.6"),
     status=Status.PROVED,
@@ -365,15 +278,17 @@ EXACT = Theorem(
     id="epsilond.gaussian-composition-epsilon",
     title="ε of adaptively composed Gaussian mechanisms, exactly",
     statement=(
-        "Lemma 2.6 is applied to Gaussian mechanisms composed adaptively. There ρ²/2-zCDP is ρ-Gaussian "
-        "differential privacy, and ε(δ) is the inverse of its curve. It never exceeds the best conversion of "
-        "zCDP, which never exceeds Lemma 2.6"
+        "Lemma 2.6 is applied to Gaussian mechanisms composed adaptively. There ρ²/2-zCDP is ρ-Gaussian differential "
+        "privacy, and ε(δ) is the inverse of its curve. It never exceeds the best conversion of zCDP, which never "
+        "exceeds Lemma 2.6"
     ),
     source=Source(
         "epsilond", "dominating pairs compose (Zhu, Dong and Wang 2022), and Gaussian ones to one Gaussian pair"
     ),
     status=Status.PROVED,
-    conditions=(Condition("gaussian", "the composed mechanisms are Gaussian; each may depend on earlier outputs"),),
+    conditions=(
+        Condition("gaussian", "The composed mechanisms add Gaussian noise. Each of them may depend on earlier outputs"),
+    ),
     inputs=MuInputs,
     formula=exact_conversion,
     examples=({"gaussian_dp_mu": 4.0, "delta": 1e-5},),
@@ -382,7 +297,8 @@ TARGET = Theorem(
     id="epsilond.gaussian-composition-target",
     title="The largest ρ for (ε, δ) by three conversions, and the ratios of their noise",
     statement=(
-        "The largest ρ at which ρ-Gaussian differential privacy is (ε, δ). Also the largest by zCDP and by Lemma 2.6"
+        "The largest ρ at which ρ-Gaussian differential privacy is (ε, δ) is found exactly. Conversion by zCDP and "
+        "Lemma 2.6 find values that are no larger, and so prescribe no less noise"
     ),
     source=Source("epsilond", "inverse of the three conversions"),
     status=Status.PROVED,

@@ -12,7 +12,7 @@ from typing import Annotated
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.outward import raise_by_units, sum_up
 from epsilond.accountants.quantities import DeltaFields, Quantity, RenyiOrder, request
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.conversions.finite_laws import (
     KERNEL,
     Probabilities,
@@ -24,8 +24,8 @@ from epsilond.accountants.theorems.conversions.finite_laws import (
     renyi_divergence,
     rounded_probabilities,
 )
+from epsilond.accountants.theorems.papers.reshef_levy.errata import ADAPTIVE_OUTPUTS
 
-_TESTS = "tests/theorems/papers/reshef_levy/test_divergences.py"
 OTHER_FIRST = Quantity(symbol="P₂", description="the first distribution of an outcome that is released independently")
 OTHER_SECOND = Quantity(symbol="Q₂", description="the second distribution of that outcome")
 RHOS = Quantity(symbol="ρ_k", unit="nat", description="ρ of each mechanism's (ξ, ρ)-zCDP, in the order they are run")
@@ -61,7 +61,11 @@ def post_process(inputs: ChannelInputs) -> Outputs:
 
 @request
 class ProductInputs(TwoLaws):
-    """A pair of distributions, the pair of a second, independent outcome, and a Rényi order."""
+    """Two pairs of distributions, whose product is a pair of joint distributions, and a Rényi order.
+
+    `first` and `second` are the distributions of one outcome on neighbouring data. `other_first` and `other_second` are
+    those of another outcome, which is independent of it.
+    """
 
     order: RenyiOrder
     other_first: Annotated[Probabilities, OTHER_FIRST]
@@ -89,7 +93,10 @@ def _pair_divergence(first: Probabilities, second: Probabilities, order: float) 
 
 @request
 class ConcentratedCompositionInputs(DeltaFields):
-    """Adaptively composed mechanisms, each with (ξ, ρ)-zCDP, and a δ."""
+    """Adaptively composed mechanisms, and the δ at which ε of their composition is computed.
+
+    Mechanism k is (ξ_k, ρ_k)-zCDP. If absent, all offsets ξ_k are 0.
+    """
 
     zcdp_rhos: Annotated[tuple[float, ...], RHOS]
     zcdp_offsets: Annotated[tuple[float, ...] | None, OFFSETS] = None
@@ -99,7 +106,8 @@ class ConcentratedCompositionInputs(DeltaFields):
         offsets = self.zcdp_offsets or (0.0,) * len(self.zcdp_rhos)
         lists: dict[str, tuple[object, ...]] = {"zcdp_rhos": self.zcdp_rhos, "zcdp_offsets": offsets}
         for name, values in lists.items():
-            if not 1 <= len(values) == len(self.zcdp_rhos) <= LONGEST:
+            has_valid_length = len(values) == len(self.zcdp_rhos) and 1 <= len(values) <= LONGEST
+            if not has_valid_length:
                 raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"1 to {LONGEST}")
             if not all(isinstance(value, int | float) and 0.0 <= value <= MOST for value in values):
                 raise InvalidInput.at(f"/{name}", "an entry is out of range", allowed="≥ 0 and ≤ 1e+09")
@@ -147,20 +155,11 @@ LEMMA_A_3 = Theorem(
     source=Source("reshef2025", "Lemma A.3"),
     status=Status.PROVED,
     conditions=(
-        Condition("each-given-the-past", "each mechanism is (ξ_k, ρ_k)-zCDP at every value of the outputs before it"),
-    ),
-    errata=(
-        Erratum(
-            "E-R6",
-            grade=Grade.UNCLEAR,
-            printed="the proof takes outputs to be independent, given the earlier ones",
-            truth=(
-                "A mechanism may depend on earlier outputs. Its divergence given these is bounded at each of "
-                "their values. The sum follows from the chain rule. The lemma is right"
-            ),
-            test=f"{_TESTS}::test_mechanisms_that_depend_on_earlier_outputs_compose",
+        Condition(
+            "each-given-the-past", "the k-th mechanism is (ξ_k, ρ_k)-zCDP at every value of the outputs before it"
         ),
     ),
+    errata=(ADAPTIVE_OUTPUTS,),
     inputs=ConcentratedCompositionInputs,
     formula=composition,
     examples=({"zcdp_rhos": (0.125, 0.03125, 0.5), "zcdp_offsets": (0.0, 0.25, 0.0), "delta": 1e-6},),

@@ -1,22 +1,23 @@
 """Alternative 1 of Reshef and Levy: a client reports its weighted gradient difference since its last report.
 
 Let τ be the client's last round, 0 if there is none. The messages s = t∇f(x_t; z) − τ∇f(x_τ; z) of a client add up to
-t∇f(x_t), independently of the rounds between. The norm of s is larger than for consecutive rounds. Each x_{r+1} is
-within 2D/(r + 2) of x_r, hence
+t∇f(x_t), independently of the rounds between. The norm of s is larger than for consecutive rounds. The model x_t is the
+mean of x_τ, with the weight α_{1:τ}/α_{1:t} = τ(τ + 1)/(t(t + 1)), and of the later iterates. Appendix G concludes:
 
-    ‖s‖ ≤ (t − τ)G + τL min{D, 2D Σ_{r=τ}^{t−1} 1/(r + 2)} ≤ (t − τ)(G + 2LD).
+    |x_t − x_τ| ≤ D(1 − τ(τ + 1)/(t(t + 1))) = D(t − τ)(t + τ + 1)/(t(t + 1)),
+    ‖s‖ ≤ (t − τ)G + τL|x_t − x_τ| ≤ (t − τ)(G + 2LD).
+
+Iterates that jump from one end of the domain to the other attain the first bound.
 
 The noise is proportional to this norm. The effect on the statistical term is in reshef.appendix-g.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import FormulaRequest, formula
-from epsilond.accountants.numerics.power_sums import harmonic
 from epsilond.accountants.quantities import SQUARES, Diameter, Lipschitz, Quantity, Rounds
 from epsilond.accountants.quantity import LARGEST_COUNT
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
@@ -26,17 +27,6 @@ from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences impor
 LAST_ROUND = Quantity(
     symbol="τ", ge=0, le=LARGEST_COUNT, description="the round in which the client reported before, 0 if it has not"
 )
-_SUMMED = 10**5
-"""Number of terms from which a sum is bounded by a closed form."""
-
-
-def inverse_sum(first: int, last: int) -> float:
-    """Compute 1/first + … + 1/last, or an upper bound if there are 10^5 terms or more; 0 if there are none."""
-    if last - first < _SUMMED:
-        return math.fsum(1.0 / k for k in range(first, last + 1))
-    if first < _SUMMED:
-        return harmonic(last) - harmonic(first - 1)
-    return math.log1p((last - first + 1.0) / (first - 1.0))
 
 
 def _check_gap(inputs: FormulaRequest) -> None:
@@ -66,18 +56,20 @@ def differences(
         gaussian_dp_mu: ρ of Gaussian differential privacy of one report.
 
     Returns:
-        `clipping_norm` is the bound (t − τ)(G + 2LD). `movement` bounds |x_t − x_τ|. `noise_std` is 2‖s‖/ρ with the
-        sharper bound on ‖s‖.
+        `clipping_norm` is the bound (t − τ)(G + 2LD). `movement` is D(t − τ)(t + τ + 1)/(t(t + 1)), a bound on
+        |x_t − x_τ|, and 0 without an earlier report. `sharper_clipping_norm` is (t − τ)G + τL · `movement`. `noise_std`
+        is 2‖s‖/ρ with the sharper bound on ‖s‖.
     """
     gap = round - last_round
-    moved = diameter * min(1.0, 2.0 * inverse_sum(last_round + 2, round + 1)) if last_round else 0.0
-    norm = gap * lipschitz + last_round * smoothness * moved
-    printed = gap * clipping_norm(lipschitz=lipschitz, smoothness=smoothness, diameter=diameter)
+    movement = 0.0
+    if last_round > 0:
+        movement = diameter * (gap / round) * ((round + last_round + 1.0) / (round + 1.0))
+    sharper_norm = gap * lipschitz + last_round * smoothness * movement
     return {
-        "clipping_norm": printed,
-        "sharper_clipping_norm": norm,
-        "movement": moved,
-        "noise_std": 2.0 * norm / gaussian_dp_mu,
+        "clipping_norm": gap * clipping_norm(lipschitz=lipschitz, smoothness=smoothness, diameter=diameter),
+        "sharper_clipping_norm": sharper_norm,
+        "movement": movement,
+        "noise_std": 2.0 * sharper_norm / gaussian_dp_mu,
     }
 
 
@@ -85,15 +77,21 @@ ALTERNATIVE_1 = Theorem(
     id="reshef.alternative-1",
     title="Differences since the last report: how long they are",
     statement=(
-        "Let s = t∇f(x_t; z) − τ∇f(x_τ; z) with τ the client's last round. Its norm is at most (t − τ)S with S "
-        "= G + 2LD. A sharper bound is (t − τ)G + τL min{D, 2D Σ_{r=τ}^{t−1} 1/(r + 2)}. Noise of σ = 2‖s‖/ρ "
-        "makes the report ρ-Gaussian private"
+        "Let the message be s = t∇f(x_t; z) − τ∇f(x_τ; z), where τ is the client's last round. Its norm is at most (t "
+        "− τ)S with S = G + 2LD. A sharper bound is (t − τ)(G + τLD(t + τ + 1)/(t(t + 1))). Noise of σ = 2‖s‖/ρ makes "
+        "the report ρ-Gaussian differentially private"
     ),
     source=Source("reshef2025", "Alternative 1, and Appendix G"),
     status=Status.PROVED,
     conditions=(
-        Condition("honest-server", "x_t and x_τ are those of Algorithm 1; otherwise the client clips s to the norm"),
-        Condition("kept-model", "the client keeps x_τ from its last report, and uses no record twice"),
+        Condition(
+            "honest-server",
+            (
+                "The server sends the models x_t and x_τ of Algorithm 1. If it may send others, the client clips its "
+                "message s to the stated norm"
+            ),
+        ),
+        Condition("kept-model", "the client keeps the model x_τ of its last report, and uses no record twice"),
     ),
     formula=differences,
     examples=(

@@ -28,9 +28,9 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.structure import sensitivity_factor
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
-from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import MALICIOUS
+from epsilond.accountants.theorems.papers.reshef_levy.errata import LEFT_OVERS, MALICIOUS, SLACK
 
 MOST_LISTED = 10**6
 """Largest number of reports in a list."""
@@ -49,7 +49,6 @@ SENSITIVITIES = Quantity(
     description="most that one record moves s in each report of a client, in ℓ2 norm; absent: all equal",
 )
 Listed = Annotated[float, Quantity(description="one of them", gt=0)]
-_TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
 
 
 # The schedule ---------------------------------------------------------------------------------------------------------
@@ -124,9 +123,9 @@ def released_mu(*, sensitivity: float, noise_std: float, participants: int, rele
 # Inputs ---------------------------------------------------------------------------------------------------------------
 @request
 class ReportsInputs:
-    """The noise of each report of one client, and the ℓ2 sensitivity of s in each.
+    """The noise of each report of one client, and the ℓ2 sensitivity of each report's message before noise.
 
-    Absent `sensitivities` are 2S for replace-one and S for the other relations. A client without reports is allowed.
+    Absent `sensitivities` are twice `clipping_norm` for replace-one, and `clipping_norm` for the other relations.
     """
 
     clipping_norm: ClippingNorm
@@ -135,14 +134,14 @@ class ReportsInputs:
     sensitivities: Annotated[tuple[Listed, ...] | None, SENSITIVITIES] = None
 
     def check(self) -> None:
-        """Check that all noises are positive and finite, and that there are as many sensitivities."""
+        """Check that all noises are positive and finite, and that each report has a sensitivity if any are given."""
         check_listed("noise_stds", self.noise_stds, least=0)
         if self.sensitivities is not None:
             check_listed("sensitivities", self.sensitivities, least=len(self.noise_stds), most=len(self.noise_stds))
 
     @property
     def distances(self) -> tuple[float, ...]:
-        """Sensitivities Δ_j of s, the same in all reports if the request has none."""
+        """The ℓ2 sensitivity Δ_j of each report's message before noise, the same for all if the request has none."""
         if self.sensitivities is not None:
             return tuple(self.sensitivities)
         sensitivity = sensitivity_factor(self.relation) * self.clipping_norm
@@ -163,25 +162,35 @@ def check_listed(name: str, values: Sequence[object], *, least: int, most: int =
     """
     if not least <= len(values) <= most:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"{least} to {most}")
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
-            raise InvalidInput.at(f"/{name}/{place}", "is out of range", allowed="> 0 and finite")
+            raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="> 0 and finite")
 
 
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
     """Compute the Gaussian DP parameter of each report's record, μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
 
-    The n-th running sum of positive terms is within n + 1 units of roundoff, and its root within half of that.
-
-    Args:
-        distances: sensitivities Δ_j of the reports, in ℓ2 norm.
-        noise_stds: standard deviations σ_k of the noises of the reports, as many.
+    The Δ_j, `distances`, are the sensitivities of the reports in ℓ2 norm. The σ_k are the standard deviations of their
+    noise. The n-th running sum of positive terms is within n + 1 units of roundoff, and its root within half of that.
     """
-    mus, total = [], 0.0
+    mus, precision = [], 0.0  # `precision` is the sum of 1/σ_k² from the last report back to report j
     for count, (distance, std) in enumerate(zip(reversed(distances), reversed(noise_stds), strict=True), start=1):
-        total += 1.0 / std / std
-        mus.append(raise_by_units(distance * math.sqrt(total), 0.5 * count + 4.0))
+        precision += 1.0 / std / std
+        mus.append(raise_by_units(distance * math.sqrt(precision), 0.5 * count + 4.0))
     return tuple(reversed(mus))
+
+
+def all_records_mu(distances: Sequence[float], noise_stds: Sequence[float]) -> float:
+    """Compute the Gaussian DP parameter if all records of a client change, √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²), rounded up.
+
+    The Δ_j, `distances`, are the sensitivities of the reports in ℓ2 norm. The σ_k are the standard deviations of their
+    noise. The n-th running sum of the Δ_j is within n units of roundoff.
+    """
+    squares, total_distance = [], 0.0
+    for distance, std in zip(distances, noise_stds, strict=True):
+        total_distance += distance
+        squares.append((total_distance / std) ** 2)
+    return raise_by_units(math.sqrt(math.fsum(squares)), len(squares) + 4.0)
 
 
 @in_doubles
@@ -199,8 +208,7 @@ def reports(inputs: ReportsInputs) -> Outputs:
 def records(inputs: ReportsInputs) -> Outputs:
     """Compute μ of Gaussian DP for the records of a client: the largest, that of the first and of the last record.
 
-    `client_gaussian_dp_mu` is for all records at once. All are rounded up, and are 0 without reports. After n reports
-    the running sum of distances is within n units of roundoff.
+    `client_gaussian_dp_mu` is for all records at once. All are rounded up, and are 0 without reports.
     """
     mus = record_mus(inputs.distances, inputs.noise_stds)
     if not mus:
@@ -210,15 +218,11 @@ def records(inputs: ReportsInputs) -> Outputs:
             "last_record_gaussian_dp_mu": 0.0,
             "client_gaussian_dp_mu": 0.0,
         }
-    moved, squares = 0.0, []
-    for distance, std in zip(inputs.distances, inputs.noise_stds, strict=True):
-        moved += distance
-        squares.append((moved / std) ** 2)
     return {
         "gaussian_dp_mu": max(mus),
         "first_record_gaussian_dp_mu": mus[0],
         "last_record_gaussian_dp_mu": mus[-1],
-        "client_gaussian_dp_mu": raise_by_units(math.sqrt(math.fsum(squares)), len(squares) + 4.0),
+        "client_gaussian_dp_mu": all_records_mu(inputs.distances, inputs.noise_stds),
     }
 
 
@@ -251,15 +255,15 @@ def schedule(
             ρ-Gaussian differentially private after K reports.
     """
     cap = rounds if most_participations is None else most_participations
-    printed = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
-    least = base_std(sensitivity=2.0 * clipping_norm, mu=gaussian_dp_mu, participations=cap)
-    base = printed if reading == "printed" else least
+    printed_base = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
+    least_base = base_std(sensitivity=2.0 * clipping_norm, mu=gaussian_dp_mu, participations=cap)
+    base = printed_base if reading == "printed" else least_base
     return {
         "base_std": base,
         "noise_std": base * math.sqrt(participations),
         "noise_variance": base * base * participations,
         "true_gaussian_dp_mu": 2.0 * clipping_norm * math.sqrt(harmonic(participations)) / base,
-        "printed_over_least": printed / least,
+        "printed_over_least": printed_base / least_base,
     }
 
 
@@ -274,75 +278,71 @@ def trusted_server(
     noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS],
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the privacy of a record if a trusted server adds the noise (Theorem F.1).
+    """Compute the privacy of a record if a trusted server adds the noise: ρ = kS/m √(Σ_t 1/σ_t²) (Theorem F.1).
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
         participants: number m of messages in the mean to which the server adds its noise.
         noise_stds: standard deviation σ_t of the noise in each round.
-        relation: neighbouring relation of the records.
+        relation: neighbouring relation of the records; k is 2 for replace-one and 1 for the others.
 
     Returns:
         The Gaussian DP parameter ρ of all rounds, and ρ²/2 of zCDP. `released_gaussian_dp_mu` is ρ if the sum of the
         last round is not released. All are rounded up.
     """
-    norm = sensitivity_factor(relation) * clipping_norm / participants
-    inverse = [1.0 / std / std for std in noise_stds]
-    mu = raise_by_units(norm * math.sqrt(math.fsum(inverse)), 8.0)
+    sensitivity = sensitivity_factor(relation) * clipping_norm / participants
+    precisions = [1.0 / std / std for std in noise_stds]
+    mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions)), 8.0)
     return {
         "gaussian_dp_mu": mu,
         "zcdp_rho": product_up(0.5, mu, mu),
-        "released_gaussian_dp_mu": raise_by_units(norm * math.sqrt(math.fsum(inverse[:-1])), 8.0),
+        "released_gaussian_dp_mu": raise_by_units(sensitivity * math.sqrt(math.fsum(precisions[:-1])), 8.0),
     }
 
 
-# Conditions and errata ------------------------------------------------------------------------------------------------
+# Conditions -----------------------------------------------------------------------------------------------------------
 CLIPPED = Condition(
     "client-clips",
     (
-        "Each client scales s down to ℓ2 norm at most S before it adds noise: S = G + 2LD rests on |x_t − x_{t−1}| "
-        "≤ 2D/(t + 1), which an untrusted server need not respect. Where it does, clipping changes nothing"
+        "Each client scales its message s down to an ℓ2 norm of at most S = G + 2LD before it adds noise. This S "
+        "assumes models with |x_t − x_{t−1}| ≤ 2D/(t + 1), which an untrusted server need not send. If it sends such "
+        "models, clipping changes nothing"
     ),
 )
 SERVER_CLIPPED = Condition(
-    "bounded-messages", "every message s has ℓ2 norm at most S; G and L hold of every record, or s is clipped to S"
+    "bounded-messages",
+    "Every message s has an ℓ2 norm of at most S. Either G and L hold for every record, or s is clipped to S",
 )
-ONE_MESSAGE = Condition("one-message-per-record", "a record enters one message of its client and is never used again")
+ONE_MESSAGE = Condition(
+    "one-message-per-record", "each record enters one message of its client and is never used again"
+)
 KEPT_STATE = Condition(
     "state-is-kept",
-    "A client keeps its last noise Y and its count N between its reports. If they are lost, that noise is not "
-    "cancelled, with no other effect",
+    (
+        "A client keeps its last noise Y and its count N of reports between its reports. If it loses them, the last "
+        "noise is not cancelled, and nothing else changes"
+    ),
 )
-OBLIVIOUS = Condition("oblivious-participation", "who reports when, and which record is used when, depends on no data")
+OBLIVIOUS = Condition(
+    "oblivious-participation", "no data influence which client reports in which round, and which record it then uses"
+)
 FRESH = Condition("fresh-noise", "each report's noise is fresh, has the scheduled σ, and is known to its client only")
-PLANNED_MEAN = Condition("planned-divisor", "the server divides by m even where fewer than m clients report")
+PLANNED_MEAN = Condition(
+    "planned-divisor", "the server divides by the planned number m of clients, even in a round in which fewer report"
+)
 SILENT_LAST = Condition(
-    "released-models-only", "x_1, …, x_T are released, and nothing computed from the sum of round T"
+    "released-models-only",
+    "the server releases the models x_1, …, x_T, and nothing that is computed from the sum of round T",
 )
 
-
-SLACK = Erratum(
-    "E-R11",
-    grade=Grade.REFINEMENT,
-    printed="σ²_{t,i} = 4S²(1 + ln T)N_{t,i}/ρ² for ρ",
-    truth="H_K suffices in place of 1 + ln T for at most K reports. As printed the true ρ_i is ρ√(H_K/(1 + ln T))",
-    test=f"{_TESTS}::test_the_printed_schedule_gives_more_than_it_says",
-)
-LEFT_OVERS = Erratum(
-    "E-R7",
-    grade=Grade.MISPRINT,
-    printed="Theorems F.1 and F.2 name y_{t,i}, P_{t,i}, N_{t,i}, Algorithm 1 and Theorem 5.1",
-    truth="They mean Y_t, P_t and Algorithm 2. Only rounds below T reach x_1, …, x_T, so the true ρ is ρ√((T − 1)/T)",
-    test=f"{_TESTS}::test_the_last_round_of_a_trusted_server_is_not_released",
-)
 
 UNTRUSTED = Theorem(
     id="reshef.5.1",
     title="Privacy of noise cancellation against the server",
     statement=(
-        "The messages of machine i are ρ_i²/2-zCDP for each of its records, for every participation of the "
-        "others. Here ρ_i = 2S√(Σ_{t ∈ T_i} 1/σ²_{t,i}). Read here: ρ_i-Gaussian differentially private, "
-        "attained by the first record"
+        "The messages of client i are ρ_i²/2-zCDP for each of its records, for every participation of the other "
+        "clients. Here ρ_i = 2S√(Σ_{t ∈ T_i} 1/σ²_{t,i}), summed over its rounds T_i. We read this as ρ_i-Gaussian "
+        "differential privacy, which the first record attains"
     ),
     source=Source("reshef2025", "Theorem 5.1"),
     status=Status.PROVED,
@@ -356,8 +356,8 @@ RECORDS = Theorem(
     id="epsilond.noise-cancellation-records",
     title="Noise cancellation, record by record",
     statement=(
-        "The record of a client's j-th report is Δ_j√(Σ_{k ≥ j} 1/σ_k²)-Gaussian differentially private, "
-        "exactly. For all its records at once the parameter is √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²)"
+        "The record of a client's j-th report is Δ_j√(Σ_{k ≥ j} 1/σ_k²)-Gaussian differentially private, exactly. For "
+        "all its records at once the parameter is √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²)"
     ),
     source=Source("epsilond", "the running sums of a client's messages are Gaussian mechanisms"),
     status=Status.PROVED,
@@ -370,8 +370,9 @@ SCHEDULE = Theorem(
     id="epsilond.noise-cancellation-schedule",
     title="Noise that grows with the root of a client's reports",
     statement=(
-        "Let σ²_{t,i} = base² N_{t,i} with N_{t,i} the reports of client i so far. A client of K reports then "
-        "has the Gaussian privacy parameter 2S√H_K/base. Theorem 5.2 prints base² = 4S²(1 + ln T)/ρ²"
+        "Let the noise be σ²_{t,i} = base² N_{t,i}, where N_{t,i} counts the reports of client i up to round t. A "
+        "client of K reports then has the Gaussian privacy parameter 2S√H_K/base. Theorem 5.2 prints base² = 4S²(1 + "
+        "ln T)/ρ²"
     ),
     source=Source("epsilond", "Theorem 5.1 at the schedule of Theorem 5.2 of Reshef and Levy"),
     status=Status.PROVED,
@@ -383,7 +384,10 @@ SCHEDULE = Theorem(
 TRUSTED = Theorem(
     id="reshef.f.1",
     title="Privacy of noise cancellation by a trusted server",
-    statement="The models {x_t} are ρ²/2-zCDP for each record. Here ρ = (2S/m)√(Σ_t 1/σ_t²). Read here: ρ-Gaussian",
+    statement=(
+        "The models {x_t} are ρ²/2-zCDP for each record, with ρ = (2S/m)√(Σ_t 1/σ_t²). We read this as ρ-Gaussian "
+        "differential privacy. Here S bounds a message, m clients take part in a round, and the server adds noise σ_t"
+    ),
     source=Source("reshef2025", "Theorem F.1"),
     status=Status.PROVED,
     conditions=(SERVER_CLIPPED, ONE_MESSAGE, OBLIVIOUS, FRESH, PLANNED_MEAN),

@@ -9,7 +9,8 @@ from typing import Annotated
 
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import ROUNDS, SQUARES, Diameter, Lipschitz, Quantity, request
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.reshef_levy.errata import MALICIOUS
 
 SMOOTHNESS_OR_LINEAR = Quantity(
     symbol="L",
@@ -43,7 +44,6 @@ SMOOTHNESS_HETEROGENEITY = Quantity(
     symbol="ξ_L", ge=0, scale=SQUARES, unit="loss/length²", description="Lipschitz constant of ∇f_i − ∇f; absent: L"
 )
 SmoothnessOrLinear = Annotated[float, SMOOTHNESS_OR_LINEAR]
-_TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
 
 
 def value_or_bound(value: float | None, bound: float) -> float:
@@ -76,7 +76,10 @@ def round_clipping_norm(*, lipschitz: float, smoothness: float, diameter: float,
 
 @request
 class LossConstants:
-    """Constants of the losses. Absent deviations have their largest possible values, G and L ((4) to (7))."""
+    """Constants of the losses: Lipschitz constant G, smoothness L, diameter D of the domain, and deviations.
+
+    Absent deviations have their largest possible values: G for gradients and L for their Lipschitz constants.
+    """
 
     lipschitz: Lipschitz
     smoothness: SmoothnessOrLinear
@@ -133,42 +136,36 @@ def constants(inputs: ConstantsInputs) -> Outputs:
 
 def _compare_deviations(inputs: LossConstants) -> Sides:
     """Compare the deviation that is closest to its largest possible value with that value."""
-    pairs = [
+    requested = [
         (inputs.gradient_std, inputs.lipschitz),
         (inputs.heterogeneity, inputs.lipschitz),
         (inputs.smoothness_std, inputs.smoothness),
         (inputs.smoothness_heterogeneity, inputs.smoothness),
     ]
-    pairs_of_values = [(value_or_bound(value, bound), bound) for value, bound in pairs]
-    deviation, bound = max(pairs_of_values, key=lambda pair: pair[0] - pair[1])
+    deviations_and_bounds = [(value_or_bound(value, bound), bound) for value, bound in requested]
+    deviation, bound = max(deviations_and_bounds, key=lambda pair: pair[0] - pair[1])
     return Sides.at_most(deviation, bound)
 
 
 SPREADS = Condition(
-    "spreads", "σ ≤ G, ξ ≤ G, σ_L ≤ L and ξ_L ≤ L (the pair that comes closest to failing)", _compare_deviations
-)
-MALICIOUS = Erratum(
-    "E-R9",
-    grade=Grade.REFINEMENT,
-    printed="|s_{t,i}| ≤ S = G + 2LD at the x_t of Algorithm 1",
-    truth=(
-        "A guarantee against a server that departs from Algorithm 1 needs clients that clip s to S. With x_t "
-        "and x_{t−1} far apart |s| reaches G + (t − 1)LD"
+    "spreads",
+    (
+        "The deviations of gradients are at most their bound (σ ≤ G and ξ ≤ G). Those of Lipschitz constants are at "
+        "most L (σ_L ≤ L and ξ_L ≤ L). The pair that comes closest to failing is shown"
     ),
-    test=f"{_TESTS}::test_a_malicious_server_exceeds_the_printed_norm",
+    _compare_deviations,
 )
 CONSTANTS = Theorem(
     id="reshef.section-4",
     title="Bounds on weighted gradient differences",
     statement=(
-        "Let x_{t+1} be at distance at most 2D/(t + 2) from x_t. Then |s_t| ≤ S = G + 2LD. Its standard "
-        "deviation is at most σ̃ = σ + 2σ_L D within a client and ξ̃ = ξ + 2ξ_L D over clients. A sharper "
-        "bound is |s_t| ≤ S_t = G + 2LD(t − 1)/(t + 1). One record of a convex loss moves s_t by at most G + "
-        "S_t"
+        "Let x_{t+1} be at distance at most 2D/(t + 2) from x_t. Then |s_t| ≤ S = G + 2LD. Its standard deviation is "
+        "at most σ̃ = σ + 2σ_L D within a client and ξ̃ = ξ + 2ξ_L D over clients. A sharper bound is |s_t| ≤ S_t = G "
+        "+ 2LD(t − 1)/(t + 1). One record of a convex loss moves s_t by at most G + S_t"
     ),
     source=Source("reshef2025", "Section 4, and equations (4) to (7)"),
     status=Status.PROVED,
-    conditions=(SPREADS, Condition("honest-server", "x_t and x_{t−1} are those of Algorithm 1")),
+    conditions=(SPREADS, Condition("honest-server", "the server sends the models x_t and x_{t−1} of Algorithm 1")),
     errata=(MALICIOUS,),
     inputs=ConstantsInputs,
     formula=constants,

@@ -52,6 +52,9 @@ def convex_stops(
 ) -> Outputs:
     """Bound the excess risk of the model after a random step and after the last step.
 
+    With s² = L² + dσ²/m, both bounds are 2ρ²/(ηk) + (ηs²/2) f. For a random one of the last k steps, f = 1. For the
+    last of T steps, k = T and f = 1 + (1 + 1/2 + … + 1/(T − 1)). All bounds are rounded up.
+
     Args:
         run: the users n and the users m of a step.
         dimension: number d of coordinates.
@@ -68,8 +71,8 @@ def convex_stops(
         InvalidInput: if `stops` exceeds the number of steps.
     """
     steps = run.clients // run.participants
-    last = steps if stops is None else stops
-    if last > steps:
+    possible_stops = steps if stops is None else stops
+    if possible_stops > steps:
         raise InvalidInput.at("/stops", "cannot exceed the steps of the pass", allowed=f"≤ {steps}")
     squared_radius = Fraction(radius) ** 2
     moment = Fraction(lipschitz) ** 2 + dimension * Fraction(noise_std) ** 2 / run.participants
@@ -83,7 +86,7 @@ def convex_stops(
         eta = Fraction(step_size)
         return _upper_double(2 * squared_radius / (eta * count) + eta * moment * factor / 2), step_size
 
-    random_stop, random_step_size = bound_at_stop(last, Fraction(1))
+    random_stop, random_step_size = bound_at_stop(possible_stops, Fraction(1))
     final, final_step_size = bound_at_stop(steps, growth)
     return {
         "steps": steps,
@@ -98,9 +101,10 @@ CONVEX_STOPS = Theorem(
     id="epsilond.one-pass-convex-excess-risk",
     title="One pass where losses are not strongly convex: the risk, with constants",
     statement=(
-        "Let the steps η be equal, s² = L² + dσ²/m and T = ⌊n/m⌋. After a uniform step of the last k, E F − F* "
-        "≤ 2ρ²/(ηk) + ηs²/2, at best 2ρs/√k. After the last step, the bound is 2ρ²/(ηT) + (ηs²/2)(1 + "
-        "H_{T−1}). At best it is 2ρs√((1 + H_{T−1})/T)"
+        "A pass over n users in batches of m takes T = ⌊n/m⌋ steps of equal size η on a ball of radius ρ. Let "
+        "s² = L² + dσ²/m, with the Lipschitz constant L and the noise σ per coordinate. After a uniform step "
+        "of the last k, E F − F* ≤ 2ρ²/(ηk) + ηs²/2, at best 2ρs/√k. After the last step, the bound is "
+        "2ρ²/(ηT) + (ηs²/2)(1 + H_{T−1}), with the harmonic number H. At best it is 2ρs√((1 + H_{T−1})/T)."
     ),
     source=Source("epsilond", "accountants/theorems/risk/asoodeh/convex_bound.py"),
     status=Status.PROVED,

@@ -20,13 +20,17 @@ CONVEX = Theorem(
     id="asoodeh.convex-losses",
     title="One pass where losses are not strongly convex: an order",
     statement=(
-        "Without strong convexity the excess risk after T = ⌊n/m⌋ steps is O(1/√T), the constant not given: an order, "
-        "never a bound"
+        "Without strong convexity the excess risk after T = ⌊n/m⌋ steps is O(1/√T), for n users in batches of "
+        "m. The paper gives no constant, so that this is an order and not a bound."
     ),
     source=Source("asoodeh2021", "the remark on losses that are not strongly convex"),
     status=Status.UNPROVED,
     conditions=(
-        Condition("constant-is-known", "the constant of O(1/√T), which the text does not give", undecidable=True),
+        Condition(
+            "constant-is-known",
+            "the constant of the order O(1/√T), which the text does not give, is known",
+            undecidable=True,
+        ),
     ),
     constants="hidden",
     formula=order,

@@ -18,7 +18,11 @@ SHAMIR_CONSTANT = Quantity(symbol="c", gt=0, description="the constant of Shamir
 
 @request
 class AverageRisk(ScheduledPass):
-    """One pass; the mean over steps of the excess risk. If `gradient_std` is absent, it is L."""
+    """One pass of noisy projected SGD, for the mean over its steps of the excess risk.
+
+    If absent, `gradient_std` is the Lipschitz constant. `shamir_constant` is the unpublished constant of Theorem 3 of
+    Shamir 2016, which multiplies the optimisation term. Without it, only the noise term is known.
+    """
 
     participants: Participants = 1
     dimension: Dimension
@@ -31,45 +35,86 @@ class AverageRisk(ScheduledPass):
 def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
     """Return the bound of Corollary 2 on the mean excess risk, or only its noise term if the constant c is unknown.
 
+    The optimisation term is (cm/(λn)) ((L + βρ)² + s²) ln T. c is the unpublished constant of Theorem 3 of Shamir 2016.
+
     Args:
-        inputs: the pass, and the constant c of Shamir's theorem if the caller knows it.
+        inputs: T steps over n clients in batches of m, the radius ρ of the domain, and optionally c. The losses have
+            Lipschitz constant L, smoothness β and strong convexity λ. The paper's G, a bound on the norm of a client's
+            gradient, is s = `gradient_std`.
         reading: "printed" gives Σ_t η_t σ_t²/n as the noise term; "corrected" multiplies it by d/2 (erratum A-4), with
             the dimension d.
     """
     steps = inputs.steps
-    sizes, noises = (np.asarray(values, dtype=np.float64) for values in (inputs.step_sizes, inputs.noise_stds))
-    powers = sizes * noises**2  # of size 1 if both are constant, otherwise one value for each step
+    step_sizes = np.asarray(inputs.step_sizes, dtype=np.float64)
+    noise_stds = np.asarray(inputs.noise_stds, dtype=np.float64)
+    scaled_variances = step_sizes * noise_stds**2  # one value if both are constant, otherwise one for each step
     factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
-    noise = factor * float(np.sum(powers)) * (steps / powers.size) / inputs.clients
+    noise = factor * float(np.sum(scaled_variances)) * (steps / scaled_variances.size) / inputs.clients
     if inputs.shamir_constant is None:
         return {"noise_term": noise}
-    std = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
-    square = (inputs.lipschitz + inputs.smoothness * inputs.radius) ** 2 + std**2
+    gradient_std = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
+    squared_gradient = (inputs.lipschitz + inputs.smoothness * inputs.radius) ** 2 + gradient_std**2
     scale = inputs.shamir_constant * inputs.participants / (inputs.strong_convexity * inputs.clients)
-    optimisation = scale * square * math.log(steps)
+    optimisation = scale * squared_gradient * math.log(steps)
     return {"noise_term": noise, "optimisation_term": optimisation, "excess_risk": optimisation + noise}
 
 
 COROLLARY_2 = Theorem(
     id="asoodeh.corollary-2",
     title="Mean excess risk over one pass",
-    statement="E (1/T) Σ_t F(W_t) − inf F ≤ c m ((L + μB)² + G²) log(n/m)/(λn) + Σ_t η_t σ_t²/n, c a constant",
+    statement=(
+        "The paper states E (1/T) Σ_t F(W_t) − inf F ≤ c m ((L + μB)² + G²) log(n/m)/(λn) + Σ_t η_t σ_t²/n. "
+        "It is for one pass over n users in T = n/m batches, with an unspecified constant c. Here λ is the "
+        "strong convexity, L the Lipschitz constant and G a bound on the gradients. In step t the step size "
+        "is η_t and the noise σ_t."
+    ),
     source=Source("asoodeh2021", "Corollary 2"),
     status=Status.UNPROVED,
     conditions=(
         Condition(
-            "shamir-steps", "Steps as in Shamir 2016, Theorem 3. Apparently μ is the smoothness and B the radius"
+            "shamir-steps",
+            "the steps are those of Shamir 2016, Theorem 3, where μ apparently is the smoothness and B the radius",
         ),
-        Condition("single-records", "m = 1: the mean of m losses is not of the form the theorem needs"),
+        Condition(
+            "single-records",
+            "each batch has one record (m = 1), as a mean of m losses lacks the form that Shamir's theorem needs",
+        ),
     ),
     errata=(
         A_4,
         Erratum(
             "A-7",
             grade=Grade.UNCLEAR,
-            printed="c, μ and B are not defined; batches by applying the statement to their mean",
-            truth="order only: c is in no paper, and a mean of m scalar losses breaks the theorem's premise",
+            place="Corollary 2, and the extension to batches after Remark 1",
+            printed=(
+                "The bound has a universal constant c without a value, and symbols μ and B that are not "
+                "defined. The paper extends the bound to batches of m users by applying it to their mean "
+                "losses."
+            ),
+            truth=(
+                "The bound is an order only, because c is in no paper. A mean of m losses of one scalar "
+                "each breaks a premise of the corollary."
+            ),
+            charitable=(
+                "If μ is the smoothness and B the radius, the order at m = 1 is that of Shamir 2016, "
+                "Theorem 3. The noise term is that of A-4."
+            ),
             test=f"{_TESTS}::test_without_the_constant_there_is_no_risk",
+        ),
+        Erratum(
+            "A-10",
+            grade=Grade.MISPRINT,
+            place="Section IV-B, Remark 1",
+            printed=(
+                "Remark 1 states that Theorem 2 is Theorem 3 of Shamir 2016 with noise in the update. Theorem 2 is on "
+                "privacy, and Shamir's theorem on the risk."
+            ),
+            truth=(
+                "Corollary 2 is the result that adds noise to Shamir's Theorem 3. Its noise term is proportional to "
+                "the squared noise, and without noise only Shamir's term is left."
+            ),
+            charitable="If Corollary 2 is read for Theorem 2, the remark holds.",
+            test=f"{_TESTS}::test_without_noise_only_the_earlier_bound_is_left",
         ),
     ),
     constants="hidden",

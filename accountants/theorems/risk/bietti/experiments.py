@@ -8,9 +8,9 @@ from typing import Annotated
 from epsilond.accountants.formula import formula
 from epsilond.accountants.numerics.power_sums import harmonic
 from epsilond.accountants.quantities import SQUARES, AtMost, BatchSize, Clients, Dimension, Quantity
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.bietti.errata import RISK_OF_THE_PLOTS
 
-_TESTS = "tests/theorems/risk/bietti/test_experiments.py"
 FEATURE_NORM = Quantity(symbol="R", ge=0, scale=SQUARES, description="bound on the ℓ2 norm of one record's features")
 COMMON_STD = Quantity(
     symbol="s₀", ge=0, scale=SQUARES, description="standard deviation of a coordinate of the common model"
@@ -37,11 +37,20 @@ def squared_loss(*, feature_norm: Annotated[float, FEATURE_NORM]) -> Outputs:
 SQUARED_LOSS = Theorem(
     id="bietti.squared-loss",
     title="Smoothness of the squared loss of w + θ_i",
-    statement="½(y − (w + θ_i)ᵀx)² with ‖x‖ ≤ R is jointly convex and 2R²-smooth in (w, θ_i), and attains it",
+    statement=(
+        "The squared loss ½(y − (w + θ_i)ᵀx)² with features ‖x‖ ≤ R is jointly convex and 2R²-smooth in (w, θ_i). It "
+        "attains this smoothness"
+    ),
     source=Source("bietti2022", "Section 4, the additive model with the squared loss"),
     status=Status.PROVED,
     conditions=(
-        Condition("bounded-features", "‖x‖ ≤ R for every record: Gaussian features, as in the experiments, are not"),
+        Condition(
+            "bounded-features",
+            (
+                "The features x of every record have a norm of at most R. Gaussian features, as in the experiments, "
+                "have no such bound"
+            ),
+        ),
     ),
     formula=squared_loss,
     examples=({"feature_norm": 1.5},),
@@ -64,7 +73,7 @@ def synthetic_constants(
 ) -> Outputs:
     """Return the constants of the paper's synthetic data, and the values that its search tries.
 
-    The features have the covariance Σ, and client i has the true model θ_i*. The risk of models w + θ_i is
+    The features have the covariance Σ = diag(1/k), and client i has the true model θ_i*. The risk of models w + θ_i is
     (1/N) Σ_i ‖w + θ_i − θ_i*‖²_Σ, in expectation over the random θ_i*.
 
     Args:
@@ -83,12 +92,12 @@ def synthetic_constants(
     """
     trace = harmonic(dimension)
     tail = math.fsum(1.0 / k for k in range(dimension - own_coordinates + 1, dimension + 1))
-    own = own_std * own_std * tail
+    own_risk = own_std * own_std * tail
     return {
         "covariance_trace": trace,
         "squared_common_norm": dimension * common_std * common_std,
-        "initial_risk": common_std * common_std * trace + own,
-        "global_risk": (clients - 1) / clients * own,
+        "initial_risk": common_std * common_std * trace + own_risk,
+        "global_risk": (clients - 1) / clients * own_risk,
         "gradient_variance": label_std * label_std * trace / batch_size,
         "step_sizes": STEP_SIZES,
         "scaled_personalizations": SCALED_PERSONALIZATIONS,
@@ -100,24 +109,14 @@ SYNTHETIC = Theorem(
     id="bietti.appendix-a",
     title="The constants of the synthetic data, and the grids of the search",
     statement=(
-        "The data are x ~ N(0, diag(1/k)) and y = θ_i*ᵀx + N(0, τ²). Here θ_i* = θ₀ ~ N(0, s₀²I), except for "
-        "N(0, s_i²) on the last d_i coordinates. Then tr Σ = H_d. The start has the risk s₀²H_d + s_i² "
-        "Σ_{k>d−d_i} 1/k. One model for all has (1 − 1/N) times the last term. A batch's gradient at the "
-        "optimum has the variance τ²H_d/m. The step η and αN are from the grids"
+        "The data are x ~ N(0, diag(1/k)) and y = θ_i*ᵀx + N(0, τ²). Here θ_i* = θ₀ ~ N(0, s₀²I), except for N(0, "
+        "s_i²) on the last d_i coordinates. Then tr Σ = H_d. The start has the risk s₀²H_d + s_i² Σ_{k>d−d_i} 1/k. One "
+        "model for all has (1 − 1/N) times the last term. A batch's gradient at the optimum has the variance τ²H_d/m. "
+        "The step η and αN are from the grids"
     ),
     source=Source("bietti2022", "Section 6 and Appendix A"),
     status=Status.PROVED,
-    errata=(
-        Erratum(
-            "E-B10",
-            grade=Grade.UNCLEAR,
-            printed="the risk of Section 6 and the loss of Section 4 together",
-            truth=(
-                "The risk of Section 6 is twice the excess of the loss with its ½. In the plots it is divided by d too"
-            ),
-            test=f"{_TESTS}::test_the_risk_is_twice_the_excess_of_the_loss",
-        ),
-    ),
+    errata=(RISK_OF_THE_PLOTS,),
     formula=synthetic_constants,
     examples=({},),
 )

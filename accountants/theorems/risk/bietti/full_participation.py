@@ -32,15 +32,14 @@ from epsilond.accountants.quantities.algorithms import (
     WEIGHTED_NORM_OLDER_NAME,
     SharedDimension,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.bietti.errata import MISSING_ROOTS, SMALLER_CONSTANT, SQUARED_LOSS
 from epsilond.accountants.verdict import Verdict
-
-_TESTS = "tests/theorems/risk/bietti/test_full_participation.py"
 
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 class FullParticipationBound(NamedTuple):
-    """A bound on the excess risk as its two summands: the optimisation error, and the cost of variance."""
+    """An upper bound on the excess risk as its two summands: the optimisation error, and the cost of variance."""
 
     optimisation: float
     variance: float
@@ -89,10 +88,10 @@ def bound_at_step(*, step: float, smoothness: float, squared_norm: float, varian
     Returns:
         The bound; infinite if η ≥ 1/(2L_α).
     """
-    slack = 1.0 - 2.0 * step * smoothness
-    if slack <= 0.0:
+    margin = 1.0 - 2.0 * step * smoothness
+    if margin <= 0.0:
         return math.inf
-    return (squared_norm / rounds + 2.0 * step * step * variance) / (2.0 * step * slack)
+    return (squared_norm / rounds + 2.0 * step * step * variance) / (2.0 * step * margin)
 
 
 def parts_at_step(
@@ -114,11 +113,11 @@ def parts_at_step(
     """
     if step == 0.0:
         return FullParticipationBound(optimisation=0.0, variance=0.0)
-    slack = 1.0 - 2.0 * step * smoothness
-    if slack <= 0.0:
+    margin = 1.0 - 2.0 * step * smoothness
+    if margin <= 0.0:
         return FullParticipationBound(optimisation=math.inf, variance=math.inf)
     return FullParticipationBound(
-        optimisation=0.5 * squared_norm / (step * rounds) / slack, variance=step * variance / slack
+        optimisation=0.5 * squared_norm / (step * rounds) / margin, variance=step * variance / margin
     )
 
 
@@ -150,12 +149,11 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
         paper at this step.
     """
     squared = norm * norm
-    bound = theorem_bound(smooth=smoothness * squared, variance=variance * squared, rounds=rounds)
-    refined = theorem_bound(
-        smooth=smoothness * squared, variance=variance * squared, rounds=rounds, factor=2.0 * math.sqrt(2.0)
-    )
+    scaled: Fields = {"smooth": smoothness * squared, "variance": variance * squared, "rounds": rounds}
+    bound = theorem_bound(**scaled)
+    refined = theorem_bound(**scaled, factor=2.0 * math.sqrt(2.0))
     step = theorem_step(smoothness=smoothness, norm=norm, variance=variance, rounds=rounds)
-    finer = theorem_step(smoothness=smoothness, norm=norm, variance=2.0 * variance, rounds=rounds)
+    shorter_step = theorem_step(smoothness=smoothness, norm=norm, variance=2.0 * variance, rounds=rounds)
     run: Fields = {"squared_norm": squared, "variance": variance, "rounds": rounds}
     return {
         "weighted_smoothness": smoothness,
@@ -165,16 +163,21 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
         "variance_term": bound.variance,
         "excess_risk": bound.total,
         "excess_risk_at_step": simple_bound_at_step(step=step, **run),
-        "refined_step_size": finer,
+        "refined_step_size": shorter_step,
         "refined_excess_risk": refined.total,
-        "excess_risk_at_refined_step": simple_bound_at_step(step=finer, **run),
+        "excess_risk_at_refined_step": simple_bound_at_step(step=shorter_step, **run),
     }
 
 
 # Requests -----------------------------------------------------------------------------------------------------------
 @request
 class WeightedOptimum:
-    """‖z*‖_α of any minimiser, under its own name or the older one, which elsewhere means ‖v̄‖."""
+    """The distance ‖z*‖_α of the initial model from a minimiser z* of the objective, in the α-norm.
+
+    A model z has a shared part w and a part θ_i of each client i. Its α-norm is ‖z‖²_α = ‖w‖²/α + Σ‖θ_i‖², where α is
+    the weight of the shared part. The bounds hold for every minimiser, so the closest one may be used. `optimum_norm`
+    is an older name of `weighted_optimum_norm`. Exactly one of the names is required.
+    """
 
     weighted_optimum_norm: Annotated[float | None, WEIGHTED_NORM] = None
     optimum_norm: Annotated[float | None, WEIGHTED_NORM_OLDER_NAME] = None
@@ -194,12 +197,18 @@ class WeightedOptimum:
     @property
     def norm(self) -> float:
         """‖z*‖_α, from the name that the request uses."""
-        return (self.weighted_optimum_norm if self.optimum_norm is None else self.optimum_norm) or 0.0
+        norm = self.weighted_optimum_norm if self.optimum_norm is None else self.optimum_norm
+        assert norm is not None  # the check demands one of the names
+        return norm
 
 
 @request
 class BoundInputs(WeightedOptimum):
-    """A run with all clients in every round, at a finite α."""
+    """A run with all clients in every round, at a finite weight α of the shared part (`personalization`).
+
+    Optional are `lipschitz`, the bound G on the norm of every shared gradient, and `clipping_norm`, the norm C to which
+    messages are clipped. They only decide the condition that nothing is clipped, G ≤ C.
+    """
 
     clients: Clients
     rounds: Rounds
@@ -215,13 +224,17 @@ class BoundInputs(WeightedOptimum):
 
 @in_doubles
 def generalisation(inputs: BoundInputs) -> Outputs:
-    """Return the bound of Theorem 4.5, with the smoothness L_α, the variance σ²_{tot,α} and the step size."""
+    """Return the bound of Theorem 4.5 on the excess risk, with the smoothness and the variance in the α-norm.
+
+    The smoothness is L_α = L max{α, 1/N}. The variance is σ² = (ασ_w² + σ_θ²)/N + αd_wσ_ζ², with the standard
+    deviations σ_w and σ_θ of the shared and the local gradient.
+    """
     alpha, clients = inputs.personalization, inputs.clients
-    sampled = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
+    sampling_variance = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
     return bound_outputs(
         smoothness=inputs.smoothness * max(alpha, 1.0 / clients),
         norm=inputs.norm,
-        variance=sampled + alpha * inputs.shared_dimension * inputs.noise_std**2,
+        variance=sampling_variance + alpha * inputs.shared_dimension * inputs.noise_std**2,
         rounds=inputs.rounds,
     )
 
@@ -238,7 +251,10 @@ class AnyStepInputs(WeightedOptimum):
 
 @in_doubles
 def any_step(inputs: AnyStepInputs) -> Outputs:
-    """Return two bounds at the given step size η: one for η < 1/(2L_α), and a simpler one for η ≤ 1/(4L_α)."""
+    """Return two bounds on the excess risk at the given step size η, for a minimiser at distance ‖z*‖.
+
+    They are (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α), and ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α).
+    """
     squared, variance = inputs.norm**2, inputs.gradient_std**2
     return {
         "excess_risk": bound_at_step(
@@ -256,11 +272,21 @@ def any_step(inputs: AnyStepInputs) -> Outputs:
 
 # Theorems -----------------------------------------------------------------------------------------------------------
 CONVEX_SMOOTH = Condition(
-    "convex-and-smooth", "every record's loss is jointly convex and L-smooth in (w, θ_i) on the whole space"
+    "convex-and-smooth",
+    (
+        "every record's loss is jointly convex and L-smooth in the shared part w and the own part θ_i, on the whole "
+        "space"
+    ),
 )
-FRESH = Condition("fresh-records", "clients are independent, and every round has fresh records")
-ADDITIVE = Condition("additive-model", "the loss of client i depends on w + θ_i only")
-UNCLIPPED = Condition("nothing-is-clipped", "no message was changed by clipping, as for squared losses it may be")
+FRESH = Condition(
+    "fresh-records", "the records of different clients are independent, and every round uses fresh records"
+)
+ADDITIVE = Condition(
+    "additive-model", "the loss of client i depends only on the sum w + θ_i of the shared part and its own part"
+)
+UNCLIPPED = Condition(
+    "nothing-is-clipped", "Clipping changed no message of the run. For squared losses it may change some"
+)
 
 
 def _no_clipping(inputs: BoundInputs) -> Sides:
@@ -271,36 +297,21 @@ def _no_clipping(inputs: BoundInputs) -> Sides:
 
 
 BELOW_CLIPPING = Condition(
-    "gradients-below-clipping", "‖∇_w f_i‖ ≤ G ≤ C everywhere (undecidable where G or C is absent)", _no_clipping
-)
-MISSING_ROOTS = Erratum(
-    "E-B7",
-    grade=Grade.MISPRINT,
-    printed="η = …/√(nσ_tot) and σ̄_θ for σ̄_θ² in the proof",
-    truth="√(nσ²_tot) = √n σ_tot, as the theorem has it: doubling units doubles η σ²/‖z*‖ on both sides only so",
-    test=f"{_TESTS}::test_the_step_scales_as_the_theorem_says",
-)
-SMALLER_CONSTANT = Erratum(
-    "E-B11",
-    grade=Grade.REFINEMENT,
-    printed="the constant 3 of the variance term",
-    truth="2√2, with the step min{1/(4L_α), ‖z*‖/(√(2n)σ)}",
-    test=f"{_TESTS}::test_a_shorter_step_has_a_smaller_constant",
-)
-SQUARED_LOSS = Erratum(
-    "E-B13",
-    grade=Grade.UNCLEAR,
-    printed="Assumption 4.4 next to the squared loss of the examples",
-    truth="the squared loss has no bounded gradient: the bound then holds only where nothing was clipped",
-    test=f"{_TESTS}::test_clipping_is_a_condition",
+    "gradients-below-clipping",
+    (
+        "Every shared gradient ∇_w f_i has a norm of at most G, and G is at most the clipping norm C. The condition is "
+        "undecidable if G or C is absent"
+    ),
+    _no_clipping,
 )
 
 THEOREM_4_5 = Theorem(
     id="bietti.4.5",
     title="Generalisation of PPSGD, all clients in every round",
     statement=(
-        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²_α/n + 3σ_tot‖z*‖_α/√n. Here L_α = L max(α, 1/N) and σ²_tot = (ασ̄_w² + "
-        "σ̄_θ²)/N + αd_wσ_ζ²"
+        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²_α/n + 3σ_tot‖z*‖_α/√n for the mean model z̄_n of n rounds and the minimiser z*. "
+        "Here L_α = L max(α, 1/N) and σ²_tot = (ασ̄_w² + σ̄_θ²)/N + αd_wσ_ζ² for N clients and the weight α of the "
+        "shared part"
     ),
     source=Source("bietti2022", "Theorem 4.5, (6) and (7)"),
     status=Status.PROVED,
@@ -327,18 +338,22 @@ THEOREM_4_5 = Theorem(
 ANY_STEP = Theorem(
     id="bietti.4.5.any-step",
     title="Generalisation of PPSGD at any step size",
-    statement="E f(z̄_n) − f* ≤ (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)), at most ‖z*‖²/(ηn) + 2ησ² where η ≤ 1/(4L_α)",
-    source=Source("bietti2022", "Appendix B.2, (22) and (23)"),
+    statement=(
+        "At the step size η, E f(z̄_n) − f* ≤ (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) after n rounds. For η ≤ 1/(4L_α) the "
+        "right side is at most ‖z*‖²/(ηn) + 2ησ². Here z* is the minimiser, σ² the variance of a step, and L_α the "
+        "smoothness. For drawn clients the same holds by (33), with their smoothness L_{m,α} and variance σ²_{m,α}"
+    ),
+    source=Source("bietti2022", "Appendix B.2, (22) and (23), and Appendix B.5, (33)"),
     status=Status.PROVED,
     conditions=(
         Condition(
             "step-below-half",
-            "η L_α < 1/2, for either bound",
+            "ηL_α < 1/2 holds for the step size η and the smoothness L_α, as both bounds need",
             lambda inputs: Sides.below(inputs.step_size * inputs.smoothness, 0.5),
         ),
         Condition(
             "step-below-quarter",
-            "η L_α ≤ 1/4, for (23)",
+            "ηL_α ≤ 1/4 holds for the step size η and the smoothness L_α, as the bound (23) needs",
             lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness, 0.25),
         ),
         CONVEX_SMOOTH,

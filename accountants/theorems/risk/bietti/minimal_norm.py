@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
@@ -35,10 +36,14 @@ def shared_part(*, alpha: float, clients: int) -> float:
 
 
 class BoundFactors(NamedTuple):
-    """The quantities at one α from which the bound and its step size are computed.
+    """The quantities at one weight α of the shared part, from which the bound and its step size are computed.
 
-    `squared_norm` is ‖z*‖², `smoothness` L_α, and `variance` σ²_α. `sampled` and `private` are the parts of σ²_α‖z*‖²
-    that are due to sampling and to noise.
+    Attributes:
+        squared_norm: squared distance ‖z*‖² of the initial model from the minimiser, in the α-norm.
+        smoothness: smoothness L_α in the α-norm.
+        variance: variance σ²_α of a step.
+        sampled: part of σ²_α‖z*‖² that is due to sampling.
+        private: part of σ²_α‖z*‖² that is due to noise.
     """
 
     squared_norm: float
@@ -48,12 +53,12 @@ class BoundFactors(NamedTuple):
     private: float
 
     def step(self, rounds: int) -> float:
-        """Return the step size of the theorem."""
+        """Return the step size of Theorem 4.5, min{1/(4L_α), ‖z*‖/(√n σ_α)} for n rounds."""
         norm = math.sqrt(self.squared_norm)
         return theorem_step(smoothness=self.smoothness, norm=norm, variance=self.variance, rounds=rounds)
 
     def bound(self, rounds: int) -> FullParticipationBound:
-        """Return the bound of the theorem."""
+        """Return the bound of Theorem 4.5, 4L_α‖z*‖²/n + 3σ_α‖z*‖/√n for n rounds, by its two summands."""
         smooth = self.smoothness * self.squared_norm
         return theorem_bound(smooth=smooth, variance=self.sampled + self.private, rounds=rounds)
 
@@ -66,3 +71,32 @@ class BoundFactors(NamedTuple):
             variance=self.variance,
             rounds=rounds,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtPersonalization:
+    """The bound on the excess risk at one weight α of the shared part, and the step sizes for which it is proved.
+
+    Attributes:
+        alpha: weight α of the shared part, in [0, ∞].
+        optimisation, variance: summands of the bound of the theorem, in loss units.
+        statistical, privacy: the variance term with sampling only, and with noise only.
+        at_step: smaller bound at the step sizes, inequality (23) of the paper.
+        proved: still smaller bound at the step sizes, inequality (22) of the paper.
+        step_size, shared_step_size: step sizes of the local parts and of the shared part.
+    """
+
+    alpha: float
+    optimisation: float
+    variance: float
+    statistical: float
+    privacy: float
+    at_step: float
+    proved: FullParticipationBound
+    step_size: float
+    shared_step_size: float
+
+    @property
+    def total(self) -> float:
+        """The bound of Theorem 4.5 for full participation, and of Theorem 5.2 or B.4 for sampled clients."""
+        return self.optimisation + self.variance

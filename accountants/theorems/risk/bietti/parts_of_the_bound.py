@@ -35,9 +35,10 @@ from epsilond.accountants.quantities.algorithms import (
     personalization_value,
 )
 from epsilond.accountants.theorem import Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.bietti.errata import NO_RATE
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, CONVEX_SMOOTH, FRESH
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
-from epsilond.accountants.theorems.risk.bietti.sampled_participation import NO_RATE, DrawnGradients, GroupOfUsers
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 
 RATE_OF_DRAWS = Quantity(
     symbol="q", gt=0, le=1, scale=SQUARES, description="probability that a client is drawn in a round; absent: 1/N"
@@ -77,14 +78,14 @@ def variance_alone(
     """
     records = participation_rate * batch_size
     local = local_gradient_std**2 / records
-    sampled = shared_gradient_std**2 / clients / records
-    shared = sampled + shared_dimension * noise_std**2
+    sampling_variance = shared_gradient_std**2 / clients / records
+    shared = sampling_variance + shared_dimension * noise_std**2
     return {
         "personalization": 0.0 if local <= shared else math.inf,
         "variance_term": 3.0 * optimum_norm * math.sqrt(min(local, shared) / rounds),
         "local_variance_term": 3.0 * optimum_norm * math.sqrt(local / rounds),
         "global_variance_term": 3.0 * optimum_norm * math.sqrt(shared / rounds),
-        "threshold_noise_variance": max(local - sampled, 0.0) / shared_dimension,
+        "threshold_noise_variance": max(local - sampling_variance, 0.0) / shared_dimension,
     }
 
 
@@ -92,8 +93,9 @@ VARIANCE_ALONE = Theorem(
     id="epsilond.personalization-by-variance",
     title="How much of a model to share, by the variance only",
     statement=(
-        "Let the losses be of w + θ_i and the clients of one optimum. The variance term of the bound is least "
-        "at α = 0 where σ̄_w²/(Nqm) + d_wσ_ζ² ≥ σ̄_θ²/(qm). Otherwise it is least at ∞"
+        "Let the losses depend on w + θ_i, and let all N clients share one optimum. The variance term of the bound is "
+        "least at α = 0 if σ̄_w²/(Nqm) + d_wσ_ζ² ≥ σ̄_θ²/(qm). Otherwise it is least at α = ∞. Here each client is "
+        "drawn with probability q, and its batch has m records"
     ),
     source=Source("epsilond", "accountants/theorems/risk/bietti/parts_of_the_bound.py"),
     status=Status.PROVED,
@@ -136,9 +138,11 @@ def bias(
     personalization: Personalization,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the bias term of the bound at α, at 0, at ∞, and at the balanced α, where max{αa, b} has equal sides.
+    """Return the bias term of the bound of PPSGD at the weight α of the shared part, at 0, at ∞, and at α = b/a.
 
-    a and b are the factors of the smoothness L max{αa, b}.
+    The bias term is the optimisation error, without the variance of the steps. It is proportional to the smoothness
+    L max{αa, b} of the weighted problem, with a and b of `DrawnGradients.smoothness_factors`. At the balanced α = b/a,
+    the shared part and the clients' own parts are equally smooth.
 
     Args:
         clients: number N of clients.
@@ -160,18 +164,18 @@ def bias(
     federation = DrawnGradients(groups=(group,), weighting="clients", rate=rate)
     shared, local = federation.smoothness_factors(reading)
     rounds, squared = samples_per_client / (rate * batch_size), optimum_norm * optimum_norm
-    unit = 4.0 * smoothness * squared / rounds
+    scale = 4.0 * smoothness * squared / rounds
 
     def term_at(alpha: float) -> float:
         """Return the bias term at an α in [0, ∞]."""
         if math.isinf(alpha):
-            return unit * shared
+            return scale * shared
         norm = minimal_norm(alpha=alpha, clients=clients, mean_squared=1.0, spread_squared=0.0)
-        return unit * max(alpha * shared, local) * norm
+        return scale * max(alpha * shared, local) * norm
 
     alpha, balanced = personalization_value(personalization), local / shared
     term = term_at(alpha)
-    claimed = unit / (clients * rate)
+    claimed = scale / (clients * rate)
     return {
         "rounds": rounds,
         "optimisation_term": term,
@@ -187,9 +191,9 @@ BIAS = Theorem(
     id="bietti.section-5-bias",
     title="The bias where each client is drawn once in N rounds",
     statement=(
-        "At q = 1/N, T = nN, the bias decreases as 1/(Nn). It is read here for a fixed α > 0 and clients of "
-        "one optimum v. Then it is 4L‖v‖² max{(1 + (1 − q)/(qN))u, (1 − u)/q}/T. Here u = αN/(αN + 1). It is "
-        "at most max{2, 1/α} 4L‖v‖²/(Nn). At α = 0 it is 4L‖v‖²/n"
+        "At q = 1/N and T = nN, the bias decreases as 1/(Nn). We read this for a fixed α > 0 and clients that share "
+        "one optimum v. The bias is then 4L‖v‖² max{(1 + (1 − q)/(qN))u, (1 − u)/q}/T with u = αN/(αN + 1). It is at "
+        "most max{2, 1/α} 4L‖v‖²/(Nn). At α = 0 it is 4L‖v‖²/n"
     ),
     source=Source("bietti2022", "Section 5, the remark on q = 1/N"),
     status=Status.PROVED,

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.formula import FormulaRequest, formula
-from epsilond.accountants.numerics.minimum import golden_section
 from epsilond.accountants.quantities import BatchSize, Clients, Rate, Rounds, Smoothness
 from epsilond.accountants.quantities.algorithms import (
     LOCAL_GRADIENT_STD,
@@ -37,8 +36,14 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     FullParticipationBound,
     simple_bound_at_step,
 )
-from epsilond.accountants.theorems.risk.bietti.minimal_norm import BoundFactors, minimal_norm, shared_part
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import (
+    AtPersonalization,
+    BoundFactors,
+    minimal_norm,
+    shared_part,
+)
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
+from epsilond.accountants.theorems.risk.bietti.weight_search import grid_minima
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,43 +52,30 @@ _GRID_POINTS = 400
 """Points of the search grid of the theorem's bound, on either side of the balanced α."""
 _PROVED_GRID_POINTS = 60
 """Points of the search grid of the proved bound, which is more expensive."""
-_BEYOND = 1e8
+_RANGE_MARGIN = 1e8
 """Factor by which the range of the search extends beyond the scales of the problem, on both sides."""
+_LARGEST_SEARCHED_WEIGHT = 1e90
+"""Largest α of the search; products of α with the constants of a problem stay finite doubles."""
 SHOWN = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Multiples of the balanced α = b/a at which the curve is shown."""
 
 
 # The bound as a function of α ---------------------------------------------------------------------------------------
-@dataclass(frozen=True, kw_only=True)
-class AtPersonalization:
-    """The bound at one α, and the step sizes for which it is proved.
-
-    `at_step` is the smaller bound (23) at these step sizes. `proved` is the still smaller bound (22).
-    """
-
-    alpha: float
-    optimisation: float
-    variance: float
-    statistical: float
-    privacy: float
-    at_step: float
-    proved: FullParticipationBound
-    step_size: float
-    shared_step_size: float
-
-    @property
-    def total(self) -> float:
-        """The bound of Theorem 4.5 for full participation, and of Theorem 5.2 or B.4 for sampled clients."""
-        return self.optimisation + self.variance
 
 
 @dataclass(frozen=True, kw_only=True)
 class Landscape:
     """The bound on the excess risk as a function of α, the weight of the shared part of the model.
 
-    `mean_squared` is ‖v̄‖², the squared norm of the mean of the clients' optima. `spread_squared` is S, the sum of
-    their squared distances from it. `smooth_factors` are (a, b) of the smoothness L max{αa, b}, and `sampled_factors`
-    (A, B) of the variance αA + B by sampling. `noise_factor` is the part of A by the noise.
+    Attributes:
+        clients: number N of clients.
+        rounds: number T of rounds.
+        smoothness: smoothness L of the losses.
+        mean_squared: ‖v̄‖², the squared norm of the mean of the clients' optima.
+        spread_squared: S, the sum of the squared distances of the optima from their mean.
+        smooth_factors: (a, b) of the smoothness L max{αa, b}.
+        sampled_factors: (A, B) of the variance αA + B by sampling.
+        noise_factor: d_w σ_ζ², which the noise adds to A.
     """
 
     clients: int
@@ -136,9 +128,10 @@ class Landscape:
 
     def at(self, alpha: float) -> AtPersonalization:
         """Return the bound and its parts at α in [0, ∞]; it is infinite at ∞ unless all clients have one optimum."""
-        if math.isinf(alpha) and self.spread_squared > 0.0:
+        is_infinite = math.isinf(alpha)
+        if is_infinite and self.spread_squared > 0.0:
             return self._infinite_bound()
-        factors = self._limit_factors() if math.isinf(alpha) else self._factors(alpha)
+        factors = self._limit_factors() if is_infinite else self._factors(alpha)
         step = factors.step(self.rounds)
         bound = factors.bound(self.rounds)
         simple = simple_bound_at_step(
@@ -152,8 +145,8 @@ class Landscape:
             privacy=3.0 * math.sqrt(factors.private / self.rounds),
             at_step=simple,
             proved=factors.proved_bound(self.rounds),
-            step_size=0.0 if math.isinf(alpha) else step,
-            shared_step_size=step if math.isinf(alpha) else alpha * step,
+            step_size=0.0 if is_infinite else step,
+            shared_step_size=step if is_infinite else alpha * step,
         )
 
     def _infinite_bound(self) -> AtPersonalization:
@@ -171,28 +164,31 @@ class Landscape:
         )
 
     def _limit_factors(self) -> BoundFactors:
-        """Return the factors at α = ∞, where α‖z*‖² has the limit ‖v̄‖² and the step is that of the shared part."""
-        steep = self.sampled_factors[0]
+        """Return the factors of the bound in the limit α = ∞, where all clients have one optimum v̄.
+
+        z* is the minimiser of least α-norm. α‖z*‖² tends to ‖v̄‖²; smoothness and variance are divided by α instead.
+        """
+        shared_variance = self.sampled_factors[0]
         return BoundFactors(
             squared_norm=self.mean_squared,
             smoothness=self.smoothness * self.smooth_factors[0],
-            variance=steep + self.noise_factor,
-            sampled=steep * self.mean_squared,
+            variance=shared_variance + self.noise_factor,
+            sampled=shared_variance * self.mean_squared,
             private=self.noise_factor * self.mean_squared,
         )
 
     def _factors(self, alpha: float) -> BoundFactors:
-        """Return the factors of the bound at a finite α."""
-        shared, local = self.smooth_factors
-        steep, flat = self.sampled_factors
+        """Return ‖z*‖², L max{αa, b}, αA + B and its parts at a finite α; ‖z*‖ is the least α-norm of a minimiser."""
+        shared_smoothness, local_smoothness = self.smooth_factors
+        shared_variance, local_variance = self.sampled_factors
         squared = minimal_norm(
             alpha=alpha, clients=self.clients, mean_squared=self.mean_squared, spread_squared=self.spread_squared
         )
         return BoundFactors(
             squared_norm=squared,
-            smoothness=self.smoothness * max(alpha * shared, local),
-            variance=alpha * (steep + self.noise_factor) + flat,
-            sampled=(alpha * steep + flat) * squared,
+            smoothness=self.smoothness * max(alpha * shared_smoothness, local_smoothness),
+            variance=alpha * (shared_variance + self.noise_factor) + local_variance,
+            sampled=(alpha * shared_variance + local_variance) * squared,
             private=alpha * self.noise_factor * squared,
         )
 
@@ -227,26 +223,24 @@ class Landscape:
         alphas += self._search_minima(self._proved_total, _PROVED_GRID_POINTS)
         return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda point: point.proved.total)
 
-    def _search_minima(self, figure: Callable[[float], float], points: int) -> list[float]:
+    def _search_minima(self, bound: Callable[[float], float], intervals: int) -> list[float]:
         """Return candidates for the α that minimises a bound, on either side of the balanced α.
 
+        The search extends far beyond the scales of α: the balanced α, 1/N, and ‖v̄‖²/S.
+
         Args:
-            figure: the bound as a function of α.
-            points: intervals of the grid over log α on each side; a golden section refines its best point.
+            bound: the bound as a function of α.
+            intervals: intervals of the grid over log α on each side; a golden section refines its best point.
         """
-        low = math.log(min(self.balanced, 1.0 / self.clients) / _BEYOND)
-        scale = self.mean_squared / self.spread_squared if min(self.mean_squared, self.spread_squared) > 0.0 else 1.0
-        high = math.log(min(max(self.balanced, 1.0 / self.clients, scale) * _BEYOND, 1e90))
+        equal_share = 1.0 / self.clients
+        norm_ratio = 1.0
+        if min(self.mean_squared, self.spread_squared) > 0.0:
+            norm_ratio = self.mean_squared / self.spread_squared
+        largest = max(self.balanced, equal_share, norm_ratio) * _RANGE_MARGIN
+        low = math.log(min(self.balanced, equal_share) / _RANGE_MARGIN)
         middle = math.log(self.balanced)
-        minima = []
-        for start, end in ((low, middle), (middle, max(high, middle + 1.0))):
-            grid = [start + (end - start) * index / points for index in range(points + 1)]
-            values = [figure(math.exp(log_alpha)) for log_alpha in grid]
-            best = min(range(len(grid)), key=values.__getitem__)
-            low_side, high_side = grid[max(best - 1, 0)], grid[min(best + 1, points)]
-            inner = golden_section(lambda x: figure(math.exp(x)), low_side, high_side, width=0.0, most=24)
-            minima += [math.exp(inner), math.exp(grid[best])]
-        return minima
+        high = max(math.log(min(largest, _LARGEST_SEARCHED_WEIGHT)), middle + 1.0)
+        return grid_minima(bound, low, middle, intervals) + grid_minima(bound, middle, high, intervals)
 
     def curve(self, *alphas: float) -> tuple[AtPersonalization, ...]:
         """Return the bound at 0, ∞, multiples `SHOWN` of the balanced α, and `alphas`, in increasing order of α.
@@ -278,7 +272,9 @@ def minimal_norm_optimum(
     optimum_norm: Annotated[float, OPTIMUM_NORM],
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
 ) -> Outputs:
-    """Return the minimiser of least α-norm, w = a v̄ and θ_i = v_i − a v̄, as a, 1 − a and ‖z*‖²_α.
+    """Return a, 1 − a and ‖z*‖²_α for the minimiser z* of least α-norm, w = a v̄ and θ_i = v_i − a v̄.
+
+    The model of client i is the shared part w plus its own part θ_i. v_i is its optimum, and v̄ the mean of all v_i.
 
     Args:
         clients: number N of clients.
@@ -363,7 +359,8 @@ MINIMAL_NORM = Theorem(
     id="epsilond.minimal-norm-optimum",
     title="The optimum that PPSGD pays least for",
     statement=(
-        "w = αN/(αN + 1) v̄ and θ_i = v_i − w minimise ‖w‖²/α + Σ‖θ_i‖². The minimum is N‖v̄‖²/(αN + 1) + Σ‖v_i − v̄‖²"
+        "Let v_i be the optimum of client i, and v̄ the mean of all N optima. The parts w = αN/(αN + 1) v̄ and θ_i = "
+        "v_i − w minimise ‖w‖²/α + Σ‖θ_i‖². The minimum is N‖v̄‖²/(αN + 1) + Σ‖v_i − v̄‖²"
     ),
     source=Source("epsilond", "accountants/theorems/risk/bietti/personalization.py"),
     status=Status.PROVED,
@@ -375,8 +372,9 @@ OPTIMUM = Theorem(
     id="epsilond.optimal-personalization",
     title="How much of a model to share",
     statement=(
-        "Let the losses be of w + θ_i and the clients of one optimum. The bound on the excess risk is least at "
-        "α = 0, at 1/(qN + 1 − q) or at ∞. For others it is minimised over α ≥ 0, as any α is valid"
+        "Let the losses depend on w + θ_i, and let all N clients share one optimum. The bound on the excess risk is "
+        "least at α = 0, at 1/(qN + 1 − q) or at ∞. For clients with different optima, a search minimises the bound "
+        "over α ≥ 0. Every α gives a valid bound"
     ),
     source=Source("epsilond", "accountants/theorems/risk/bietti/personalization.py"),
     status=Status.PROVED,

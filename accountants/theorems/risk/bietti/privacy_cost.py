@@ -40,8 +40,9 @@ from epsilond.accountants.quantities.algorithms import (
     personalization_value,
 )
 from epsilond.accountants.structure import sensitivity_factor
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.noise import least_constant, noise_with_constant
+from epsilond.accountants.theorems.risk.bietti.errata import EPSILON_SQUARED
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ADDITIVE,
     CONVEX_SMOOTH,
@@ -49,8 +50,6 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     WeightedOptimum,
     theorem_bound,
 )
-
-_TESTS = "tests/theorems/risk/bietti/test_personalization.py"
 
 
 # The bound at the noise of a target ---------------------------------------------------------------------------------
@@ -108,9 +107,9 @@ def privacy_cost(
         epsilon=epsilon,
         log_delta=log_delta,
     )
-    sampled = (alpha * shared_gradient_std**2 + local_gradient_std**2) / clients
+    sampling_variance = (alpha * shared_gradient_std**2 + local_gradient_std**2) / clients
     optimisation = 4.0 * smoothness * max(alpha, 1.0 / clients) * norm * norm / rounds
-    statistical = 3.0 * norm * math.sqrt(sampled / rounds)
+    statistical = 3.0 * norm * math.sqrt(sampling_variance / rounds)
     privacy = 3.0 * norm * std * math.sqrt(alpha * shared_dimension / rounds)
     return {
         "noise_std": std,
@@ -236,30 +235,32 @@ class VarianceTermInputs(DeltaFields):
         """Return the number N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)) of rounds from which on α = 0 has the least variance."""
         pairs = float(self.clients) * (self.clients - 1)
         noise = self.constant(reading) * self.lipschitz
-        reach = pairs * self.gradient_variance * self.epsilon**2
-        return reach / (noise * noise * self.shared_dimension * -self.log_delta)
+        numerator = pairs * self.gradient_variance * self.epsilon**2
+        return numerator / (noise * noise * self.shared_dimension * -self.log_delta)
 
 
 def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
-    """Return the variance term at α, at 0 and at ∞, and the rounds from which on α = 0 is best (Lemma 4.6).
+    """Return the variance term of the bound at α, 0 and ∞, and when α = 0 is best (Lemma 4.6 of Bietti et al.).
 
-    `threshold_rounds` has ε², as equation (10); `appendix_threshold_rounds` has ε, as Appendix B.3 (erratum E-B4).
+    With s = σ²/(Nn) and r = c²G²d_w ln(1/δ)/(Nε)², the term is ‖v‖√(N((α + 1)s + αr)/(αN + 1)), and ‖v‖√(s + r) at
+    α = ∞. σ² is the variance of a batch's gradient. α = 0 is best from `threshold_rounds` on, by equation (10) in ε²;
+    `appendix_threshold_rounds`, by Appendix B.3, is in ε (erratum E-B4).
 
     Args:
-        inputs: the clients and the target.
+        inputs: N clients, n rounds, the optimum's norm ‖v‖, Lipschitz constant G, d_w shared coordinates, and c.
         reading: if c is absent, "printed" takes 1 for the hidden constant; "corrected" takes the least for the target.
     """
     alpha, clients, rounds = personalization_value(inputs.personalization), inputs.clients, inputs.rounds
     noise = inputs.constant(reading) * inputs.lipschitz
-    private = noise * noise * inputs.shared_dimension * -inputs.log_delta / (float(clients) * inputs.epsilon) ** 2
-    sampled = inputs.gradient_variance / (float(clients) * rounds)
+    noise_term = noise * noise * inputs.shared_dimension * -inputs.log_delta / (float(clients) * inputs.epsilon) ** 2
+    sampling_term = inputs.gradient_variance / (float(clients) * rounds)
 
     def term_at(alpha: float) -> float:
         """Return the variance term at an α in [0, ∞]."""
         if math.isinf(alpha):
-            return inputs.optimum_norm * math.sqrt(sampled + private)
+            return inputs.optimum_norm * math.sqrt(sampling_term + noise_term)
         weight = clients / (alpha * clients + 1.0)
-        return inputs.optimum_norm * math.sqrt(weight * ((alpha + 1.0) * sampled + alpha * private))
+        return inputs.optimum_norm * math.sqrt(weight * ((alpha + 1.0) * sampling_term + alpha * noise_term))
 
     threshold = inputs.threshold(reading)
     return {
@@ -289,15 +290,18 @@ EQUATION_9 = Theorem(
     id="bietti.4.5.equation-9",
     title="Generalisation of PPSGD at the noise of a target",
     statement=(
-        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²/n + 3‖z*‖√((ασ̄_w² + σ̄_θ²)/(Nn)) + 3‖z*‖ c √(αd_wG² ln(1/δ))/(Nε). The "
-        "last term is the cost of privacy"
+        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²/n + 3‖z*‖√((ασ̄_w² + σ̄_θ²)/(Nn)) + 3‖z*‖ c √(αd_wG² ln(1/δ))/(Nε). The last term "
+        "is the cost of privacy"
     ),
     source=Source("bietti2022", "(9)"),
     status=Status.PROVED,
     conditions=(
         Condition(
             "constant-suffices",
-            "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target (shown if c is absent)",
+            (
+                "The noise constant c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least one that is valid at this target. "
+                "If c is absent, the least one is shown"
+            ),
             _constant_suffices,
         ),
         CONVEX_SMOOTH,
@@ -324,7 +328,10 @@ EQUATION_9 = Theorem(
 LOCAL_LIMIT = Theorem(
     id="bietti.4.5.local-limit",
     title="Learning locally only",
-    statement="at α = 0 the bound is 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)), and nothing is shared",
+    statement=(
+        "At α = 0 nothing is shared, and the bound is 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)), with the optimum θ_i* "
+        "of client i"
+    ),
     source=Source("bietti2022", "Section 4, after Theorem 4.5"),
     status=Status.PROVED,
     conditions=(CONVEX_SMOOTH, FRESH),
@@ -334,7 +341,7 @@ LOCAL_LIMIT = Theorem(
 GLOBAL_LIMIT = Theorem(
     id="bietti.4.5.global-limit",
     title="Learning globally only",
-    statement="for clients of one optimum v the bound at α = ∞ is 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n)",
+    statement="For clients that share one optimum v, the bound at α = ∞ is 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n)",
     source=Source("bietti2022", "Section 4, after Theorem 4.5"),
     status=Status.PROVED,
     conditions=(CONVEX_SMOOTH, FRESH, ADDITIVE),
@@ -353,18 +360,11 @@ GLOBAL_LIMIT = Theorem(
 )
 ENOUGH_ROUNDS = Condition(
     "enough-rounds",
-    "n ≥ N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)), c the least constant at this target: the variance term then never falls in α",
-    lambda inputs: Sides.at_least(inputs.rounds, inputs.threshold("corrected")),
-)
-EPSILON_SQUARED = Erratum(
-    "E-B4",
-    grade=Grade.MISPRINT,
-    printed="the threshold on n is proportional to ε in Appendix B.3, and scales linearly with the privacy level",
-    truth=(
-        "It is proportional to ε², as in (10): (9) has ε² under its root. With the least noise "
-        "it is proportional to μ*(ε, δ)², which is about 2ε only for large ε"
+    (
+        "The number n of rounds is at least N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)), where c is the least noise constant at "
+        "this target. The variance term then never falls in α"
     ),
-    test=f"{_TESTS}::test_the_threshold_has_epsilon_squared",
+    lambda inputs: Sides.at_least(inputs.rounds, inputs.threshold("corrected")),
 )
 _EXAMPLE: Fields = {
     "clients": 100,
@@ -378,9 +378,9 @@ LEMMA_4_6 = Theorem(
     id="bietti.lemma-4.6",
     title="When to share nothing",
     statement=(
-        "Let the losses be of w + θ_i and the clients of one optimum v. The variance term is ‖v‖√(N/(αN + 1) "
-        "((α + 1)σ²/(Nn) + c²αd_wG² ln(1/δ)/(Nε)²)). It never falls in α if and only if n ≥ N(N − "
-        "1)σ²ε²/(c²d_wG² ln(1/δ))"
+        "Let the losses depend on w + θ_i, and let all N clients share one optimum v. The variance term is ‖v‖√(N/(αN "
+        "+ 1) ((α + 1)σ²/(Nn) + c²αd_wG² ln(1/δ)/(Nε)²)). It never falls in α if and only if n ≥ N(N − 1)σ²ε²/(c²d_wG² "
+        "ln(1/δ))"
     ),
     source=Source("bietti2022", "Lemma 4.6, (10)"),
     status=Status.PROVED,

@@ -34,7 +34,7 @@ from epsilond.accountants.quantities.algorithms import (
     SharedDimension,
     Weighting,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     ClientSampling,
     DrawnClients,
@@ -42,6 +42,7 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     check_groups,
     participants_of,
 )
+from epsilond.accountants.theorems.risk.bietti.errata import NO_RATE, RATE_TOO_MANY, SYMBOLS
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
     FRESH,
@@ -49,9 +50,6 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     WeightedOptimum,
     bound_outputs,
 )
-
-_TESTS = "tests/theorems/risk/bietti/test_sampled_participation.py"
-
 
 # Clients that are drawn, and their gradients ------------------------------------------------------------------------
 Draw = Literal["independent", "fixed-number"]
@@ -88,21 +86,25 @@ class DrawnGradients(DrawnClients):
 
     @property
     def selection(self) -> float:
-        """κ of the module text, the factor of the variance by the draw of clients; 0 if all participate."""
-        absent = 1.0 - self.rate
-        if self.draw == "independent" or absent == 0.0:
-            return absent
-        return absent * self.clients / (self.clients - 1)
+        """κ, the factor of the variance by the draw: 1 − q if independent, (1 − q)N/(N − 1) for a fixed number."""
+        absence = 1.0 - self.rate
+        if self.draw == "independent" or absence == 0.0:
+            return absence
+        return absence * self.clients / (self.clients - 1)
 
     def mean(self, value: Callable[[GroupOfUsers], float]) -> float:
         """Return the sum over all clients of a group's value, divided by W."""
         return math.fsum(group.clients * value(group) for group in self.groups) / self.weight
 
     def smoothness_factors(self, reading: Reading | Literal["proof"] = "corrected") -> tuple[float, float]:
-        """Return (a, b) such that the smoothness of the bound is L max{αa, b}.
+        """Return (a, b) such that the smoothness in the bound is L max{αa, b}, at the shared part's weight α.
+
+        L is the smoothness of the losses.
 
         Args:
-            reading: "printed" for the theorem, "proof" for its proof, "corrected" for the true value (erratum E-B5).
+            reading: with ω = `largest_message`, "printed" has b = ω/W and a = 1 + b, as the theorem. "proof" has
+                b = ω/(qW) and a = 1 + b, as its proof. "corrected" has the same b, and the true a = 1 + κb with κ of
+                `selection` (erratum E-B5).
         """
         if reading == "printed":
             local = self.largest_message / self.weight
@@ -112,10 +114,11 @@ class DrawnGradients(DrawnClients):
         return 1.0 + selection * local, local
 
     def variances(self, reading: Reading = "corrected") -> Variances:
-        """Return the three variances of the paper's equations (13) and (35).
+        """Return the three variances of the paper's equations (13) and (35), averaged over clients with their weights.
 
         Args:
-            reading: "printed" has q(1 − q) in the second variance; "corrected" has κ (erratum E-B6).
+            reading: "printed" has the factor q(1 − q) in the variance by the draw of clients. "corrected" has the
+                factor κ of `selection` (erratum E-B6).
         """
         kappa = self.rate * (1.0 - self.rate) if reading == "printed" else self.selection
         if self.weighting == "clients":
@@ -136,37 +139,39 @@ class DrawnGradients(DrawnClients):
         Args:
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.
             dimension: number d_w of shared coordinates.
-            reading: "printed" or "corrected" variances.
+            reading: "printed" or "corrected" variances, as `variances` explains.
         """
         variances, expected_weight = self.variances(reading), self.rate * self.weight
-        sampled = (variances.shared + variances.selection) / expected_weight
-        return sampled + dimension * noise_std * noise_std, variances.local / expected_weight
+        sampling_variance = (variances.shared + variances.selection) / expected_weight
+        return sampling_variance + dimension * noise_std * noise_std, variances.local / expected_weight
 
     def coarser_variance(
         self, *, alpha: float, noise_std: float, dimension: int, reading: Reading = "corrected"
     ) -> float:
-        """Return the variance of a step if every batch had the smallest size (equation (36)), for equal weights.
+        """Return a step's variance as if all batches had the smallest size (equation (36) of Bietti et al.).
+
+        Clients have equal weights.
 
         Args:
             alpha: weight α of the shared part, finite.
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.
             dimension: number d_w of shared coordinates.
-            reading: "printed" or "corrected" variances.
+            reading: "printed" or "corrected" variances, as `variances` explains.
         """
         expected_weight = self.rate * self.weight
         shared = self.mean(lambda group: group.shared_gradient_std**2)
         local = self.mean(lambda group: group.local_gradient_std**2)
-        sampled = (alpha * shared + local) / (expected_weight * min(group.batch_size for group in self.groups))
-        return (
-            sampled
-            + alpha * self.variances(reading).selection / expected_weight
-            + alpha * dimension * noise_std * noise_std
-        )
+        smallest_batch = min(group.batch_size for group in self.groups)
+        sampling_variance = (alpha * shared + local) / (expected_weight * smallest_batch)
+        selection_variance = alpha * self.variances(reading).selection / expected_weight
+        return sampling_variance + selection_variance + alpha * dimension * noise_std * noise_std
 
 
 # Requests -----------------------------------------------------------------------------------------------------------
 @request
 class _Sampled(WeightedOptimum):
+    """A run whose participants are drawn in each round, at a finite weight α of the shared part."""
+
     client_groups: Annotated[tuple[GroupOfUsers, ...], CLIENT_GROUPS]
     rounds: Rounds
     smoothness: Smoothness
@@ -175,11 +180,7 @@ class _Sampled(WeightedOptimum):
     noise_std: Annotated[float, SHARED_NOISE_STD]
 
     def check(self) -> None:
-        """Reject groups with wrong fields, and fewer than 1 or more than 1000 groups.
-
-        Raises:
-            InvalidInput: for either.
-        """
+        """Reject groups with wrong fields, and fewer than 1 or more than 1000 groups."""
         read_members(self, "client_groups", GroupOfUsers)
         check_groups(self.client_groups)
 
@@ -215,16 +216,16 @@ class DrawnInputs(_Sampled):
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
     """Return the bound and the three variances, by the "printed" or the "corrected" smoothness and variance."""
     alpha = inputs.personalization
-    shared, local = federation.smoothness_factors(reading)
-    steep, flat = federation.variance_factors(
+    shared_smoothness, local_smoothness = federation.smoothness_factors(reading)
+    shared_variance, local_variance = federation.variance_factors(
         noise_std=inputs.noise_std, dimension=inputs.shared_dimension, reading=reading
     )
     variances = federation.variances(reading)
     return {
         **bound_outputs(
-            smoothness=inputs.smoothness * max(alpha * shared, local),
+            smoothness=inputs.smoothness * max(alpha * shared_smoothness, local_smoothness),
             norm=inputs.norm,
-            variance=alpha * steep + flat,
+            variance=alpha * shared_variance + local_variance,
             rounds=inputs.rounds,
         ),
         "shared_variance": variances.shared,
@@ -246,7 +247,10 @@ def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> floa
 
 @in_doubles
 def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
-    """Return the bound of Theorem 5.2, in which clients are weighted by their numbers of records.
+    """Return the bound of Theorem 5.2 of Bietti et al., in which clients are weighted by their numbers of records.
+
+    `proof_weighted_smoothness` is the smoothness that the printed proof gives. `clipping_multiplier` is the number of
+    gradients in the largest message. `heterogeneity_cost` is the noise relative to that with equal weights.
 
     Args:
         inputs: the clients and the run.
@@ -263,7 +267,10 @@ def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Out
 
 @in_doubles
 def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
-    """Return the bound of Theorem B.4, in which clients have equal weights, and the variance of equation (36).
+    """Return the bound of Theorem B.4 of Bietti et al., in which clients have equal weights.
+
+    `proof_weighted_smoothness` is the smoothness that the printed proof gives. `coarser_variance` is the variance of a
+    step as if all batches had the smallest size, equation (36).
 
     Args:
         inputs: the clients and the run.
@@ -305,33 +312,20 @@ def _selection_vanishes(inputs: SampledInputs) -> Sides:
 
 
 PRINTED_SMOOTHNESS = Condition(
-    "statement-smoothness", "q = 1, as the smoothness of the statement leaves q out (E-B5)", _all_participate
+    "statement-smoothness",
+    (
+        "All clients take part in every round (q = 1). The smoothness in the printed statement leaves the rate q out "
+        "(E-B5)"
+    ),
+    _all_participate,
 )
 PRINTED_VARIANCE = Condition(
     "statement-variance",
-    "(1 − q) max‖∇_w f_i‖ = 0, as the variance of the statement has one q too many (E-B6)",
+    (
+        "All clients take part (q = 1), or every shared gradient ∇_w f_i vanishes at the optimum. The variance in the "
+        "printed statement has one factor q too many (E-B6)"
+    ),
     _selection_vanishes,
-)
-NO_RATE = Erratum(
-    "E-B5",
-    grade=Grade.PROVED_WRONG,
-    printed="L_{m,α} = L max{α + α m_max/M, m_max/M}. In B.4, L_α = L max{α + α/N, 1/N}",
-    truth="L max{α + α(1 − q) m_max/(qM), m_max/(qM)}. In B.4, L max{α + α(1 − q)/(qN), 1/(qN)}",
-    test=f"{_TESTS}::test_the_printed_smoothness_lets_the_run_diverge",
-)
-RATE_TOO_MANY = Erratum(
-    "E-B6",
-    grade=Grade.PROVED_WRONG,
-    printed="σ̃²_{w,m} has the factor q(1 − q)",
-    truth="1 − q: a 1/q is lost where the second moments of b_i/q are taken",
-    test=f"{_TESTS}::test_the_printed_selection_variance_is_too_small",
-)
-SYMBOLS = Erratum(
-    "E-B7",
-    grade=Grade.MISPRINT,
-    printed="σ̄_{w,m} twice in (13), ασ̄²_{θ,m} in the middle of (14), and no σ̃_{w,m} in (16)",
-    truth="the second of (13) and the middle of (14) are σ̃_{w,m}; (16) holds where it vanishes, (36) keeps it",
-    test=f"{_TESTS}::test_the_coarser_variance_keeps_the_selection",
 )
 EXAMPLE = {
     "client_groups": [
@@ -356,8 +350,9 @@ THEOREM_5_2 = Theorem(
     id="bietti.5.2",
     title="Generalisation of PPSGD, clients drawn independently and weighed by their records",
     statement=(
-        "E f(z̄_T) − f* ≤ 4L_{m,α}‖z*‖²_α/T + 3σ_{m,α}‖z*‖_α/√T. Here σ²_{m,α} = (ασ̄²_w + ασ̃²_w + "
-        "σ̄²_θ)/(qM) + αd_wσ_ζ². The values of L_{m,α} and σ̃ are the corrected ones"
+        "E f(z̄_T) − f* ≤ 4L_{m,α}‖z*‖²_α/T + 3σ_{m,α}‖z*‖_α/√T for the mean model z̄_T of T rounds and the minimiser "
+        "z*. Here σ²_{m,α} = (ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qM) + αd_wσ_ζ², with M records in all batches and the rate q. "
+        "The printed values of L_{m,α} and σ̃ fail, and the corrected ones hold (E-B5, E-B6)"
     ),
     source=Source("bietti2022", "Theorem 5.2, (13) and (14)"),
     status=Status.REFUTED,
@@ -371,8 +366,9 @@ THEOREM_B_4 = Theorem(
     id="bietti.b.4",
     title="Generalisation of PPSGD, clients drawn independently and weighed equally",
     statement=(
-        "E f(z̄_T) − f* ≤ 4L_α‖z*‖²_α/T + 3σ_{m,α}‖z*‖_α/√T. Here σ²_{m,α} = (ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qN) + "
-        "αd_wσ_ζ². The values of L_α and σ̃ are the corrected ones"
+        "E f(z̄_T) − f* ≤ 4L_α‖z*‖²_α/T + 3σ_{m,α}‖z*‖_α/√T for the mean model z̄_T of T rounds and the minimiser z*. "
+        "Here σ²_{m,α} = (ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qN) + αd_wσ_ζ², with N clients and the rate q. The printed values "
+        "of L_α and σ̃ fail, and the corrected ones hold (E-B5, E-B6)"
     ),
     source=Source("bietti2022", "Theorem B.4, (15), (16), (35) and (36)"),
     status=Status.REFUTED,
@@ -386,9 +382,9 @@ PERSONALIZED_RISK = Theorem(
     id="epsilond.personalized-sgd-excess-risk",
     title="Generalisation of PPSGD, however its clients are drawn",
     statement=(
-        "Theorems 5.2 and B.4 hold with L max{α + ακω/(qW), ω/(qW)} and σ̃² = κΣ‖ω_i∇_w f_i‖²/W. For clients "
-        "drawn independently κ = 1 − q. For a fixed number κ = (1 − q) N/(N − 1). A message adds up ω_i "
-        "gradients, and W = Σω_i"
+        "Theorems 5.2 and B.4 hold with the smoothness L max{α + ακω/(qW), ω/(qW)} and with σ̃² = κΣ‖ω_i∇_w f_i‖²/W. "
+        "For clients drawn independently at the rate q, κ = 1 − q. For a fixed number of clients, κ = (1 − q) N/(N − "
+        "1). The message of client i adds up ω_i gradients. Their sum is W = Σω_i, and their maximum is ω"
     ),
     source=Source("epsilond", "accountants/theorems/risk/bietti/sampled_participation.py"),
     status=Status.PROVED,

@@ -30,14 +30,15 @@ from epsilond.accountants.quantities.algorithms import (
     Weighting,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.bietti.errata import HIDDEN_RANGE
 from epsilond.accountants.theorems.papers.bietti.noise import noise_with_constant
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     EPSILON_RANGE,
-    HIDDEN_RANGE,
     RANGE_CONSTANT,
     check_groups,
     noise_multiplier_of,
 )
+from epsilond.accountants.theorems.risk.bietti.errata import NO_RATE, RATE_TOO_MANY, SYMBOLS
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
     FRESH,
@@ -48,11 +49,8 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
 )
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     EXAMPLE,
-    NO_RATE,
     PRINTED_SMOOTHNESS,
     PRINTED_VARIANCE,
-    RATE_TOO_MANY,
-    SYMBOLS,
     DrawnGradients,
     GroupOfUsers,
 )
@@ -60,7 +58,10 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
 
 @request
 class SampledTargetInputs(WeightedOptimum, BudgetFields):
-    """Clients drawn independently at rate q, at a finite α, and the target from which (12) gives the noise."""
+    """Clients that are drawn independently at rate q, a finite weight α of the shared part, and a target (ε, δ).
+
+    Equation (12) of the paper gives the noise for the target.
+    """
 
     client_groups: Annotated[tuple[GroupOfUsers, ...], CLIENT_GROUPS]
     rounds: Rounds
@@ -87,87 +88,120 @@ class SampledTargetInputs(WeightedOptimum, BudgetFields):
         return DrawnGradients(groups=self.client_groups, weighting=weighting, rate=self.participation_rate)
 
 
-def _at_target(inputs: SampledTargetInputs, weighting: Weighting, reading: Reading) -> dict[str, float]:
+def _at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
     """Return the bound on the excess risk at the noise for a target (ε, δ), with its terms.
+
+    The variance of a step is αA + B + αd_wσ_ζ². α is the weight of the shared part, d_w its dimension, and σ_ζ the
+    noise per coordinate. A and B are the variances of the shared and the local gradients by sampling.
 
     Args:
         inputs: clients, rounds, constants of the losses, and the target (ε, δ).
-        weighting: whether clients are weighted by their records (`samples`) or equally.
+        federation: the clients with their weighting.
         reading: "printed" has the smoothness and variance as stated; "corrected" those of errata E-B5 and E-B6.
 
     Returns:
-        The noise, the step size and the terms of the bound. With equal weights also `coarser_variance`, as if every
-        batch had the smallest size, and the bound with it.
+        The noise, the smoothness and variance in the α-norm, the step size, and the bound `excess_risk`. The bound is
+        `optimisation_term` + √(`statistical_term`² + `privacy_term`²); the latter are due to sampling and to noise.
     """
-    federation, alpha = inputs.federation(weighting), inputs.personalization
-    dimension, squared = inputs.shared_dimension, inputs.norm * inputs.norm
-    clipping_norm = inputs.lipschitz * federation.largest_message
-    std = noise_with_constant(
-        constant=inputs.noise_constant,
-        clipping_norm=clipping_norm,
-        contributions=federation.weight,
-        rounds=inputs.rounds,
-        epsilon=inputs.epsilon,
-        log_delta=inputs.log_delta,
-    )
-    shared, local = federation.smoothness_factors(reading)
-    smoothness = inputs.smoothness * max(alpha * shared, local)
-    steep, flat = federation.variance_factors(noise_std=0.0, dimension=dimension, reading=reading)
-    sampled, private = alpha * steep + flat, alpha * dimension * std * std
-    bound = theorem_bound(smooth=smoothness * squared, variance=(sampled + private) * squared, rounds=inputs.rounds)
-    outputs = {
+    alpha, dimension, rounds = inputs.personalization, inputs.shared_dimension, inputs.rounds
+    std, clipping_norm = _noise_std(inputs, federation), _clipping_norm(inputs, federation)
+    smoothness = _smoothness(inputs, federation, reading)
+    shared, local = federation.variance_factors(noise_std=0.0, dimension=dimension, reading=reading)
+    sampling_variance, noise_variance = alpha * shared + local, alpha * dimension * std * std
+    variance, squared = sampling_variance + noise_variance, inputs.norm * inputs.norm
+    bound = theorem_bound(smooth=smoothness * squared, variance=variance * squared, rounds=rounds)
+    return {
         "noise_std": std,
         "noise_multiplier": noise_multiplier_of(
             noise_std=std, rate=federation.rate, weight=federation.weight, clipping_norm=clipping_norm
         ),
         "weighted_smoothness": smoothness,
-        "variance": sampled + private,
-        "step_size": theorem_step(
-            smoothness=smoothness, norm=inputs.norm, variance=sampled + private, rounds=inputs.rounds
-        ),
+        "variance": variance,
+        "step_size": theorem_step(smoothness=smoothness, norm=inputs.norm, variance=variance, rounds=rounds),
         "optimisation_term": bound.optimisation,
-        "statistical_term": 3.0 * inputs.norm * math.sqrt(sampled / inputs.rounds),
-        "privacy_term": 3.0 * inputs.norm * math.sqrt(private / inputs.rounds),
+        "statistical_term": 3.0 * inputs.norm * math.sqrt(sampling_variance / rounds),
+        "privacy_term": 3.0 * inputs.norm * math.sqrt(noise_variance / rounds),
         "excess_risk": bound.total,
     }
-    if weighting == "samples":
-        return outputs
-    coarser = private + federation.coarser_variance(alpha=alpha, noise_std=0.0, dimension=dimension, reading=reading)
-    coarser_bound = theorem_bound(smooth=smoothness * squared, variance=coarser * squared, rounds=inputs.rounds)
-    return {**outputs, "coarser_variance": coarser, "coarser_excess_risk": coarser_bound.total}
+
+
+def _clipping_norm(inputs: SampledTargetInputs, federation: DrawnGradients) -> float:
+    """Return the bound on the norm of a message, G times the largest number of gradients added up in one."""
+    return inputs.lipschitz * federation.largest_message
+
+
+def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float:
+    """Return the noise σ_ζ of equation (12) for the target, per shared coordinate of the mean."""
+    return noise_with_constant(
+        constant=inputs.noise_constant,
+        clipping_norm=_clipping_norm(inputs, federation),
+        contributions=federation.weight,
+        rounds=inputs.rounds,
+        epsilon=inputs.epsilon,
+        log_delta=inputs.log_delta,
+    )
+
+
+def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> float:
+    """Return the smoothness L max{αa, b} in the α-norm, with the factors a and b of the weighting."""
+    shared, local = federation.smoothness_factors(reading)
+    return inputs.smoothness * max(inputs.personalization * shared, local)
+
+
+def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
+    """Return the variance of a step as if every batch had the smallest size (equation (36)), and the bound with it."""
+    alpha, dimension, squared = inputs.personalization, inputs.shared_dimension, inputs.norm * inputs.norm
+    std = _noise_std(inputs, federation)
+    noise_variance = alpha * dimension * std * std
+    sampling_variance = federation.coarser_variance(alpha=alpha, noise_std=0.0, dimension=dimension, reading=reading)
+    variance = noise_variance + sampling_variance
+    smooth = _smoothness(inputs, federation, reading) * squared
+    bound = theorem_bound(smooth=smooth, variance=variance * squared, rounds=inputs.rounds)
+    return {"coarser_variance": variance, "coarser_excess_risk": bound.total}
 
 
 @in_doubles
 def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
-    """Return the bound (14), in which clients are weighted by their records, at the noise (12) for the target.
+    """Return the bound on the excess risk at the noise for a target (ε, δ), with clients weighted by their records.
+
+    The bound is equation (14) of Bietti et al., and the noise is that of their equation (12).
 
     Args:
         inputs: the clients, the run and the target.
         reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
 
     Returns:
-        The noise σ_ζ, the bound and its terms. The bound has the last two terms under one root.
+        The noise σ_ζ, the bound and its terms. The bound is
+        `optimisation_term` + √(`statistical_term`² + `privacy_term`²).
     """
-    return _at_target(inputs, "samples", reading)
+    return _at_target(inputs, inputs.federation("samples"), reading)
 
 
 @in_doubles
 def cost_by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
-    """Return the bound for clients with equal weights, at the noise (12) for the target.
+    """Return the bound on the excess risk at the noise for a target (ε, δ), with equal weights of the clients.
+
+    The noise is that of equation (12) of Bietti et al.
 
     Args:
         inputs: the clients, the run and the target.
         reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
 
     Returns:
-        The noise σ_ζ, the bound and its terms, and `coarser_excess_risk`, the bound (36) with the smallest batch for
-        all clients.
+        The noise σ_ζ, the bound and its terms. `coarser_excess_risk` is the bound with the variance of the paper's
+        equation (36), as if all batches had the smallest size.
     """
-    return _at_target(inputs, "clients", reading)
+    federation = inputs.federation("clients")
+    return {**_at_target(inputs, federation, reading), **_coarser_outputs(inputs, federation, reading)}
 
 
 NOISE_SUFFICES = Condition(
-    "constant-suffices", "c₂ is large enough for this target: bietti.5.1 does not say which is", undecidable=True
+    "constant-suffices",
+    (
+        "The noise constant c₂ is large enough for this target. Theorem 5.1 does not say which constants are "
+        "(bietti.5.1)"
+    ),
+    undecidable=True,
 )
 CONDITIONS = (EPSILON_RANGE, NOISE_SUFFICES, PRINTED_SMOOTHNESS, PRINTED_VARIANCE, CONVEX_SMOOTH, FRESH, UNCLIPPED)
 ERRATA = (NO_RATE, RATE_TOO_MANY, SYMBOLS, HIDDEN_RANGE)
@@ -185,8 +219,9 @@ EQUATION_14 = Theorem(
     id="bietti.5.2.equation-14",
     title="Generalisation of PPSGD at the noise of a target, clients weighed by their records",
     statement=(
-        "E f(z̄_T) − f* ≤ 4L_{m,α}‖z*‖²_α/T + 3‖z*‖_α √((ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qMT) + αd_wG_m²c₂² "
-        "ln(1/δ)/(M²ε²)). Here G_m = G m_max. The values of L_{m,α} and σ̃ are the corrected ones"
+        "E f(z̄_T) − f* ≤ 4L_{m,α}‖z*‖²_α/T + 3‖z*‖_α √((ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qMT) + αd_wG_m²c₂² ln(1/δ)/(M²ε²)), "
+        "with G_m = G m_max. The largest batch has m_max of all M records. The printed values of L_{m,α} and σ̃ fail, "
+        "and the corrected ones hold (E-B5, E-B6)"
     ),
     source=Source("bietti2022", "(14)"),
     status=Status.REFUTED,
@@ -201,8 +236,9 @@ EQUATION_36 = Theorem(
     id="bietti.b.4.equation-36",
     title="Generalisation of PPSGD at the noise of a target, clients weighed equally",
     statement=(
-        "E f(z̄_T) − f* ≤ 4L_α‖z*‖²_α/T + 3‖z*‖_α √((ασ̄²_w + σ̄²_θ)/(qNm_minT) + ασ̃²_w/(qNT) + "
-        "αd_wG²c₂² ln(1/δ)/(N²ε²)); L_α and σ̃ as corrected"
+        "E f(z̄_T) − f* ≤ 4L_α‖z*‖²_α/T + 3‖z*‖_α √((ασ̄²_w + σ̄²_θ)/(qNm_minT) + ασ̃²_w/(qNT) + αd_wG²c₂² "
+        "ln(1/δ)/(N²ε²)). The smallest batch has m_min records. The printed values of L_α and σ̃ fail, and the "
+        "corrected ones hold (E-B5, E-B6)"
     ),
     source=Source("bietti2022", "(16) and (36)"),
     status=Status.REFUTED,

@@ -50,8 +50,9 @@ COMPRESSION = Theorem(
     id="das.2-compression",
     title="The mean squared error of a message",
     statement=(
-        "E‖M(u) − u‖² ≤ γ = (d/(4s²))(1 + 4m²), m the most noise levels of any client. A sharper bound is "
-        "d/(4s²) + dV(m, α)"
+        "The message M(u) of a unit update u has E‖M(u) − u‖² ≤ γ = (d/(4s²))(1 + 4m²). Here d is the "
+        "dimension, s the number of grid steps and m the largest number of noise levels of a client. A "
+        "sharper bound is d/(4s²) + dV(m, α), with the variance V of the noise at the decay rate α."
     ),
     source=Source("das2021", "Theorem 2, the definition of γ"),
     status=Status.PROVED,
@@ -60,8 +61,16 @@ COMPRESSION = Theorem(
         Erratum(
             "D-6",
             grade=Grade.REFINEMENT,
-            printed="V ≤ m²/s² in γ",
-            truth="V ≤ m(m + 1)/(3s²), so that γ is up to three times too large even for uniform noise",
+            place="Theorem 2, the definition of γ, and Appendix C after (27)",
+            printed=(
+                "The paper's bound γ on the mean squared error of a message uses V ≤ m²/s². Here V is the "
+                "variance of noise with levels up to m on a grid of step 1/s."
+            ),
+            truth=(
+                "The variance has V ≤ m(m + 1)/(3s²). The printed γ is therefore up to three times too "
+                "large even for uniform noise."
+            ),
+            charitable="The printed γ is a valid upper bound.",
             test=f"{_TESTS}::test_the_printed_compression_is_up_to_three_times_too_large",
         ),
     ),

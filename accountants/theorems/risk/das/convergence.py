@@ -95,9 +95,10 @@ def best_ratio(
 
 @request
 class ConvergenceInputs:
-    """A run of DP-NormFedAvg.
+    """A run of DP-NormFedAvg: the server averages the clients' normalised, rounded and noisy updates.
 
-    An absent `step_ratio` is the printed β/η. γ = 0 is NormFedAvg, without rounding and noise.
+    `step_ratio` is the ratio of the server's to the clients' step size; if absent, the printed one. `compression` is
+    the mean squared error of a message; 0 is NormFedAvg, without rounding and noise.
     """
 
     scale: ClassVar = ANY_SCALE
@@ -139,14 +140,17 @@ class ConvergenceInputs:
 def bound_39(inputs: ConvergenceInputs) -> Outputs:
     """Return the bound of equation (39) of Das et al. on the mean over the rounds of the gradient norm.
 
+    It is 12(La/ζ)² Eg/(xK) + 3xg/(4E) + 6Lb/ζ with smoothness L, quasar convexity ζ, E local steps, K rounds, and the
+    ratio x of the step sizes. a = `initial_distance`, b = `client_optimum_distance`, and g is `error_factor`.
+
     Returns:
         Both step sizes, the bound, and its three terms: by the initial distance from the minimiser (`start_term`), by
         the step sizes, and by the distance of the clients' optima from the minimiser.
     """
     ratio = inputs.ratio
     factor = error_factor(inputs.compression, inputs.participants)
-    reach = inputs.smoothness * inputs.initial_distance / inputs.quasar_convexity
-    initial_term = 12.0 * reach**2 * inputs.local_steps / (ratio * inputs.rounds)
+    scaled_distance = inputs.smoothness * inputs.initial_distance / inputs.quasar_convexity
+    initial_term = 12.0 * scaled_distance**2 * inputs.local_steps / (ratio * inputs.rounds)
     terms = {
         "start": initial_term * factor,
         "steps": 0.75 * ratio / inputs.local_steps * factor,
@@ -161,8 +165,9 @@ def bound_39(inputs: ConvergenceInputs) -> Outputs:
     }
 
 
-QUASAR_CONVEX = Condition("quasar-convex", "every client's loss is β-smooth and ζ-quasar-convex")
-FULL_GRADIENTS = Condition("full-gradients", "clients descend on their full gradient; updates are normalised exactly")
+QUASAR_CONVEX = Condition("quasar-convex", "every client's loss is L-smooth and ζ-quasar-convex")
+FULL_GRADIENTS = Condition("full-gradients", "clients take full gradient steps and normalise their updates exactly")
+FULL_STEPS = Condition("full-gradients", "clients take full gradient steps, all of one size")
 UNIFORM_CLIENTS = Condition("uniform-clients", "participants are drawn uniformly without replacement in each round")
 ASSUMPTIONS = (QUASAR_CONVEX, FULL_GRADIENTS, UNIFORM_CLIENTS)
 _LOSS_AND_RUN: Fields = {
@@ -178,8 +183,10 @@ EQUATION_39 = Theorem(
     id="das.equation-39",
     title="Convergence of DP-NormFedAvg, for any number of local steps",
     statement=(
-        "(1/K) Σ E‖∇f(w_k)‖ ≤ (12L²D₀²E/(cζ²K) + 3c/(4E)) √(1 + γ/r) + (6L/ζ) (1/n) Σ ‖w*_i − w*‖. Here c = "
-        "β/η and η = ζ/(4LE √(1 + γ/r))"
+        "The mean of E‖∇f(w_k)‖ over K rounds is at most (12L²D₀²E/(cζ²K) + 3c/(4E)) √(1 + γ/r) + (6L/ζ) "
+        "(1/n) Σ ‖w*_i − w*‖. The n losses are L-smooth and ζ-quasar-convex with minimisers w*_i, and D₀ = "
+        "‖w₀ − w*‖. In a round r clients take E steps of size η = ζ/(4LE √(1 + γ/r)), and γ is the mean "
+        "squared error of a message. The server's step size is cη."
     ),
     source=Source("das2021", "Equation (39)"),
     status=Status.PROVED,
@@ -211,19 +218,40 @@ def utility(inputs: ConvergenceInputs) -> Outputs:
 THEOREM_2_UTILITY = Theorem(
     id="das.2-utility",
     title="Convergence of DP-NormFedAvg at E = √K",
-    statement="min_k E‖∇f(w_k)‖ ≤ (6LD₀/(ζ√K)) √(1 + γ/r) + (6L/ζ) (1/n) Σ ‖w*_i − w*‖",
+    statement=(
+        "For E = √K local steps and the step sizes of Theorem 2, min_k E‖∇f(w_k)‖ ≤ (6LD₀/(ζ√K)) √(1 + γ/r) + "
+        "(6L/ζ) (1/n) Σ ‖w*_i − w*‖. The n losses are L-smooth and ζ-quasar-convex with minimisers w*_i, and "
+        "D₀ = ‖w₀ − w*‖. Here r clients take part in each of K rounds, and γ is the mean squared error of a "
+        "message. For other E, use das.equation-39."
+    ),
     source=Source("das2021", "Theorem 2, convergence"),
     status=Status.PROVED,
     conditions=(
-        Condition("root-steps", "E = √K, a whole number; otherwise use das.equation-39", _whole_root),
+        Condition(
+            "root-steps",
+            "the number E of local steps is the square root of the number K of rounds",
+            _whole_root,
+        ),
         *ASSUMPTIONS,
     ),
     errata=(
         Erratum(
             "D-14",
-            grade=Grade.PROVED_WRONG,
-            printed="γ = O(d), independent of ε",
-            truth="γ = d/(4s²) + dV with V near 2/(αs)² at certified noise: it grows as ε falls",
+            grade=Grade.UNCLEAR,
+            place="Section 5, the paragraph after Theorem 2",
+            printed=(
+                "The paper states γ = O(d) for the mean squared error γ of a message in d dimensions. It "
+                "uses Theorem 1's bound on the noise levels. It concludes that the convergence is "
+                "independent of ε and δ."
+            ),
+            truth=(
+                "Certified noise has γ = d/(4s²) + dV on a grid of step 1/s. The variance V of this noise "
+                "is near 2/(αs)², with its decay rate α. Hence γ grows as ε falls."
+            ),
+            charitable=(
+                "For the printed noise levels of Theorem 1, γ = O(d) holds. That noise is not private as "
+                "stated (das.1, D-1)."
+            ),
             test=f"{_TESTS}::test_the_compression_depends_on_epsilon",
         ),
     ),
@@ -263,8 +291,8 @@ def variance_constant(*, clients: int, participants: int) -> float:
 def theorem_4(inputs: FedAvgInputs) -> Outputs:
     """Return the bound of Theorem 4 of Das et al. on the squared gradient norm of FedAvg, and its root.
 
-    `variance_constant` is c̄ of the theorem, and `local_step_size` the step size η of the clients. The root mean square
-    distance of the clients' optima enters the bound squared.
+    It is 32c(L/ζ)² (a²/K + b²) for K rounds, smoothness L, quasar convexity ζ, `initial_distance` a and
+    `client_optimum_distance` b. c is `variance_constant`, which accounts for the draw of a round's participants.
     """
     constant = variance_constant(clients=inputs.clients, participants=inputs.participants)
     ratio = inputs.smoothness / inputs.quasar_convexity
@@ -281,10 +309,14 @@ def theorem_4(inputs: FedAvgInputs) -> Outputs:
 THEOREM_4 = Theorem(
     id="das.4",
     title="Convergence of FedAvg",
-    statement="min_k E‖∇f(w_k)‖² ≤ (32 c̄ L²/ζ²) (‖w₀ − w*‖²/K + (1/n) Σ ‖w*_i − w*‖²), η = ζ/(c̄LE)",
-    source=Source("das2021", "Theorem 4"),
+    statement=(
+        "FedAvg with the step size η = ζ/(c̄LE) has min_k E‖∇f(w_k)‖² ≤ (32 c̄ L²/ζ²) (‖w₀ − w*‖²/K + (1/n) Σ "
+        "‖w*_i − w*‖²). The n losses are L-smooth and ζ-quasar-convex with minimisers w*_i. There are K "
+        "rounds of E local steps. The constant c̄ depends on the numbers of clients and of participants."
+    ),
+    source=Source("das2021", "Theorem 4, (53)"),
     status=Status.PROVED,
-    conditions=ASSUMPTIONS[::2],
+    conditions=(QUASAR_CONVEX, UNIFORM_CLIENTS, FULL_STEPS),
     inputs=FedAvgInputs,
     formula=theorem_4,
     examples=({**_LOSS_AND_RUN, "clients": 50},),
@@ -325,13 +357,16 @@ def update_norm(
 LEMMA_3 = Theorem(
     id="das.lemma-3",
     title="A client's update is not short",
-    statement="The sum of a client's E gradients has norm ≥ (2/3) E ‖∇f_i(w)‖ where ηLE ≤ 1/4",
-    source=Source("das2021", "Lemma 3"),
+    statement=(
+        "The sum of a client's E gradients in a round has norm at least (2/3) E ‖∇f_i(w)‖ where ηLE ≤ 1/4. "
+        "Here η is the step size, L the smoothness and w the model of the round."
+    ),
+    source=Source("das2021", "Lemma 3, (49)"),
     status=Status.PROVED,
     conditions=(
         Condition(
             "short-steps",
-            "ηLE ≤ 1/4",
+            "the step size η, the smoothness L and the number E of local steps have ηLE ≤ 1/4",
             lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness * inputs.local_steps, 0.25),
         ),
     ),
@@ -339,9 +374,21 @@ LEMMA_3 = Theorem(
         Erratum(
             "D-13",
             grade=Grade.PROVED_WRONG,
-            printed="(47) and (48) give ‖u‖² ≥ (31/64) E² ‖∇f‖²",
-            truth="they give 31/128, 0.492² and not (2/3)²; the statement holds by (73): E (1 − ηL(E − 1)) ≥ 3E/4",
-            test=f"{_TESTS}::test_the_update_of_a_quadratic_is_long_enough",
+            place="Appendix C, proof of Lemma 3, (49)",
+            printed=(
+                "The proof states that (47) and (48) give ‖u‖² ≥ (31/64) E² ‖∇f‖², and hence (4/9) E² "
+                "‖∇f‖². Here u is the sum of a client's E gradients in a round, and ∇f the first of them."
+            ),
+            truth=(
+                "(47) and (48) give the factor 31/128, which is 0.492² and not (2/3)². Lemma 3 holds by "
+                "(73): ‖u‖/‖∇f‖ is at least E (1 − ηL(E − 1)) ≥ 3E/4. Here η is the step size and L the "
+                "smoothness."
+            ),
+            charitable=(
+                "The statement of Lemma 3 holds as it stands. No reading that we know makes the step (49) "
+                "of its proof hold."
+            ),
+            test=f"{_TESTS}::test_the_steps_of_the_proof_give_half_the_factor",
         ),
     ),
     formula=update_norm,

@@ -1,4 +1,4 @@
-"""Lemmas 2 and 4 of Das et al.: alignment and length of the path of a client's gradient steps.
+"""Lemmas 2 and 4 of Das et al., (34) and (48): alignment and length of the path of a client's gradient steps.
 
 From w_0 = w a client takes E steps w_{τ+1} = w_τ − ηg_τ, where g_τ = ∇f(w_τ). u = Σ g_τ is its update divided by η. As
 w − w_τ = η Σ_{j<τ} g_j,
@@ -6,6 +6,8 @@ w − w_τ = η Σ_{j<τ} g_j,
     ⟨u, w − w*⟩ = Σ ⟨g_τ, w_τ − w*⟩ + (η/2)(‖u‖² − Σ‖g_τ‖²).
 
 Quasar-convexity and smoothness give ⟨g_τ, w_τ − w*⟩ ≥ ζ(f(w_τ) − f*) ≥ (ζ/(2L))‖g_τ‖². Moreover, Σ‖g_τ‖² ≥ ‖u‖²/E.
+
+Lemma 2 is ‖w_E − w*‖² = ‖w − w*‖² − 2η⟨u, w − w*⟩ + η²‖u‖² ≤ ‖w − w*‖² − η(ζ/L − η)Σ‖g_τ‖².
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
-from epsilond.accountants.quantities import SQUARES, AtMost, Quantity, Smoothness, StepSize
+from epsilond.accountants.quantities import ANY_SCALE, SQUARES, AtMost, Quantity, Smoothness, StepSize
 from epsilond.accountants.quantities.algorithms import LocalSteps, QuasarConvexity
 from epsilond.accountants.quantity import LARGEST_COUNT
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
@@ -28,6 +30,20 @@ GRADIENT_NORM = Quantity(
     ge=0,
     scale=SQUARES,
     description="norm of a client's gradient at the model of the round",
+)
+SQUARED_GRADIENTS = Quantity(
+    symbol="Σ‖∇f(w_τ)‖²",
+    unit="loss²/length²",
+    ge=0,
+    scale=ANY_SCALE,
+    description="sum of the squared norms of a client's gradients at the models of its steps",
+)
+START_DISTANCE = Quantity(
+    symbol="‖w−w*‖",
+    unit="length",
+    ge=0,
+    scale=ANY_SCALE,
+    description="distance of the model of the round from the client's minimiser",
 )
 STEPS_TAKEN = Quantity(symbol="τ", ge=0, le=LARGEST_COUNT, description="gradient steps taken so far in the round")
 
@@ -51,13 +67,13 @@ def alignment(
         quasar_convexity: quasar-convexity ζ of the client's loss, in (0, 1].
 
     Returns:
-        `inner_product`, ζ‖u‖²/(4LE), for η ≤ ζ/(2L). `sharper_inner_product`, ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L.
-        The second is never smaller where both hold.
+        `inner_product`, ζ‖u‖²/(4LE), for η ≤ ζ/(2L). It is (34) without the term η‖u‖²/2. `sharper_inner_product`,
+        ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L. The second is never smaller where both hold, also with that term.
     """
-    squared, reach = update_norm * update_norm, quasar_convexity / smoothness
+    squared, largest_step = update_norm * update_norm, quasar_convexity / smoothness
     return {
-        "inner_product": 0.25 * reach / local_steps * squared,
-        "sharper_inner_product": 0.5 * ((reach - step_size) / local_steps + step_size) * squared,
+        "inner_product": 0.25 * largest_step / local_steps * squared,
+        "sharper_inner_product": 0.5 * ((largest_step - step_size) / local_steps + step_size) * squared,
     }
 
 
@@ -72,16 +88,18 @@ LEMMA_2 = Theorem(
     id="das.lemma-2",
     title="A client's update points to its optimum",
     statement=(
-        "⟨Σ_τ ∇f_i(w_{k,τ}), w_k − w*_i⟩ ≥ (ζ/(4LE)) ‖Σ_τ ∇f_i(w_{k,τ})‖² where η ≤ ζ/(2L). The proof of "
-        "Theorem 2 needs this bound. A sharper lower bound is ((ζ/L − η)/(2E) + η/2) ‖Σ_τ ∇f_i(w_{k,τ})‖² "
-        "where η ≤ ζ/L"
+        "Let S be the sum of a client's E gradients in a round that starts at the model w_k, and w*_i the "
+        "client's minimiser. Then ⟨S, w_k − w*_i⟩ ≥ (ζ/(4LE)) ‖S‖² where the step size η is at most ζ/(2L). "
+        "It follows from Lemma 2, and (34) adds (η/2) ‖S‖² to the right side. The proof of Theorem 2 needs this "
+        "bound. Where η ≤ ζ/L, a sharper lower bound is ((ζ/L − η)/(2E) + "
+        "η/2) ‖S‖². The client's loss is L-smooth and ζ-quasar-convex."
     ),
-    source=Source("das2021", "Lemma 2"),
+    source=Source("das2021", "Appendix C, (34), by Lemma 2"),
     status=Status.PROVED,
     conditions=(
         Condition(
             "short-steps",
-            "η ≤ ζ/(2L)",
+            "the step size η is at most ζ/(2L), with the smoothness L and the quasar-convexity ζ",
             lambda inputs: _quasar_step(
                 step_size=inputs.step_size,
                 smoothness=inputs.smoothness,
@@ -91,7 +109,7 @@ LEMMA_2 = Theorem(
         ),
         Condition(
             "short-steps-of-the-sharper",
-            "η ≤ ζ/L, for the sharper one",
+            "the step size η is at most ζ/L for the sharper bound, with the smoothness L and the quasar-convexity ζ",
             lambda inputs: _quasar_step(
                 step_size=inputs.step_size,
                 smoothness=inputs.smoothness,
@@ -105,6 +123,60 @@ LEMMA_2 = Theorem(
     formula=alignment,
     examples=(
         {"update_norm": 3.0, "local_steps": 10, "step_size": 0.015625, "smoothness": 2.0, "quasar_convexity": 0.5},
+    ),
+)
+
+
+@formula(given="A client's distance from its minimiser, and the squared gradients of its steps in a round.")
+def approach(
+    *,
+    client_distance: Annotated[float, START_DISTANCE],
+    squared_gradients: Annotated[float, SQUARED_GRADIENTS],
+    step_size: StepSize,
+    smoothness: Smoothness,
+    quasar_convexity: QuasarConvexity,
+) -> Outputs:
+    """Return upper bounds on the squared distance of a client's last model from its minimiser.
+
+    Args:
+        client_distance: distance ‖w − w*‖ of the model of the round from the client's minimiser.
+        squared_gradients: sum Σ‖∇f(w_τ)‖² over the models of the client's steps.
+        step_size: step size η.
+        smoothness: smoothness L of the client's loss.
+        quasar_convexity: quasar-convexity ζ of the client's loss, in (0, 1].
+
+    Returns:
+        `squared_distance`, ‖w − w*‖² − (ηζ/(2L))Σ‖∇f‖², for η ≤ ζ/(2L). `sharper_squared_distance`,
+        ‖w − w*‖² − η(ζ/L − η)Σ‖∇f‖², for η ≤ ζ/L. Neither is below 0.
+        A negative value would mean that no client has these gradients.
+    """
+    squared, largest_step = client_distance * client_distance, quasar_convexity / smoothness
+    return {
+        "squared_distance": max(squared - 0.5 * largest_step * step_size * squared_gradients, 0.0),
+        "sharper_squared_distance": max(squared - step_size * (largest_step - step_size) * squared_gradients, 0.0),
+    }
+
+
+LEMMA_2_DISTANCE = Theorem(
+    id="das.lemma-2-distance",
+    title="A client's steps approach its optimum",
+    statement=(
+        "E steps of size η ≤ ζ/(2L) from the model w_k bring a client to w_{k,E} with ‖w_{k,E} − w*_i‖² ≤ ‖w_k − "
+        "w*_i‖² − (ηζ/(2L)) Σ_τ ‖∇f_i(w_{k,τ})‖². Where η ≤ ζ/L, the sharper factor η(ζ/L − η) may stand for ηζ/(2L). "
+        "The client's loss is L-smooth and ζ-quasar-convex with the minimiser w*_i."
+    ),
+    source=Source("das2021", "Lemma 2"),
+    status=Status.PROVED,
+    conditions=LEMMA_2.conditions,
+    formula=approach,
+    examples=(
+        {
+            "client_distance": 3.0,
+            "squared_gradients": 40.0,
+            "step_size": 0.0625,
+            "smoothness": 2.0,
+            "quasar_convexity": 0.5,
+        },
     ),
 )
 
@@ -148,15 +220,16 @@ LEMMA_4 = Theorem(
     id="das.lemma-4",
     title="A client does not go far in a round",
     statement=(
-        "‖w_k − w_{k,τ}‖ ≤ 2ητ ‖∇f_i(w_k)‖ where ηLE ≤ 1/2. A sharper bound at any η is ((1 + ηL)^τ − 1)/L "
-        "‖∇f_i(w_k)‖, attained by f(w) = gw − Lw²/2"
+        "After τ of E steps of size η, a client's model is at distance ‖w_k − w_{k,τ}‖ ≤ 2ητ ‖∇f_i(w_k)‖ from "
+        "the model w_k of the round. The lemma asks for ηLE ≤ 1/2, with the smoothness L. A sharper bound at "
+        "any η is ((1 + ηL)^τ − 1)/L ‖∇f_i(w_k)‖, attained by f(w) = gw − Lw²/2."
     ),
     source=Source("das2021", "Lemma 4"),
     status=Status.PROVED,
     conditions=(
         Condition(
             "short-steps",
-            "ηLE ≤ 1/2",
+            "the step size η, the smoothness L and the number E of local steps have ηLE ≤ 1/2",
             lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness * inputs.local_steps, 0.5),
         ),
         Condition("smooth", "the client's loss is L-smooth"),
@@ -166,4 +239,61 @@ LEMMA_4 = Theorem(
     examples=({"gradient_norm": 1.0, "steps_taken": 7, "local_steps": 10, "step_size": 0.03125, "smoothness": 1.0},),
 )
 
-THEOREMS: tuple[Theorem, ...] = (LEMMA_2, LEMMA_4)
+
+@formula(
+    given="τ of E gradient steps of one client, from a model where its gradient has this norm.",
+    checks=(AtMost("steps_taken", "local_steps", "cannot exceed local_steps"),),
+)
+def later_gradient(
+    *,
+    gradient_norm: Annotated[float, GRADIENT_NORM],
+    steps_taken: Annotated[int, STEPS_TAKEN],
+    local_steps: LocalSteps,  # noqa: ARG001  the condition and the check read it
+    step_size: StepSize,
+    smoothness: Smoothness,
+) -> Outputs:
+    """Return lower bounds on the norm of a client's gradient after τ steps of a round.
+
+    Args:
+        gradient_norm: norm ‖∇f(w)‖ at the model of the round.
+        steps_taken: number τ of steps, at most `local_steps`.
+        local_steps: steps E of a client in a round.
+        step_size: step size η.
+        smoothness: smoothness L of the client's loss.
+
+    Returns:
+        `later_gradient_norm`, ‖∇f(w)‖/2, for ηLE ≤ 1/4. `sharper_later_gradient_norm`, (2 − (1 + ηL)^τ)‖∇f(w)‖ or 0,
+        which holds at any η.
+    """
+    product = step_size * smoothness
+    share = 1.0 - steps_taken * product * growth(product, steps_taken)
+    return {
+        "later_gradient_norm": 0.5 * gradient_norm,
+        "sharper_later_gradient_norm": max(share, 0.0) * gradient_norm,
+    }
+
+
+EQUATION_48 = Theorem(
+    id="das.equation-48",
+    title="A client's gradient does not vanish in a round",
+    statement=(
+        "After τ of E steps of size η a client's gradient has ‖∇f_i(w_{k,τ})‖ ≥ ‖∇f_i(w_k)‖/2, where w_k is the model "
+        "of the round. The proof asks for ηLE ≤ 1/4, with the smoothness L. A sharper bound at any η is (2 − (1 + "
+        "ηL)^τ) ‖∇f_i(w_k)‖, attained at τ = 1 by f(w) = Lw²/2."
+    ),
+    source=Source("das2021", "Appendix C, (48)"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "short-steps",
+            "the step size η, the smoothness L and the number E of local steps have ηLE ≤ 1/4",
+            lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness * inputs.local_steps, 0.25),
+        ),
+        Condition("smooth", "the client's loss is L-smooth"),
+        FULL_GRADIENTS,
+    ),
+    formula=later_gradient,
+    examples=({"gradient_norm": 1.0, "steps_taken": 7, "local_steps": 10, "step_size": 0.015625, "smoothness": 1.0},),
+)
+
+THEOREMS: tuple[Theorem, ...] = (LEMMA_2, LEMMA_2_DISTANCE, LEMMA_4, EQUATION_48)

@@ -71,13 +71,23 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance im
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedProblem(EqualClientsRound):
-    """A run and its loss, except for the noise and the number of rounds.
+    """A run of accelerated descent and its loss, except for the noise and the number of rounds.
 
-    With the objective `population`, there is one pass over disjoint batches, and the statistics are φ and v of the
+    With the objective `population`, there is one pass over disjoint batches, and the statistics are those of the
     distributions. With `empirical`, random batches of the same records are drawn in every round, and the statistics are
-    Φ̂ and v̂ of the data at hand. An absent statistic is L, its largest value; φ² + v² ≤ L² holds at every point. If
-    `envelope_smoothness` b is present, the loss is not smooth and the run descends on its envelope; `smoothness` is
-    then not used.
+    those of the data at hand.
+
+    Attributes:
+        lipschitz: Lipschitz constant L of the loss.
+        smoothness: smoothness β of the loss; not used on an envelope.
+        strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
+        initial_distance: distance of the first iterate from a minimiser.
+        diameter: diameter D of the domain.
+        initial_gap: bound on the excess risk of the first iterate.
+        gradient_std: standard deviation φ of a record's gradient; if None, L, its largest value.
+        heterogeneity: standard deviation v of the clients' expected gradients; if None, L. φ² + v² ≤ L² at every point.
+        envelope_smoothness: smoothness b of the Moreau envelope that replaces a loss that is not smooth; otherwise
+            None.
     """
 
     lipschitz: float
@@ -97,16 +107,17 @@ class AcceleratedProblem(EqualClientsRound):
 
         The envelope may have another minimiser. Its distance from the start is then bounded by the diameter only.
         """
-        b = self.envelope_smoothness
-        if b is None:
-            smoothness, strong_convexity = self.smoothness, self.strong_convexity
-        else:
-            smoothness, strong_convexity = b, self.envelope_convexity(b)
-        same_minimiser = b is None or strong_convexity == 0.0
+        smoothness, strong_convexity = self.smoothness, self.strong_convexity
+        initial_distance = self.initial_distance
+        if self.envelope_smoothness is not None:
+            smoothness = self.envelope_smoothness
+            strong_convexity = self.envelope_convexity(smoothness)
+            if strong_convexity > 0.0:
+                initial_distance = self.diameter
         return DescentFacts(
             smoothness=smoothness,
             strong_convexity=strong_convexity,
-            initial_distance=self.initial_distance if same_minimiser else self.diameter,
+            initial_distance=initial_distance,
             diameter=self.diameter,
             initial_gap=self.initial_gap + self.smoothing_gap,
         )
@@ -127,25 +138,32 @@ class AcceleratedProblem(EqualClientsRound):
     def variance(self, noise_std: float) -> Variance:
         """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
 
-        For the population it maximises over all φ and v with φ² + v² ≤ L² up to the given statistics. The variance is
-        linear in φ² and v², so the statistic with the larger factor is set first, and the other one to the remainder.
-
         Args:
             noise_std: standard deviation σ of a message's noise per coordinate.
         """
-        std = self.lipschitz if self.gradient_std is None else self.gradient_std
         if self.objective == "empirical":
+            std = self.lipschitz if self.gradient_std is None else self.gradient_std
             client_std = std if self.heterogeneity is None else self.heterogeneity
             return self.reused_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)
-        client_std = self.lipschitz if self.heterogeneity is None else self.heterogeneity
-        between = client_factor(clients=self.clients, participants=self.participants)
-        if between > 1.0 / (self.participants * self.batch_size):
-            client_std = min(client_std, self.lipschitz)
-            std = min(std, self._remaining_std(client_std))
-        else:
-            std = min(std, self.lipschitz)
-            client_std = min(client_std, self._remaining_std(std))
+        std, client_std = self._worst_statistics()
         return self.fresh_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)
+
+    def _worst_statistics(self) -> tuple[float, float]:
+        """Return the φ and v of the largest possible variance of a round's mean gradient, in loss/length.
+
+        φ is the standard deviation of a record's gradient, at most `gradient_std`. v is that of the clients' expected
+        gradients, at most `heterogeneity`. A Lipschitz constant L of the loss implies φ² + v² ≤ L². The variance is
+        linear in φ² and v². Hence the statistic with the larger factor is set first, and the other one to the
+        remainder.
+        """
+        std = self.lipschitz if self.gradient_std is None else self.gradient_std
+        client_std = self.lipschitz if self.heterogeneity is None else self.heterogeneity
+        sampling_factor = 1.0 / (self.participants * self.batch_size)
+        if client_factor(clients=self.clients, participants=self.participants) > sampling_factor:
+            client_std = min(client_std, self.lipschitz)
+            return min(std, self._remaining_std(client_std)), client_std
+        std = min(std, self.lipschitz)
+        return std, min(client_std, self._remaining_std(std))
 
     def _remaining_std(self, std: float) -> float:
         """Return √(L² − std²), rounded up: the largest value of one of φ and v if the other one is `std`."""
@@ -154,7 +172,14 @@ class AcceleratedProblem(EqualClientsRound):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedRisk:
-    """The bound in loss units, its terms, and the stages that attain it."""
+    """An upper bound on the expected excess risk of accelerated descent, in loss units.
+
+    Attributes:
+        total: the bound.
+        terms: summands of the bound by their causes: `optimisation`, `sampling` of records, `client_sampling`, `noise`,
+            and `smoothing`, the gap between loss and envelope.
+        stages: blocks of rounds with one step schedule each, with which the run attains the bound.
+    """
 
     total: float
     terms: Mapping[str, float]
@@ -162,7 +187,7 @@ class AcceleratedRisk:
 
     @property
     def outputs(self) -> Fields:
-        """The bound, its terms and the stages, under the names of the answers."""
+        """The bound `excess_risk`, its terms as `…_term`, and `stages`, as the fields of a response."""
         terms = {f"{name}_term": value for name, value in self.terms.items()}
         return {"excess_risk": self.total, **terms, "stages": [asdict(stage) for stage in self.stages]}
 
@@ -226,9 +251,10 @@ OBJECTIVE = Quantity(
 
 @request
 class AcceleratedRiskInputs(EqualClientsRun):
-    """A run of Algorithm 2 with equal clients.
+    """A run of accelerated descent (Algorithm 2 of Lowy and Razaviyayn) with equal clients.
 
-    If absent, φ (or Φ̂) and v (or v̂) are L, the distance is D, the gap is LD, and there is no envelope.
+    If absent, `gradient_std` and `heterogeneity` are the Lipschitz constant L, `initial_distance` is the diameter D,
+    `initial_gap` is LD, and there is no envelope.
     """
 
     diameter: Diameter
@@ -266,33 +292,49 @@ ACCELERATED_RISK_BOUND = Theorem(
     id="epsilond.accelerated-sgd-excess-risk",
     title="Excess risk of accelerated noisy mini-batch SGD, explicit at any noise",
     statement=(
-        "For one stage, E F(w^ag_T) − F* ≤ 2/(T(T + 1)) [v|w₀ − w*|² + V² Σ_{t≤T} t²/(μt(t + 1) + 4s)]. Here s "
-        "= v − βT/(T + 1) > 0. With the best v and μ = 0 the bound is 2βD₀²/(T + 1)² + 2D₀V√((2T + 1)/(6T(T + "
-        "1))). Stages follow one another by |w − w*|² ≤ 2(F(w) − F*)/μ. The envelope of a loss that is not "
-        "smooth adds L²/(2b)"
+        "After one stage of T rounds, E F(w^ag_T) − F* ≤ 2/(T(T + 1)) [v|w₀ − w*|² + V² Σ_{t≤T} t²/(μt(t + 1) + "
+        "4s)]. Here V² bounds the variance of a round's gradient, v is the prox weight, and s = v − βT/(T + 1) > 0. "
+        "With the best v and μ = 0 the bound is 2βD₀²/(T + 1)² + 2D₀V√((2T + 1)/(6T(T + 1))), for D₀ = |w₀ − w*|. "
+        "Stages follow one another by |w − w*|² ≤ 2(F(w) − F*)/μ. For a loss that is not smooth, the Moreau "
+        "envelope of smoothness b adds L²/(2b)"
     ),
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/accelerated_bound.py"),
     status=Status.PROVED,
     conditions=(
-        Condition("one-pass", "KR ≤ n for the population (the right side is KR if records are re-used)", _one_pass),
-        Condition("closed-convex-domain", "the domain is closed, convex, of diameter at most D, and holds the start"),
+        Condition(
+            "one-pass",
+            (
+                "for the population risk, a client has the records for R rounds of K (KR ≤ n); with re-used "
+                "records, the right side is KR"
+            ),
+            _one_pass,
+        ),
+        Condition(
+            "closed-convex-domain",
+            "the domain is closed and convex, its diameter is at most D, and it contains the start",
+        ),
         Condition(
             "loss",
             (
-                "Every record's loss is convex and L-Lipschitz, their mean β-smooth and μ-strongly convex on the "
-                "domain. With an envelope every record's loss is μ-strongly convex, and its own envelope is "
-                "descended"
+                "Every record's loss is convex and L-Lipschitz on the domain. The mean of the losses is β-smooth "
+                "and μ-strongly convex on the domain. With an envelope, every record's loss is μ-strongly convex, "
+                "and each step descends the Moreau envelopes of single records"
             ),
         ),
         Condition(
             "unbiased-gradients",
             (
-                "Clients are drawn uniformly in each round. Batches are disjoint and of independent records "
-                "(population), or drawn afresh without replacement (empirical). All clients hold n records"
+                "In each round, the participating clients are drawn uniformly. For the population risk, batches are "
+                "disjoint and of independent records. For the empirical risk, each batch is drawn afresh without "
+                "replacement. All clients hold n records"
             ),
         ),
         Condition(
-            "last-output", "The output is w^ag of the last stage. Every stage starts at that of the previous stage"
+            "last-output",
+            (
+                "The output is the point w^ag of the last stage. Every stage starts at the point w^ag of the "
+                "previous stage"
+            ),
         ),
     ),
     inputs=AcceleratedRiskInputs,

@@ -10,6 +10,8 @@ import numpy as np
 
 ROUNDING = 2.0**-36
 """Relative surcharge on every bound; it exceeds by far the rounding errors of the operations below."""
+SMALL_SUBTRACTION_RATIO = 0.03
+"""Ratio x/a below which x − a arctan(x/a) loses too many digits; x³/(3a²) is then within 0.1 % of it."""
 LISTED_TERMS = 1024
 """Number of terms of the sum that are added one by one; an integral bounds the others."""
 
@@ -24,10 +26,14 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class DescentFacts:
-    """Constants of the function that a run descends on: β, μ, and Δ if it is known.
+    """Constants of the function that a run of accelerated descent minimises.
 
-    `initial_distance` bounds the distance from the start to a minimiser over the domain. `diameter` is the diameter of
-    the domain, which bounds this distance for every later stage.
+    Attributes:
+        smoothness: smoothness β of the function.
+        strong_convexity: strong convexity μ of the function; 0 if it is only convex.
+        initial_distance: bound on the distance from the first iterate to a minimiser over the domain.
+        diameter: diameter of the domain, which bounds this distance for every later stage.
+        initial_gap: bound Δ on the excess risk of the first iterate; infinite if unknown.
     """
 
     smoothness: float
@@ -36,21 +42,31 @@ class DescentFacts:
     diameter: float
     initial_gap: float = math.inf
 
-    def squared_distance(self, gap: float, *, most: float) -> float:
-        """Return the least known bound on |w − w*|² if the excess risk is at most `gap` and |w − w*| ≤ `most`."""
-        squared = most * most
-        return min(squared, 2.0 * gap / self.strong_convexity) if self.strong_convexity > 0.0 else squared
+    def squared_distance(self, gap: float, *, largest_distance: float) -> float:
+        """Return the smallest known bound on |w − w*|², the squared distance of a point w from the minimiser w*.
+
+        Args:
+            gap: bound on the excess risk F(w) − F(w*). If μ > 0, it implies |w − w*|² ≤ 2 · gap/μ.
+            largest_distance: bound on |w − w*| that is known otherwise.
+        """
+        squared = largest_distance * largest_distance
+        if self.strong_convexity == 0.0:
+            return squared
+        return min(squared, 2.0 * gap / self.strong_convexity)
 
 
 @dataclass(frozen=True)
 class DescentBound:
-    """The bound E F(w^ag) − F* ≤ `optimisation` + `variance_factor` · V²."""
+    """The bound E F(w^ag) − F* ≤ `optimisation` + `variance_factor` · V² on the excess risk of an output w^ag.
+
+    V² bounds the variance of a gradient.
+    """
 
     optimisation: float
     variance_factor: float
 
     def at(self, variance: float) -> float:
-        """Return the bound at V² = `variance`, rounded up."""
+        """Return the bound on the excess risk at the gradient variance V² = `variance`, rounded up, in loss units."""
         variance_term = self.variance_factor * variance if variance > 0.0 else 0.0
         return (self.optimisation + variance_term) * (1.0 + ROUNDING)
 
@@ -59,7 +75,12 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
     """Return the factors A and B of a stage, for which E F(w^ag) − F(u) ≤ A E|w_0 − u|² + B V².
 
     The stage has T rounds and the prox weight v. It starts at w_0 and returns w^ag; u is any point of the domain, and
-    V² bounds the variance of a gradient. `accelerated_bound.py` has the proof.
+    V² bounds the variance of a gradient. With s = v − βT/(T + 1), the factors are
+
+        A = 2v/(T(T + 1)),
+        B = 2/(T(T + 1)) Σ_{t≤T} t²/(μt(t + 1) + 4s),   which is (2T + 1)/(12s) if μ = 0.
+
+    `accelerated_bound.py` has the proof.
 
     Args:
         stage: number T of rounds, and prox weight v.
@@ -70,36 +91,55 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
         A as `optimisation` and B as `variance_factor`. Both are infinite if v < βT/(T + 1), where the proof fails.
     """
     rounds, weight = float(stage.rounds), stage.prox_weight
-    spare = weight * (1.0 - 2.0**-51) - smoothness * (rounds / (rounds + 1.0))  # rounded down
-    if spare < 0.0:
+    lowered_weight = weight * (1.0 - 2.0**-51)  # keeps s, in the denominator of B, below its exact value
+    excess_weight = lowered_weight - smoothness * (rounds / (rounds + 1.0))
+    if excess_weight < 0.0:
         return DescentBound(math.inf, math.inf)
     scale = 2.0 / (rounds * (rounds + 1.0))
-    if strong_convexity == 0.0:
-        return DescentBound(scale * weight, (2.0 * rounds + 1.0) / (12.0 * spare) if spare > 0.0 else math.inf)
-    return DescentBound(scale * weight, scale * _upper_variance_sum(stage.rounds, 4.0 * spare, strong_convexity))
+    optimisation = scale * weight
+    if strong_convexity > 0.0:
+        variance_sum = _upper_variance_sum(stage.rounds, 4.0 * excess_weight, strong_convexity)
+        return DescentBound(optimisation, scale * variance_sum)
+    if excess_weight == 0.0:
+        return DescentBound(optimisation, math.inf)
+    return DescentBound(optimisation, (2.0 * rounds + 1.0) / (12.0 * excess_weight))
 
 
-def _upper_variance_sum(rounds: int, spare: float, strong_convexity: float) -> float:
-    """Return an upper bound on the sum Σ_{t≤T} t²/(μt(t + 1) + 4s), at most 0.2 % above it.
+def _upper_variance_sum(rounds: int, offset: float, strong_convexity: float) -> float:
+    """Return an upper bound on the sum Σ_{t≤T} t²/(μt(t + 1) + c), at most 0.2 % above it.
 
-    The terms increase in t. Hence the terms beyond m = `LISTED_TERMS` are at most the integral of x²/(μx² + 4s) over
+    The terms increase in t. Hence the terms beyond m = `LISTED_TERMS` are at most the integral of x²/(μx² + c) over
     [m + 1, T + 1].
 
     Args:
         rounds: number T of rounds.
-        spare: 4s, where s ≥ 0 is the excess of the prox weight over βT/(T + 1).
+        offset: c ≥ 0.
         strong_convexity: strong convexity μ > 0.
     """
     listed = np.arange(1.0, min(rounds, LISTED_TERMS) + 1.0)
-    total = float(np.sum(listed * listed / (strong_convexity * listed * (listed + 1.0) + spare)))
+    total = float(np.sum(listed * listed / (strong_convexity * listed * (listed + 1.0) + offset)))
     if rounds <= LISTED_TERMS:
         return total
-    low, high = LISTED_TERMS + 1.0, rounds + 1.0
-    knee = math.sqrt(spare / strong_convexity)
-    if high < 0.03 * knee:  # the difference below would cancel; x²/(4s) is a close upper bound
-        return total + (high**3 - low**3) / (3.0 * spare)
-    bent = knee * (math.atan2(high, knee) - math.atan2(low, knee)) if knee > 0.0 else 0.0
-    return total + (high - low - bent) / strong_convexity
+    return total + _upper_integral(LISTED_TERMS + 1.0, rounds + 1.0, offset, strong_convexity)
+
+
+def _upper_integral(low: float, high: float, offset: float, strong_convexity: float) -> float:
+    """Return the integral of x²/(μx² + c) over [low, high], or a close upper bound on it.
+
+    It is (x − a arctan(x/a))/μ between the limits, with a = √(c/μ). For x far below a the difference would lose its
+    digits, so the integral of the larger x²/c is returned.
+
+    Args:
+        low: lower limit of the integral.
+        high: upper limit of the integral.
+        offset: c ≥ 0.
+        strong_convexity: strong convexity μ > 0.
+    """
+    a = math.sqrt(offset / strong_convexity)
+    if high < SMALL_SUBTRACTION_RATIO * a:
+        return (high**3 - low**3) / (3.0 * offset)
+    arctangents = a * (math.atan2(high, a) - math.atan2(low, a)) if a > 0.0 else 0.0
+    return (high - low - arctangents) / strong_convexity
 
 
 def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: float) -> DescentBound:
@@ -112,41 +152,46 @@ def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: fl
             the diameter gives the smaller bound on the distance from the minimiser. Each choice is valid.
     """
     bound = DescentBound(descent.initial_gap, 0.0)
-    most = descent.initial_distance
+    largest_distance = descent.initial_distance
     for stage in stages:
         factors = stage_factors(stage, smoothness=descent.smoothness, strong_convexity=descent.strong_convexity)
-        bound = _after_stage(factors, bound, descent, most=most, variance=variance)
-        most = descent.diameter
+        bound = _bound_after_stage(factors, bound, descent, largest_distance=largest_distance, variance=variance)
+        largest_distance = descent.diameter
     return bound
 
 
-def _after_stage(
-    factors: DescentBound, before: DescentBound, descent: DescentFacts, *, most: float, variance: float
+def _bound_after_stage(
+    factors: DescentBound, before: DescentBound, descent: DescentFacts, *, largest_distance: float, variance: float
 ) -> DescentBound:
-    """Return the bound on the excess risk after one stage.
+    """Return the bound on the excess risk after one stage, A|w_0 − w*|² + B V² with the factors A and B of the stage.
 
-    If the function is strongly convex, the excess risk before the stage bounds the distance from the minimiser too. The
-    smaller one of this distance and `most` is used.
+    The squared distance |w_0 − w*|² of the stage's first iterate from the minimiser is at most `largest_distance`². For
+    strong convexity μ > 0 it is also at most 2/μ times the excess risk before the stage. The smaller bound is used.
 
     Args:
-        factors: factors of the stage, of `stage_factors`.
+        factors: A as `optimisation` and B as `variance_factor`.
         before: bound on the excess risk before the stage.
         descent: constants of the function.
-        most: bound on the distance of the stage's first iterate from the minimiser.
+        largest_distance: bound on |w_0 − w*|.
         variance: bound V² on the variance of a gradient.
     """
-    gap = before.at(variance)
-    if descent.strong_convexity > 0.0 and descent.squared_distance(gap, most=most) < most * most:
-        pull = 2.0 * factors.optimisation / descent.strong_convexity
-        return DescentBound(pull * before.optimisation, pull * before.variance_factor + factors.variance_factor)
-    return DescentBound(factors.optimisation * most * most, factors.variance_factor)
+    known_squared = descent.squared_distance(before.at(variance), largest_distance=largest_distance)
+    if known_squared < largest_distance * largest_distance:  # then μ > 0
+        contraction = 2.0 * factors.optimisation / descent.strong_convexity
+        variance_factor = contraction * before.variance_factor + factors.variance_factor
+        return DescentBound(contraction * before.optimisation, variance_factor)
+    return DescentBound(factors.optimisation * largest_distance * largest_distance, factors.variance_factor)
+
+
+WEIGHT_FRACTIONS = (1.0, 2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8, 2.0**-10, 0.0)
+"""Fractions of the excess prox weight that is optimal for μ = 0. They are compared if μ > 0, where less is optimal."""
 
 
 def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, variance: float) -> Stage:
     """Return a stage of T rounds with a nearly minimal bound. Every prox weight v above βT/(T + 1) is valid.
 
-    Let s = v − βT/(T + 1). For μ = 0, s = √(V²(2T + 1)T(T + 1)/(24 D₀²)) is optimal. For μ > 0 the best s is smaller:
-    this s, its fractions by powers of four, and 0 are compared.
+    Let s = v − βT/(T + 1). For μ = 0, s = √(V²(2T + 1)T(T + 1)/(24 D₀²)) is optimal. For μ > 0 the best s is smaller;
+    the `WEIGHT_FRACTIONS` of this s are compared.
 
     Args:
         rounds: number T of rounds.
@@ -154,24 +199,23 @@ def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, v
         squared_distance: bound D₀² on the squared distance from the first iterate to a minimiser.
         variance: bound V² on the variance of a gradient.
     """
-    least = descent.smoothness * (rounds / (rounds + 1.0)) * (1.0 + 2.0**-49)
-    cubed = (2.0 * rounds + 1.0) * rounds * (rounds + 1.0) / 24.0
-    spare = math.sqrt(variance * cubed / squared_distance)
+    least_weight = descent.smoothness * (rounds / (rounds + 1.0)) * (1.0 + 2.0**-49)  # above βT/(T + 1)
+    cubed_rounds = (2.0 * rounds + 1.0) * rounds * (rounds + 1.0) / 24.0
+    excess_weight = math.sqrt(variance * cubed_rounds / squared_distance)
     if descent.strong_convexity == 0.0:
-        return Stage(rounds=rounds, prox_weight=least + spare)
-    shares = [*(2.0**-power for power in range(0, 12, 2)), 0.0]
-    stages = [Stage(rounds=rounds, prox_weight=least + share * spare) for share in shares]
+        return Stage(rounds=rounds, prox_weight=least_weight + excess_weight)
 
-    def total(stage: Stage) -> float:
-        """Return the bound of a stage."""
+    def excess_risk(stage: Stage) -> float:
+        """Return the bound on the excess risk after the stage."""
         factors = stage_factors(stage, smoothness=descent.smoothness, strong_convexity=descent.strong_convexity)
         return DescentBound(factors.optimisation * squared_distance, factors.variance_factor).at(variance)
 
-    return min(stages, key=total)
+    weights = [least_weight + fraction * excess_weight for fraction in WEIGHT_FRACTIONS]
+    return min((Stage(rounds=rounds, prox_weight=weight) for weight in weights), key=excess_risk)
 
 
-PACES = (3.0, 2.0 * math.e, 10.0)
-"""Lengths of the early stages, in units of √(β/μ). Without noise, 2e reduces the excess risk fastest."""
+STAGE_LENGTHS = (3.0, 2.0 * math.e, 10.0)
+"""Lengths of the early stages, in units of √(β/μ) rounds. Without noise, 2e reduces the excess risk fastest."""
 MOST_STAGES = 64
 """Largest number of early stages, which bounds the time of the search."""
 
@@ -179,34 +223,34 @@ MOST_STAGES = 64
 def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple[Stage, ...]:
     """Return stages with R rounds in all, at which the bound on the excess risk is nearly minimal.
 
-    For μ = 0 this is one stage. For μ > 0, that one is compared with plans of several short stages of one length, which
-    a longer stage follows.
+    A convex function gets one stage. For a strongly convex function, one stage is compared with several short stages of
+    equal length that a last stage follows. More short stages are tried until they no longer reduce the bound.
 
     Args:
         rounds: number R of rounds.
         descent: constants of the function.
         variance: bound V² on the variance of a gradient.
     """
-    initial = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
+    initial = descent.squared_distance(descent.initial_gap, largest_distance=descent.initial_distance)
     best: tuple[Stage, ...] = (best_stage(rounds, descent=descent, squared_distance=initial, variance=variance),)
     if descent.strong_convexity == 0.0:
         return best
-    least = stages_bound(best, descent, variance=variance).at(variance)
-    for pace in PACES:
-        length = math.ceil(pace * math.sqrt(descent.smoothness / descent.strong_convexity))
-        for stages in _plans(rounds, length, descent=descent, squared_distance=initial, variance=variance):
-            value = stages_bound(stages, descent, variance=variance).at(variance)
-            if value < least:
-                best, least = stages, value
+    smallest_bound = stages_bound(best, descent, variance=variance).at(variance)
+    for relative_length in STAGE_LENGTHS:
+        length = math.ceil(relative_length * math.sqrt(descent.smoothness / descent.strong_convexity))
+        for stages in _multistage_plans(rounds, length, descent=descent, squared_distance=initial, variance=variance):
+            bound = stages_bound(stages, descent, variance=variance).at(variance)
+            if bound < smallest_bound:
+                best, smallest_bound = stages, bound
             elif len(stages) > 2:
                 break
     return best
 
 
-def _plans(
+def _multistage_plans(
     rounds: int, length: int, *, descent: DescentFacts, squared_distance: float, variance: float
 ) -> Iterator[tuple[Stage, ...]]:
-    """Yield plans with 1, 2, … early stages of one length, and a last stage with the remaining rounds.
+    """Yield plans with 1, 2, … early stages of equal length, and a last stage with the remaining rounds.
 
     The generator ends when a further early stage would not reduce the bound on the distance from the minimiser, when
     the rounds are used up, or after `MOST_STAGES` early stages.
@@ -222,9 +266,9 @@ def _plans(
     while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:
         early.append(best_stage(length, descent=descent, squared_distance=squared_distance, variance=variance))
         gap = stages_bound(early, descent, variance=variance).at(variance)
-        closer = descent.squared_distance(gap, most=descent.diameter)
-        if closer >= squared_distance:
+        reduced_distance = descent.squared_distance(gap, largest_distance=descent.diameter)
+        if reduced_distance >= squared_distance:
             return
-        squared_distance = closer
-        last = rounds - len(early) * length
-        yield (*early, best_stage(last, descent=descent, squared_distance=squared_distance, variance=variance))
+        squared_distance = reduced_distance
+        remaining = rounds - len(early) * length
+        yield (*early, best_stage(remaining, descent=descent, squared_distance=squared_distance, variance=variance))

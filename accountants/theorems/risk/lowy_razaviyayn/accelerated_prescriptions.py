@@ -17,20 +17,26 @@ from dataclasses import dataclass
 from epsilond.accountants.theorem import Reading
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import Aggregates, aggregates
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun, log_or_minus_infinity
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_gap,
     envelope_lipschitz,
     envelope_strong_convexity,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance, client_factor
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReusedRun(DescentRun):
-    """The federation and the loss. The envelope replaces a loss that is not smooth (Theorem 2.4).
+    """A federation whose records are re-used, and its loss, for Theorems E.1 and 2.4 of Lowy and Razaviyayn.
 
-    `empirical_gradient_std` is Φ̂, of the envelope if there is one. `empirical_heterogeneity` is v̂, and `gap` is Δ.
+    Theorem 2.4 replaces a loss that is not smooth by its Moreau envelope.
+
+    Attributes:
+        gap: excess risk Δ of the first iterate.
+        empirical_gradient_std: Φ̂, the root mean square deviation of the gradients of the records at hand from their
+            mean. It is of the envelope if there is one.
+        empirical_heterogeneity: v̂, the root mean square of the deviations of the clients' mean gradients.
     """
 
     gap: float
@@ -51,6 +57,16 @@ class ReusedRun(DescentRun):
             return any(group.batch_size < group.samples_per_client for group in groups)
         records = sum(group.clients * group.samples_per_client for group in groups)
         return participation.mean * self.federation.smallest_batch < records
+
+    def sampled_records(self, reading: Reading) -> float:
+        """Return the number MK of records by which sampling divides the variance of a record's gradient in a round.
+
+        It is infinite if a round uses all records, as sampling then adds no variance. `leaves_records_out` decides that
+        for the reading.
+        """
+        if not self.leaves_records_out(reading):
+            return math.inf
+        return self.federation.participation.mean * self.federation.smallest_batch
 
     @property
     def client_variance(self) -> float:
@@ -78,11 +94,14 @@ class ReusedRun(DescentRun):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedFigures:
-    """Figures of the appendix's statements in addition to the rounds and the risk.
+    """Numbers of the appendix's statement in addition to the rounds and the risk.
 
-    `terms` add up to the bound as a function of R, equation (30) or (32) of the paper. `variance` is the variance V² of
-    a round's gradient at the printed noise. `regularization` is λ = V/(2D√R), the weight of a quadratic regulariser.
-    `envelope_smoothness` is the smoothness b of the envelope in Theorem 2.4.
+    Attributes:
+        terms: terms of the bound as a function of the rounds R, equation (30) or (32) of the paper.
+        variance: variance V² of a round's averaged gradient at the printed noise.
+        regularization: weight λ = V/(2D√R) of the quadratic regulariser, with the diameter D of the domain.
+        aggregates: averages over the clients that the statement uses.
+        envelope_smoothness: smoothness b of the Moreau envelope in Theorem 2.4; None for a smooth loss.
     """
 
     terms: Mapping[str, float]
@@ -94,10 +113,15 @@ class AcceleratedFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPrescription:
-    """The run that Theorem E.1 or 2.4 prescribes, and its risk up to constants.
+    """The run that Theorem E.1 or 2.4 prescribes, and the order of its excess risk.
 
-    The theorem requires `rounds` ≥ `prescribed_rounds`, a real number that depends on the rounds. In an informal
-    statement it leaves out logarithms, and there are no `figures`.
+    Attributes:
+        rounds: number of rounds that is run. The theorem requires `rounds` ≥ `prescribed_rounds`.
+        prescribed_rounds: required number of rounds, before rounding up. It depends on `rounds`. Informal statements
+            leave out logarithms in it.
+        excess_risk: order of the excess risk in loss units, up to constants and logarithms.
+        logarithm_argument: argument of the logarithm in `prescribed_rounds`, which must exceed 1 if μ > 0.
+        figures: further numbers of the appendix's statement; None for an informal statement.
     """
 
     rounds: int
@@ -108,9 +132,10 @@ class AcceleratedPrescription:
 
 
 def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
-    """Return the smoothness of the envelope in Theorem 2.4, b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) if μ > 0.
+    """Return the smoothness b of the Moreau envelope that Theorem 2.4 prescribes.
 
-    `totals.participants` is M~, and `run.privacy` is dΨ~.
+    It is b = L²√M~/(D√(dΨ~)) for convex losses, and b = μM~L²/(dΨ~) if μ > 0. M~ is `totals.participants`, an average
+    number of participants, and dΨ~ is `run.privacy(totals)`, the cost of privacy.
     """
     squared, privacy = run.lipschitz * run.lipschitz, run.privacy(totals)
     if run.strong_convexity > 0.0:
@@ -123,18 +148,20 @@ def complete_prescription(
 ) -> AcceleratedPrescription:
     """Evaluate the appendix's statement of Theorem E.1, or of Theorem 2.4 for losses that need not be smooth.
 
-    The equations of the paper are (30) to (36). M* is M' if Ψ/M' ≤ ψ_max/M, and M otherwise. Theorem E.1 prescribes R =
-    max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(K dΨ~)} rounds, where ñ is the number of records of all clients. If μ > 0, the
-    first number is √(β/μ) ln(ΔμM*/(dΨ~)). In Theorem 2.4 it is L√M*/√(dΨ~), times ln(ΔμM*/(dΨ~)) if μ > 0, and L
-    replaces Φ̂. The risks are orders of magnitude. They may keep μ for the envelope's strong convexity μb/(μ + b),
-    which is at least μ/2 where b ≥ μ.
+    The statement consists of equations (30) to (36) of the paper. It prescribes a number of rounds (`_required_rounds`)
+    and, for a loss that is not smooth, an envelope (`envelope_for`). The risks are orders of magnitude. They may keep μ
+    for the envelope's strong convexity μb/(μ + b), which is at least μ/2 where b ≥ μ.
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds; None for the smallest number that meets its own prescription.
-        reading: "printed" does not divide by K in R (erratum E-10), and has M~ = √M' or √M in the envelope of Theorem
-            2.4 (E-06). "corrected" adds the sampling of clients: v̂²(N − M)/((N − 1) dΨ~) to R, and a term to the bound
-            (E-12).
+        reading: "printed" has the paper's formulas as they are. "corrected" divides by the batch size in R (erratum
+            E-10), takes the effective number of participants instead of its root in the envelope of Theorem 2.4
+            (E-06), and adds the sampling of clients to R and to the bound (E-12).
+
+    Returns:
+        The run and its risk. `excess_risk` is the privacy term of the bound. At the prescribed rounds, the other
+        terms are at most of its order.
     """
 
     def required_rounds(count: int) -> float:
@@ -144,21 +171,9 @@ def complete_prescription(
     chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = run.aggregates(chosen, reading)
     smoothness = run.smoothness if run.is_smooth else envelope_for(run, totals)
-    squared = run.lipschitz * run.lipschitz
-    participants = run.federation.participation.mean
-    average_noise = 256.0 * squared * chosen * totals.noise_ratio * participants
-    noise = run.dimension * (average_noise / participants)
-    clients = run.client_variance if reading == "corrected" else 0.0
-    batches = participants * run.federation.smallest_batch if run.leaves_records_out(reading) else math.inf
-    sampling = run.empirical_gradient_std * run.empirical_gradient_std / batches
-    total = sampling + noise + clients
-    privacy = run.dimension * squared * totals.noise_ratio
-    if run.strong_convexity > 0.0:
-        terms = _strongly_convex_terms(run, chosen, smoothness, sampling=sampling, clients=clients, privacy=privacy)
-    else:
-        # Equation (34) of the paper has L in this term, even where the variance V² has 2L (erratum E-36).
-        minibatch = sampling if run.is_smooth else squared / batches
-        terms = _convex_terms(run, chosen, smoothness, sampling=minibatch, clients=clients, privacy=privacy)
+    variance = _round_variance(run, totals, rounds=chosen, reading=reading)
+    total_variance = variance.sampling + variance.noise + variance.clients
+    terms = _bound_terms(run, totals, variance, rounds=chosen, smoothness=smoothness, reading=reading)
     return AcceleratedPrescription(
         rounds=chosen,
         prescribed_rounds=required_rounds(chosen),
@@ -166,12 +181,58 @@ def complete_prescription(
         logarithm_argument=_logarithm_argument(run, totals),
         figures=AcceleratedFigures(
             terms=terms,
-            variance=total,
-            regularization=math.sqrt(total / chosen) / (2.0 * run.diameter),
+            variance=total_variance,
+            regularization=math.sqrt(total_variance / chosen) / (2.0 * run.diameter),
             aggregates=totals,
             envelope_smoothness=None if run.is_smooth else smoothness,
         ),
     )
+
+
+def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading: Reading) -> Variance:
+    """Return the variance of one round's averaged gradient at the printed noise, by its parts.
+
+    The parts are Φ̂²/(MK) by the sampling of records, if a round leaves records out; v̂²(N − M)/(M(N − 1)) by the
+    sampling of clients, which "printed" leaves out (erratum E-12); and dσ²/M by the noise. The averages of the clients'
+    noise variances satisfy σ²/M = 256 L² R min{Ξ/M', ξ_max/M}.
+
+    Args:
+        run: the federation and the loss.
+        totals: averages of ξ over the clients; `totals.noise_ratio` is min{Ξ/M', ξ_max/M}.
+        rounds: number R of rounds.
+        reading: "printed" for the paper's formulas, "corrected" for those without its errors.
+    """
+    participants = run.federation.participation.mean
+    message_noise = 256.0 * run.lipschitz * run.lipschitz * rounds * totals.noise_ratio * participants
+    return Variance(
+        sampling=run.empirical_gradient_std * run.empirical_gradient_std / run.sampled_records(reading),
+        clients=run.client_variance if reading == "corrected" else 0.0,
+        noise=run.dimension * (message_noise / participants),
+    )
+
+
+def _bound_terms(
+    run: ReusedRun, totals: Aggregates, variance: Variance, *, rounds: int, smoothness: float, reading: Reading
+) -> dict[str, float]:
+    """Return the terms of the bound on the excess risk as a function of the number of rounds, up to constants.
+
+    Args:
+        run: the federation and the loss.
+        totals: averages of ξ over the clients.
+        variance: variance of one round's averaged gradient, of `_round_variance`.
+        rounds: number R of rounds.
+        smoothness: smoothness of the loss or of its envelope.
+        reading: "printed" for the paper's formulas, "corrected" for those without its errors.
+    """
+    squared = run.lipschitz * run.lipschitz
+    privacy = run.dimension * squared * totals.noise_ratio
+    sampling, clients = variance.sampling, variance.clients
+    if run.strong_convexity > 0.0:
+        return _strongly_convex_terms(run, rounds, smoothness, sampling=sampling, clients=clients, privacy=privacy)
+    if not run.is_smooth:
+        # Equation (34) of the paper has L in this term, even where the variance V² has 2L (erratum E-36).
+        sampling = squared / run.sampled_records(reading)
+    return _convex_terms(run, rounds, smoothness, sampling=sampling, clients=clients, privacy=privacy)
 
 
 def _convex_terms(
@@ -185,7 +246,11 @@ def _convex_terms(
         smoothness: smoothness of the loss or of its envelope.
         sampling: variance of one round's gradient by the sampling of records.
         clients: variance of one round's gradient by the sampling of clients.
-        privacy: d min{Ψ/M', ψ_max/M}, the part of the noise up to a constant.
+        privacy: variance of a round's averaged noise, summed over coordinates, divided by 256R.
+
+    Returns:
+        `optimisation`, βD²/R², for the smoothness β and the diameter D of the domain. `minibatch`, `clients` and
+        `privacy` are D√(sampling/R), D√(clients/R) and D√privacy.
     """
     return {
         "optimisation": smoothness * (run.diameter / rounds) ** 2,
@@ -198,9 +263,19 @@ def _convex_terms(
 def _strongly_convex_terms(
     run: ReusedRun, rounds: int, smoothness: float, *, sampling: float, clients: float, privacy: float
 ) -> dict[str, float]:
-    """Return the terms of the bound for strongly convex losses as a function of the rounds, up to constants.
+    """Return the terms of the bound for strongly convex losses as a function of the rounds R, up to constants.
 
-    The arguments are those of `_convex_terms`.
+    Args:
+        run: the federation and the loss, with strong convexity μ and the excess risk Δ of the first iterate.
+        rounds: number R of rounds.
+        smoothness: smoothness β of the loss or of its envelope.
+        sampling: variance of one round's gradient by the sampling of records.
+        clients: variance of one round's gradient by the sampling of clients.
+        privacy: variance of a round's averaged noise, summed over coordinates, divided by 256R.
+
+    Returns:
+        `optimisation`, Δe^{−R√(μ/β)}. `minibatch` and `clients` are the two variances divided by μR. `privacy` is the
+        argument `privacy` divided by μ.
     """
     mu = run.strong_convexity
     return {
@@ -216,50 +291,59 @@ def _logarithm_argument(run: ReusedRun, totals: Aggregates) -> float:
     return run.gap * run.strong_convexity * totals.plain_participants / run.privacy(totals)
 
 
-def _accelerated_rounds(run: ReusedRun, totals: Aggregates) -> float:
-    """Return the rounds that reduce the optimisation error to the cost of privacy.
+def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
+    """Return the number of rounds that reduces the optimisation error to the cost of privacy, before rounding up.
 
-    The prescribed R is the maximum of this number and of the rounds that average out the sampling of records.
+    The loss has Lipschitz constant L, smoothness β and strong convexity μ. D is the diameter of the domain, and Δ the
+    excess risk of the first iterate. With the average number M* = `totals.plain_participants` of participants in a
+    round and the cost of privacy dΨ~ = `run.privacy(totals)`, the number is
 
-    Args:
-        run: the federation and the loss; a loss that is not smooth is replaced by its envelope (Theorem 2.4).
-        totals: averages of ξ over the clients.
-    """
-    privacy_root = math.sqrt(run.privacy(totals))
-    participants_root = math.sqrt(totals.plain_participants)
-    if run.strong_convexity == 0.0:
-        if not run.is_smooth:
-            return run.lipschitz * participants_root / privacy_root
-        return math.sqrt(run.smoothness * run.diameter * participants_root / privacy_root)
-    argument = _logarithm_argument(run, totals)
-    log = math.log(argument) if argument > 0.0 else -math.inf
-    if not run.is_smooth:
-        return run.lipschitz * participants_root / privacy_root * log
-    return math.sqrt(run.smoothness / run.strong_convexity) * log
-
-
-def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
-    """Return the number of rounds that the appendix's statement of Theorem E.1 or 2.4 prescribes, a real number.
+        Theorem E.1 (smooth), μ = 0:      √(βD√M*/√(dΨ~)),
+        Theorem E.1 (smooth), μ > 0:      √(β/μ) ln(ΔμM*/(dΨ~)),
+        Theorem 2.4 (not smooth), μ = 0:  L√M*/√(dΨ~),
+        Theorem 2.4 (not smooth), μ > 0:  L√M*/√(dΨ~) · ln(ΔμM*/(dΨ~)).
 
     Args:
         run: the federation and the loss.
-        totals: averages of ξ over the clients.
-        reading: "printed" or "corrected", as `complete_prescription` explains.
+        totals: averages over the clients of their noise variances, up to a factor.
     """
-    privacy = run.privacy(totals)
+    privacy_root = math.sqrt(run.privacy(totals))
+    participants_root = math.sqrt(totals.plain_participants)
+    log_factor = 1.0 if run.strong_convexity == 0.0 else log_or_minus_infinity(_logarithm_argument(run, totals))
+    if not run.is_smooth:
+        return run.lipschitz * participants_root / privacy_root * log_factor
+    if run.strong_convexity > 0.0:
+        return math.sqrt(run.smoothness / run.strong_convexity) * log_factor
+    return math.sqrt(run.smoothness * run.diameter * participants_root / privacy_root)
+
+
+def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
+    """Return the number of rounds that the appendix's statement of Theorem E.1 or 2.4 prescribes, before rounding up.
+
+    It is the larger one of `_descent_rounds` and of the rounds after which the sampling of records costs no more than
+    privacy. The latter are Φ̂²/(K dΨ~) if a round leaves records out, otherwise 0. Φ̂ is the standard deviation of the
+    records' gradients, K the smallest batch size, and dΨ~ = `run.privacy(totals)` the cost of privacy.
+
+    Args:
+        run: the federation and the loss.
+        totals: averages over the clients of their noise variances, up to a factor.
+        reading: "printed" has 1 in place of K (erratum E-10). "corrected" adds v̂²(N − M)/((N − 1) dΨ~) for the sampling
+            of M of N clients, whose mean gradients have standard deviation v̂ (E-12).
+    """
     # Theorem 2.4 has L² in place of Φ̂² here, in both readings.
     gradient_std = run.empirical_gradient_std if run.is_smooth else run.lipschitz
     divisor = 1 if reading == "printed" else run.federation.smallest_batch
-    sampled = gradient_std * gradient_std / divisor if run.leaves_records_out(reading) else 0.0
+    sampling_variance = gradient_std * gradient_std / divisor if run.leaves_records_out(reading) else 0.0
     if reading == "corrected":
-        sampled += run.client_variance * run.federation.participation.mean
-    return max(_accelerated_rounds(run, totals), sampled / privacy)
+        sampling_variance += run.client_variance * run.federation.participation.mean
+    return max(_descent_rounds(run, totals), sampling_variance / run.privacy(totals))
 
 
 def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corrected") -> dict[str, float]:
-    """Return the constants of a Moreau envelope, under the names of the answers.
+    """Return the constants of a Moreau envelope, the smooth approximation of the loss, as the fields of a response.
 
-    They are its smoothness b, its largest distance from the loss, its Lipschitz constant and its strong convexity.
+    `envelope_smoothness` is b, and `smoothing_gap` the largest difference between loss and envelope.
+    `envelope_lipschitz` and `envelope_strong_convexity` are the envelope's other constants.
 
     Args:
         run: the federation and the loss.
@@ -274,62 +358,3 @@ def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corr
             strong_convexity=run.strong_convexity, envelope_smoothness=smoothness
         ),
     }
-
-
-def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
-    """Evaluate the statement of the main text for equal clients, in which constants are hidden.
-
-    It is that of Theorem E.1 for smooth losses, and that of Theorem 2.4 for others.
-    The equations of the paper are (28) and (29), or (10) and (11). R is the larger of two numbers. For a smooth loss
-    they are √(βD√M εn/(L√d)) and 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²). For other losses the first is √M εn/√(d ln(1/δ)),
-    and L replaces Φ̂. Let l = ln(DμMε²n²/(Ld)). If μ > 0, the first number is √(β/μ) l for a smooth loss, and is
-    multiplied by l for others.
-
-    Args:
-        run: a federation of equal clients, and the loss.
-        rounds: number R of rounds; None for the prescribed one.
-    """
-    (group,) = run.federation.groups
-    participants, reach = run.federation.participation.mean, group.epsilon * group.samples_per_client
-    private = run.dimension * -group.log_delta
-    argument = run.diameter * run.strong_convexity * participants * reach * reach / (run.lipschitz * run.dimension)
-    log = math.log(argument) if argument > 0.0 else -math.inf
-    if not run.is_smooth:
-        descent_rounds = math.sqrt(participants / private) * reach
-        if run.strong_convexity > 0.0:
-            descent_rounds *= log
-        relative_variance, cost = 1.0, private
-    else:
-        drift = run.smoothness * run.diameter * reach / run.lipschitz
-        if run.strong_convexity > 0.0:
-            descent_rounds = math.sqrt(run.smoothness / run.strong_convexity) * log
-        else:
-            descent_rounds = math.sqrt(drift * math.sqrt(participants / run.dimension))
-        relative_variance = (run.empirical_gradient_std / run.lipschitz) ** 2
-        cost = run.dimension * (math.log(2.0) - group.log_delta)
-    sampling_rounds = 0.0
-    if run.leaves_records_out("printed"):
-        sampling_rounds = reach * reach * relative_variance / (group.batch_size * private)
-    prescribed_rounds = max(descent_rounds, sampling_rounds)
-    chosen = rounds if rounds is not None else smallest_round_count(lambda _: prescribed_rounds)
-    if run.strong_convexity > 0.0:
-        scale = run.lipschitz * run.lipschitz * cost / (run.strong_convexity * reach * reach * participants)
-    else:
-        scale = run.lipschitz * run.diameter * math.sqrt(cost / participants) / reach
-    return AcceleratedPrescription(
-        rounds=chosen,
-        prescribed_rounds=prescribed_rounds,
-        excess_risk=scale,
-        logarithm_argument=argument if run.strong_convexity > 0.0 else math.inf,
-    )
-
-
-def speedup(run: ReusedRun) -> float:
-    """Return the factor by which Theorem 2.4 needs fewer rounds than earlier results, min{√M εn/√d, MK}.
-
-    It is for equal clients and convex losses (equation (10) of the paper), and leaves out logarithms.
-    """
-    (group,) = run.federation.groups
-    participants = run.federation.participation.mean
-    reach = group.epsilon * group.samples_per_client
-    return min(math.sqrt(participants / run.dimension) * reach, participants * group.batch_size)

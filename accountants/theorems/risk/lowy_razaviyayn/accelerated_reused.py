@@ -39,13 +39,12 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
     aggregate_outputs,
     noise_outputs,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_informal import informal_prescription, speedup
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
     AcceleratedPrescription,
     ReusedRun,
     complete_prescription,
     envelope_figures,
-    informal_prescription,
-    speedup,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import ENVELOPE_LIPSCHITZ, envelope_lipschitz
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import TWO_LEVELS
@@ -57,10 +56,11 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated.py"
 
 @request
 class ReusedInputs(UnlikeClientsInputs, ABC):
-    """A federation of equal or different clients, and the loss.
+    """A federation of equal or different clients, whose records are used in every round, and the loss.
 
-    If absent, the number of rounds is the prescribed one, all clients participate, and Δ is LD. Φ̂ and v̂ are those of
-    the weighted losses, averaged over clients with equal weights.
+    If absent, the number of rounds is the prescribed one, all clients participate, and `initial_gap` is LD, the largest
+    Lipschitz constant times the diameter. The statistics of the gradients are those of the weighted losses, averaged
+    over clients with equal weights.
     """
 
     empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
@@ -84,16 +84,17 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
 
 @request
 class SmoothReusedInputs(ReusedInputs):
-    """A federation with a smooth loss.
+    """A federation with a smooth loss, whose records are used in every round (Theorem E.1).
 
-    If absent, the number of rounds is the prescribed one, all clients participate, Φ̂ is L, and Δ is LD.
+    If absent, the number of rounds is the prescribed one, all clients participate, `empirical_gradient_std` is the
+    largest Lipschitz constant L, and `initial_gap` is LD.
     """
 
     smoothness: Smoothness
     empirical_gradient_std: Annotated[float | None, EMPIRICAL_GRADIENT_STD] = None
 
     def adds_own_noise(self, reading: Reading) -> bool:
-        """Return true: Theorem E.1 prints σ_i with the L_i of the client."""
+        """Return true, as Theorem E.1 scales each client's noise with the client's own Lipschitz constant L_i."""
         del reading
         return True
 
@@ -106,9 +107,9 @@ class SmoothReusedInputs(ReusedInputs):
 
 @request
 class EnvelopedInputs(ReusedInputs):
-    """A federation with a Lipschitz loss that need not be smooth.
+    """A federation with a Lipschitz loss that need not be smooth, whose records are used in every round (Theorem 2.4).
 
-    If absent, the number of rounds is the prescribed one, all clients participate, and Δ is LD.
+    If absent, the number of rounds is the prescribed one, all clients participate, and `initial_gap` is LD.
     """
 
     def run(self, reading: Reading, /) -> ReusedRun:
@@ -131,11 +132,18 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
             `complete_prescription` lists.
 
     Returns:
-        `excess_risk_scale` is the order of the risk at the prescribed rounds. `before_excess_risk_scale` is the order
-        as a function of the number of rounds that is run, and the sum of its `…_term`. The statement of the main text
-        has neither terms nor an envelope; for Theorem 2.4, `speedup` is the factor by which it needs fewer rounds than
-        earlier results. `aggregate_outputs` names the averages over the clients. Each of `groups` has its own noise;
-        the printed Theorem 2.4 uses the largest L for all groups.
+        `rounds` is the number of rounds that is run. `excess_risk_scale` is the order of the risk at
+        `prescribed_rounds`. The outputs of `noise_outputs` describe the noise; the printed Theorem 2.4 uses the largest
+        Lipschitz constant for all groups of clients.
+
+        The statement of the appendix adds the following. `before_excess_risk_scale` is the order of the risk at
+        `rounds`, before these are set to the prescribed number. It is the sum of the outputs whose names end in
+        `_term`. `gradient_variance` is the variance of a round's gradient, and `regularization` the weight of the
+        quadratic regulariser. `envelope_figures` are the constants of the Moreau envelope, the smooth approximation of
+        the loss in Theorem 2.4. `aggregate_outputs` are averages over the clients.
+
+        The statement of the main text of Theorem 2.4 adds `speedup`, the factor by which it needs fewer rounds than
+        earlier results.
     """
     prescription, run = inputs.prescription(reading), inputs.run(reading)
     outputs: Fields = {
@@ -185,72 +193,125 @@ def _sizes(inputs: ReusedInputs) -> Sides:
 
 
 CONDITIONS = (
-    Condition("epsilon-range", "ε ≤ 2 ln(2/δ) in the informal statement, ε ≤ ln(2/δ) in the complete", epsilon_range),
+    Condition(
+        "epsilon-range",
+        "ε ≤ 2 ln(2/δ) in the informal statement, and ε ≤ ln(2/δ) in the complete statement",
+        epsilon_range,
+    ),
     MINIMAL_BATCH,
     DRAWN_ONCE,
     PRESCRIBED_ROUNDS,
     Condition(
         "all-participate",
-        "M = N, or v̂ = 0 (then the right side is M, or the least M_r if random): the printed V² omits client sampling",
+        (
+            "All N clients take part (M = N), or their mean gradients do not differ (v̂ = 0). The printed "
+            "variance V² omits the sampling of clients. If v̂ = 0, the right side is the number M of "
+            "participants, or the least number M_r if it is random"
+        ),
         _full_participation,
     ),
-    Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
-    Condition("initial-gap", "Δ ≤ L D", _gap),
+    Condition(
+        "logarithm",
+        "the argument of the logarithm in the prescribed rounds exceeds 1 (it is unbounded if μ = 0)",
+        _logarithm,
+    ),
+    Condition(
+        "initial-gap",
+        "the initial excess risk Δ is at most the Lipschitz constant L times the diameter D (Δ ≤ LD)",
+        _gap,
+    ),
     FRESH_NOISE,
     INSIDE_DOMAIN,
     Condition(
         "equal-clients",
         (
-            "All clients hold the same number of records (fewest and most), as Lemma E.6 of the printed V² needs. "
-            "Corrected, Φ̂ is the mean over clients of their own mean squares, and nothing more is required"
+            "All clients hold the same number of records (compared: the fewest and the most). The printed "
+            "variance V² rests on Lemma E.6, which needs this. The corrected formulas take Φ̂² as the mean over "
+            "clients of their own mean squares, and do not need it"
         ),
         _sizes,
     ),
-    Condition("hidden-constants", "constants and logarithms that the statement's risks leave out", undecidable=True),
+    Condition("hidden-constants", "the risks of the statement leave out constants and logarithms", undecidable=True),
 )
 
 # Errata -------------------------------------------------------------------------------------------------------------
 BATCH_IN_ROUNDS = Erratum(
     "E-10",
     grade=Grade.REFINEMENT,
-    printed="the complete R has Φ̂²/(dΨ~), the informal one is divided by K",
-    truth="the proof needs the quotient by K only: K = 100, n = 1000, M = N = 10, d = 20 prescribe 12 rounds, not 855",
+    printed=(
+        "The number of rounds R has a term for mini-batches of K records. The complete version states it as "
+        "Φ̂²/(dΨ~), with L² for Φ̂² in Theorem 2.4. Up to a logarithm, the informal version states this term "
+        "divided by K. Here Φ̂² is the mean square deviation of the gradients of records, and L is the Lipschitz "
+        "constant. The product of the dimension d and Ψ~ is the cost of privacy."
+    ),
+    truth=(
+        "The proof needs the quotient by K only, which is Φ̂²/(KdΨ~). Take Φ̂ = 2, K = 100, n = 1000 records of a "
+        "client, M = N = 10 clients and d = 20. Then 12 rounds suffice, and the printed term prescribes 855."
+    ),
     test=f"{_TESTS}::test_the_printed_rounds_forget_the_batch",
+    place=(
+        "Theorem E.1 (complete version), R after (30) and (32); Theorem 2.4 (complete version), R before (34) and (36)"
+    ),
+    charitable="The bound holds with more rounds than it needs, and so the printed statement holds.",
 )
 UNBALANCED = Erratum(
     "E-11",
     grade=Grade.PROVED_WRONG,
-    printed="n_i may differ; Φ̂² is normalised by 1/N",
+    printed=(
+        "Theorem E.1 lets client i hold a number n_i of records of its own. It defines Φ̂² as a sum over all "
+        "records divided by the number N of clients. The summands are the squared deviations of the gradients of "
+        "records from the gradient of the empirical risk F̂. The proof of Lemma E.5 applies Lemma E.6, for which "
+        "these deviations have to add to 0."
+    ),
     truth=(
-        "F̂ weighs clients equally. The records' gradients therefore do not average to its gradient unless all "
-        "n_i are equal. Also, Φ̂² is a mean over all records, n times less"
+        "The empirical risk F̂ weighs clients equally. The gradients of the records therefore do not average to the "
+        "gradient of F̂ unless all n_i are equal. Clients with the gradients (1) and (0, 0.5, −2) are a "
+        "counterexample. Lemma E.5 itself fails for clients of 2 and 200 records, even if all take part. With Φ̂² as a "
+        "mean over all records, its bound is then 0.005 for a variance of 0.25."
     ),
     test=f"{_TESTS}::test_unequal_clients_do_not_average_to_the_objective",
+    place="Theorem E.1 (complete version), definition of Φ̂²; Lemma E.5, end of the proof, which uses Lemma E.6",
+    charitable=(
+        "With 1/N as printed, V² of Theorem E.1 bounds the variance for all n_i. With the mean over all records, as "
+        "in Lemma E.5, no reading that we know makes the step hold for different n_i."
+    ),
 )
 SECOND_TERM = Erratum(
     "E-36",
     grade=Grade.REFINEMENT,
-    printed="L D/√(MKR) in (34), while V² of its λ has 4L² for a gradient of the envelope",
-    truth="the same in both: L, as the envelope is L-Lipschitz on the domain (E-17)",
+    printed=(
+        "The convex bound has the term LD/√(MKR) for mini-batches of K records. The variance V², from which the "
+        "regularisation λ is computed, has 4L²/(MK). Here L is the Lipschitz constant of the loss, and D the "
+        "diameter of the domain. M is the number of participants and R the number of rounds."
+    ),
+    truth="The constant is L in both places, as the Moreau envelope is L-Lipschitz on the domain (E-17).",
     test=f"{_TESTS}::test_the_second_term_of_34_is_printed_without_a_factor_of_two",
+    place="Theorem 2.4 (complete version), the convex bound before (34), and V² at the beginning",
+    charitable="The bound is stated up to a constant, which covers the factor of 2. The statement holds.",
 )
 
 THEOREM_E_1 = Theorem(
     id="lowy.e.1",
     title="Accelerated mini-batch SGD on the data at hand, smooth losses",
     statement=(
-        "Take the noise of Theorem 2.1 and R = max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(KdΨ~)} rounds of Algorithm "
-        "2. They are (ε, δ) for every record against everyone but its client. The risk is E F̂ − F̂* = Õ(D√(d "
-        "min{Ψ/M', ψ_max/M})). M* is M' or M, by the smaller of Ψ/M' and ψ_max/M. If μ-strongly convex, √(β/μ) "
-        "ln(ΔμM*/(dΨ~)) comes first in R, and the risk is Õ((d/μ) min{Ψ/M', ψ_max/M}). Read here: M = N or v̂ "
-        "= 0, else R also counts v̂²(N − M)/((N − 1)dΨ~)"
+        "Algorithm 2 runs with the noise of Theorem 2.1 for R = max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(KdΨ~)} rounds. "
+        "The run is (ε, δ) for every record against everyone but its client. The excess risk is E F̂ − F̂* = Õ(D√(d "
+        "min{Ψ/M', ψ_max/M})). M* is M' or M, by the smaller of Ψ/M' and ψ_max/M. If the objective is μ-strongly "
+        "convex, the first number in R is √(β/μ) ln(ΔμM*/(dΨ~)), and the excess risk is Õ((d/μ) min{Ψ/M', "
+        "ψ_max/M}). We read the statement for M = N or v̂ = 0; otherwise R also counts v̂²(N − M)/((N − 1)dΨ~)"
     ),
     source=Source("lowy2023", "Theorem E.1"),
     status=Status.PROVED,
     constants="hidden",
     conditions=(
         *CONDITIONS,
-        Condition("loss", "every record's loss is convex, L-Lipschitz and β-smooth, their mean μ-strongly convex"),
+        Condition(
+            "loss",
+            (
+                "every record's loss is convex, L-Lipschitz and β-smooth, and the mean of the losses is μ-strongly "
+                "convex"
+            ),
+        ),
         EQUAL_SHARES,
     ),
     errata=(*PRIVACY_ERRATA, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS),
@@ -266,10 +327,11 @@ THEOREM_2_4 = Theorem(
     id="lowy.2.4",
     title="Accelerated mini-batch SGD on the data at hand, without smoothness",
     statement=(
-        "Theorem E.1 is applied to the Moreau envelope. Its smoothness is b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) "
-        "if μ > 0. The rounds are R = max{L√M*/√(dΨ~), 1{MK < ñ}L²/(KdΨ~)}. If μ > 0, the first has the factor "
-        "ln(ΔμM*/(dΨ~)). The risk is E F̂ − F̂* = Õ(D√(d min{Ψ/M', ψ_max/M})). If μ > 0, it is Õ((d/μ) "
-        "min{Ψ/M', ψ_max/M}). M* is M' or M, by the smaller of Ψ/M' and ψ_max/M"
+        "Theorem E.1 is applied to the Moreau envelope of the loss. The smoothness of the envelope is b = "
+        "L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) if μ > 0. The number of rounds is R = max{L√M*/√(dΨ~), 1{MK < "
+        "ñ}L²/(KdΨ~)}. If μ > 0, the first number in R has the factor ln(ΔμM*/(dΨ~)). The excess risk is E F̂ − F̂* "
+        "= Õ(D√(d min{Ψ/M', ψ_max/M})). If μ > 0, the excess risk is Õ((d/μ) min{Ψ/M', ψ_max/M}). M* is M' or M, by "
+        "the smaller of Ψ/M' and ψ_max/M"
     ),
     source=Source("lowy2023", "Theorem 2.4"),
     status=Status.PROVED,
@@ -277,7 +339,10 @@ THEOREM_2_4 = Theorem(
     conditions=(
         *CONDITIONS,
         Condition("loss", "every record's loss is μ-strongly convex (μ may be 0) and L-Lipschitz on the domain"),
-        Condition("proximal-steps", "the gradients sent are those of the records' envelopes, at points of the domain"),
+        Condition(
+            "proximal-steps",
+            "clients send gradients of the Moreau envelopes of their records' losses, taken at points of the domain",
+        ),
         EQUAL_SHARES,
     ),
     errata=(*PRIVACY_ERRATA, ENVELOPE_LIPSCHITZ, PARTICIPANTS, BATCH_IN_ROUNDS, UNBALANCED, TWO_LEVELS, SECOND_TERM),

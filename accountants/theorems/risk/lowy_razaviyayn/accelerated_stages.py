@@ -61,7 +61,7 @@ def _strongly_convex_and_smooth(record: FormulaRequest) -> None:
 
 @request
 class StagesInputs:
-    """A strongly convex problem, and the number of rounds of the run."""
+    """A strongly convex problem, and the number of rounds of a run of accelerated descent in stages (Algorithm 2)."""
 
     smoothness: Smoothness
     strong_convexity: StrongConvexity
@@ -133,27 +133,40 @@ def _first_stage(inputs: StagesInputs) -> Sides:
 INVERTED_PRODUCT = Erratum(
     "E-15",
     grade=Grade.MISPRINT,
-    printed="v_k = max{2β, √(μV²/(3Δ2^{−(k−1)} R_k(R_k + 1)(R_k + 2)))}, which is always 2β",
+    printed=(
+        "Stage k of R_k rounds uses the weight v_k = max{2β, √(μV²/(3Δ2^{−(k−1)} R_k(R_k + 1)(R_k + 2)))} of the "
+        "proximal term. Here β is the smoothness and μ the strong convexity of the objective. V² is the variance of "
+        "the gradient of a round, and Δ the initial excess risk."
+    ),
     truth=(
-        "The rounds multiply. Where the inner loop does not use μ, the risk with the printed v_k stays far "
-        "above the intended gap. Where it does, as in Algorithm 2, both reach the gap"
+        "The product R_k(R_k + 1)(R_k + 2) belongs in the numerator. As printed, v_k is always 2β. If the inner "
+        "loop does not use μ, the risk with the printed v_k stays far above the intended gap. If it uses μ, as in "
+        "Algorithm 2, both weights reach the gap."
     ),
     test=f"{_TESTS}::test_the_printed_prox_weight_misses_where_the_inner_loop_knows_no_convexity",
+    place="proof of Theorem E.1, multi-stage implementation of Algorithm 2, step 1",
+    charitable=("If the inner loop uses μ, as in Algorithm 2, the intended gap is reached with the printed v_k too."),
 )
 ALGORITHM_2 = Theorem(
     id="lowy.algorithm-2",
     title="Accelerated noisy mini-batch SGD in stages",
     statement=(
-        "Stage k has R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉ rounds with α_r = 2/(r + 1) and η_r = "
-        "4v_k/(r(r + 1)). Here v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}. Each stage starts "
-        "from the output of the previous one. The excess risk after stage k is at most Δ2^{−k}"
+        "Stage k has R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉ rounds with α_r = 2/(r + 1) and η_r = 4v_k/(r(r + "
+        "1)). Here V² bounds the variance of a round's gradient, and Δ the initial excess risk. The prox weight is "
+        "v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}. Each stage starts from the output of the "
+        "previous one. The excess risk after stage k is at most Δ2^{−k}"
     ),
     source=Source("lowy2023", "Algorithm 2 and the proof of Theorem E.1"),
     status=Status.PROVED,
     conditions=(
-        Condition("first-stage", "R ≥ R_1: the rounds pay for one stage", _first_stage),
-        Condition("unbiased-gradients", "given the past, a round's gradient is unbiased with mean squared error ≤ V²"),
-        Condition("loss", "the objective is μ-strongly convex and β-smooth on the domain, closed and convex"),
+        Condition("first-stage", "the R rounds suffice for the R_1 rounds of the first stage (R ≥ R_1)", _first_stage),
+        Condition(
+            "unbiased-gradients",
+            "given the past, the gradient of a round is unbiased, and its mean squared error is at most V²",
+        ),
+        Condition(
+            "loss", ("the objective is μ-strongly convex and β-smooth on the domain, which is closed and convex")
+        ),
     ),
     errata=(INVERTED_PRODUCT,),
     inputs=StagesInputs,
@@ -181,14 +194,16 @@ def convex_rate(
         rounds: number T of rounds.
 
     Returns:
-        `scale` is the order of the lemma, and `regularization` the weight of its quadratic regulariser. `excess_risk`
-        is the explicit bound of `accelerated_bound.py`, which one stage with `prox_weight` attains.
+        `scale` is the order of the lemma, βD²/T² + DV/√T for the initial distance D. `regularization` is the weight
+        V/(D√T) of its quadratic regulariser. `excess_risk` is the explicit bound of `accelerated_bound.py`, which one
+        stage with `prox_weight` attains.
     """
     descent = DescentFacts(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
-    drift = initial_distance / rounds
+    distance_per_round = initial_distance / rounds
+    optimisation = smoothness * distance_per_round * distance_per_round
     return {
-        "scale": smoothness * drift * drift + math.sqrt(gradient_variance / rounds) * initial_distance,
+        "scale": optimisation + math.sqrt(gradient_variance / rounds) * initial_distance,
         "regularization": math.sqrt(gradient_variance / rounds) / initial_distance,
         "excess_risk": stages_bound(stages, descent, variance=gradient_variance).at(gradient_variance),
         "prox_weight": stages[0].prox_weight,
@@ -217,8 +232,8 @@ def strongly_convex_rate(
         rounds: number T of rounds.
 
     Returns:
-        `scale` is the order of the lemma. `excess_risk` is the explicit bound of `accelerated_bound.py`, and `stages`
-        are the stages that attain it.
+        `scale` is the order of the lemma, Δe^{−T√(μ/β)} + V²/(μT). `excess_risk` is the explicit bound of
+        `accelerated_bound.py`, and `stages` are the stages that attain it.
     """
     descent = DescentFacts(
         smoothness=smoothness,
@@ -237,13 +252,17 @@ def strongly_convex_rate(
 
 
 UNBIASED = Condition(
-    "unbiased-gradients", "given the past, a round's gradient is unbiased, its mean squared error at most V²"
+    "unbiased-gradients",
+    "given the past, the gradient of a round is unbiased, and its mean squared error is at most V²",
 )
-HIDDEN = Condition("hidden-constants", "the constants and logarithms that the scale leaves out", undecidable=True)
+HIDDEN = Condition("hidden-constants", "the order of the risk leaves out constants and logarithms", undecidable=True)
 LEMMA_E11 = Theorem(
     id="lowy.lemma-e.11",
     title="Accelerated stochastic descent on a convex loss",
-    statement="Add (V/(2|w₀ − w*|√T))|w − w₀|² to F. Then E F(w^ag_T) − F* ≲ β|w₀ − w*|²/T² + V|w₀ − w*|/√T",
+    statement=(
+        "Accelerated descent runs for T rounds on F plus the regulariser (V/(2|w₀ − w*|√T))|w − w₀|². Here V² "
+        "bounds the variance of a round's gradient. Then E F(w^ag_T) − F* ≲ β|w₀ − w*|²/T² + V|w₀ − w*|/√T"
+    ),
     source=Source("lowy2023", "Lemma E.11"),
     status=Status.PROVED,
     constants="hidden",
@@ -254,7 +273,10 @@ LEMMA_E11 = Theorem(
 LEMMA_E12 = Theorem(
     id="lowy.lemma-e.12",
     title="Accelerated stochastic descent on a strongly convex loss",
-    statement="E F(w^ag) − F* ≲ Δ e^{−T√(μ/β)} + V²/(μT) after T rounds in stages",
+    statement=(
+        "After T rounds in stages, E F(w^ag) − F* ≲ Δ e^{−T√(μ/β)} + V²/(μT). Here V² bounds the variance of a "
+        "round's gradient, and Δ is the initial excess risk"
+    ),
     source=Source("lowy2023", "Lemma E.12"),
     status=Status.PROVED,
     constants="hidden",
@@ -283,14 +305,18 @@ def round_weights(
 ) -> Outputs:
     """Return the weights with which a round of accelerated descent combines its points.
 
-    A round evaluates the gradient g at w^md = `aggregate_weight` w^ag + `iterate_weight` w. Then w becomes the
+    The points are the iterate w, the running average w^ag, which is the output of the stage, and the point w^md between
+    them. A round evaluates the gradient g at w^md = `aggregate_weight` w^ag + `iterate_weight` w. Then w becomes the
     projection of `middle_weight` w^md + `kept_weight` w − `step_size` g on the domain, and w^ag becomes
     `alpha` w + (1 − `alpha`) w^ag. The weights of w^md add to 1. Hence w^md is in the domain.
 
     Args:
         round_number: number r of the round within its stage, from 1.
-        prox_weight: prox weight v of the stage.
-        strong_convexity: μ; 0 if the loss is only convex.
+        prox_weight: prox weight v > 0 of the stage. A larger v gives shorter steps.
+        strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
+
+    Returns:
+        The weights above, and `eta`, the weight η = 4v/(r(r + 1)) of the squared distance from w in the round.
     """
     alpha = 2.0 / (round_number + 1.0)
     complement = (round_number - 1.0) / (round_number + 1.0)
@@ -320,7 +346,7 @@ WEIGHTS = Theorem(
     ),
     source=Source("lowy2023", "Algorithm 2"),
     status=Status.PROVED,
-    conditions=(Condition("closed-convex-domain", "the domain is closed and convex, and holds the start"),),
+    conditions=(Condition("closed-convex-domain", "the domain is closed and convex, and it contains the start"),),
     formula=round_weights,
     examples=(
         {"round_number": 1, "prox_weight": 2.0},

@@ -48,16 +48,20 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     EXACT_PROXIMAL_STEP,
     FEDERATED_RISK,
     FederatedRun,
-    unequal_variance,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_problem import unequal_variance
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnequalAcceleratedProblem(AcceleratedProblem):
-    """A problem with clients that differ.
+    """A run of accelerated descent and its loss, with clients that differ.
 
-    The inherited counts are the smallest ones, and L is the root mean square of the L_i. `heaviest` is the largest p_i
-    N. The statistics are those of the weighted losses, averaged over clients with equal weights.
+    The inherited counts of records are the smallest ones, and L is the root mean square of the clients' L_i. The
+    statistics are those of the weighted losses, averaged over clients with equal weights.
+
+    Attributes:
+        groups: the clients, with the Lipschitz constants L_i of their weighted losses.
+        heaviest: largest factor p_i N of a client's losses by its weight p_i.
     """
 
     groups: tuple[ClientGroup, ...]
@@ -97,8 +101,8 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
             noise_std: root mean square over clients of the noise per coordinate.
         """
         used_once = self.objective == "population"
-        largest = math.inf if self.gradient_std is None else self.gradient_std * self.gradient_std
-        largest_between = math.inf if self.heterogeneity is None else self.heterogeneity * self.heterogeneity
+        largest = _square_or_infinity(self.gradient_std)
+        largest_between = _square_or_infinity(self.heterogeneity)
         return unequal_variance(
             self.groups,
             participants=self.participants,
@@ -111,14 +115,23 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         )
 
 
+def _square_or_infinity(std: float | None) -> float:
+    """Return the square of a standard deviation; infinity if it is not given."""
+    return math.inf if std is None else std * std
+
+
 @request
 class FederatedAcceleratedInputs(FederatedRun):
-    """A run of Algorithm 2 with clients that may differ.
+    """A run of accelerated descent (Algorithm 2 of Lowy and Razaviyayn) with clients that may differ.
 
-    If absent, φ (or Φ̂) and v (or v̂) have their largest values, the distance is D, the gap is LD, and b is nearly the
-    best one. For the population, `gradient_std` and `heterogeneity` are φ and v of the distributions. For the empirical
-    loss they are Φ̂ and v̂ of the data at hand. Both are of the weighted losses; Φ̂ is the root mean square over
-    clients of their own statistics.
+    With the objective `population`, `gradient_std` is the standard deviation of a record's gradient about its client's
+    expected one. With `empirical`, it is about the mean gradient of all records at hand. It is the root mean square
+    over clients of their own values. `heterogeneity` is the standard deviation of the clients' mean gradients. Both are
+    of the weighted losses.
+
+    If absent, these two have their largest values, `initial_distance` is the diameter D, and `initial_gap` is LD for
+    the mean Lipschitz constant L. A loss that is not smooth is replaced by its Moreau envelope, a smooth approximation.
+    If absent, the smoothness of the envelope is one that nearly minimises the bound.
     """
 
     diameter: Diameter
@@ -132,7 +145,7 @@ class FederatedAcceleratedInputs(FederatedRun):
         """Return the clients and the loss on its envelope of smoothness b, or on the loss itself if b is None."""
         groups = self.groups
         clients = sum(group.clients for group in groups)
-        mean = math.fsum(group.clients / clients * group.lipschitz for group in groups)
+        mean_lipschitz = math.fsum(group.clients / clients * group.lipschitz for group in groups)
         return UnequalAcceleratedProblem.of_groups(
             groups,
             heaviest=max(self.scales),
@@ -142,7 +155,7 @@ class FederatedAcceleratedInputs(FederatedRun):
             strong_convexity=self.strong_convexity,
             initial_distance=self.initial_distance or self.diameter,
             diameter=self.diameter,
-            initial_gap=self.initial_gap or mean * self.diameter,
+            initial_gap=self.initial_gap or mean_lipschitz * self.diameter,
             gradient_std=self.gradient_std,
             heterogeneity=self.heterogeneity,
             objective=self.objective,
@@ -151,13 +164,13 @@ class FederatedAcceleratedInputs(FederatedRun):
 
     @property
     def envelope(self) -> float | None:
-        """The b of the request, or nearly the best one; None for a smooth loss."""
+        """The smoothness b of the envelope: that of the request, or nearly the best one; None for a smooth loss."""
         if self.smoothness is not None or self.envelope_smoothness is not None:
             return self.envelope_smoothness
         return best_envelope_smoothness(self.problem_on(None), noise_std=self.noise_std, rounds=self.rounds)
 
     def risk(self, envelope_smoothness: float | None) -> AcceleratedRisk:
-        """Return the bound on an envelope, or on the loss itself."""
+        """Return the bound on the excess risk of a run on an envelope of smoothness b, or on the loss itself."""
         problem = self.problem_on(envelope_smoothness)
         return accelerated_risk(problem, noise_std=self.noise_std, rounds=self.rounds)
 
@@ -187,25 +200,36 @@ FEDERATED_ACCELERATED_RISK = Theorem(
     title="Excess risk of accelerated noisy mini-batch SGD for clients that differ, smooth or not",
     statement=(
         "The bound is that of epsilond.accelerated-sgd-excess-risk with another V². Here V² is the largest "
-        "mean_i(a_i w_i²)/M + c s² + d mean_i(σ_i²)/M, with M = 1/E[1/M_r]. The constraints are w_i ≤ L_i, "
-        "mean_i(w_i²) + s² ≤ mean_i(L_i²) and the given statistics. Without smoothness it is on the Moreau "
-        "envelope, with mean_i(L_i²)/(2b) more; L_i of the weighted losses"
+        "mean_i(a_i w_i²)/M + c s² + d mean_i(σ_i²)/M, with M = 1/E[1/M_r]. The variance within client i is w_i², "
+        "and the variance of the clients' means is s². They satisfy w_i ≤ L_i, mean_i(w_i²) + s² ≤ mean_i(L_i²) and "
+        "the given statistics. Without smoothness, the bound is for the Moreau envelope and has mean_i(L_i²)/(2b) "
+        "more. The L_i are those of the weighted losses"
     ),
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/accelerated_unequal.py"),
     status=Status.PROVED,
     conditions=(
-        Condition("one-pass", "K_i R ≤ n_i for every client for the population (right side 1)", _one_pass),
+        Condition(
+            "one-pass",
+            (
+                "for the population risk, every client i has the records for R rounds of K_i, K_i R ≤ n_i (the "
+                "right side is 1)"
+            ),
+            _one_pass,
+        ),
         *_SHARED_CONDITIONS,
         Condition(
             "loss",
-            "every record's loss is convex, μ-strongly convex (μ may be 0) and L_i-Lipschitz on the domain, and "
-            "β-smooth where a smoothness is given",
+            (
+                "every record's loss is μ-strongly convex (convex if μ = 0) and L_i-Lipschitz on the domain, and "
+                "β-smooth where a smoothness is given"
+            ),
         ),
         Condition(
             "unbiased-gradients",
             (
-                "Given their number, a round's clients are a uniform set. Batches are disjoint and of independent "
-                "records (population), or drawn afresh without replacement (empirical)"
+                "Given their number, the clients of a round are a uniformly random set. For the population risk, "
+                "batches are disjoint and of independent records. For the empirical risk, each batch is drawn "
+                "afresh without replacement"
             ),
         ),
         EXACT_PROXIMAL_STEP,

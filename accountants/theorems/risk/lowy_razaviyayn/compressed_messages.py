@@ -81,16 +81,28 @@ REMARK_2_1 = Theorem(
     id="lowy.remark-2.1",
     title="Compressed messages cost no privacy, and a known variance",
     statement=(
-        "Compressing messages after their noise keeps the guarantee. Stochastic rounding to s levels of a "
-        "message's norm increases V² by at most min{d/(4s²), √d/s}(L² + dσ²)/M. A message then has 32 + "
-        "d⌈log₂(2s + 1)⌉ bits"
+        "Compressing messages after their noise keeps the guarantee. Stochastic rounding to s levels of a message's "
+        "norm increases the variance V² of a round's gradient by at most min{d/(4s²), √d/s}(L² + dσ²)/M. A message "
+        "then has 32 + d⌈log₂(2s + 1)⌉ bits"
     ),
     source=Source("lowy2023", "Remark 2.1; the quantiser and its constants are worked out here"),
     status=Status.PROVED,
     conditions=(
-        Condition("after-the-noise", "messages are compressed after their noise, by randomness of its own"),
-        Condition("independent-rounding", "clients round independently, and unbiasedly given their message"),
-        Condition("exact-norm", "the norm that is sent is the one rounded to (a single errs by 6e-8 of it)"),
+        Condition(
+            "after-the-noise",
+            "messages are compressed after their noise is added, and the compression has randomness of its own",
+        ),
+        Condition(
+            "independent-rounding",
+            (
+                "clients round independently of each other, and the expectation of a rounded message is the message "
+                "itself"
+            ),
+        ),
+        Condition(
+            "exact-norm",
+            "the norm that is sent is the norm that was used for rounding (single precision errs by 6e-8 of it)",
+        ),
     ),
     formula=quantisation,
     examples=(

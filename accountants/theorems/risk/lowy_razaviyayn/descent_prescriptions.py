@@ -34,9 +34,15 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
 
 @dataclass(frozen=True, kw_only=True)
 class DescentRun:
-    """The clients, and the constants of the loss on a domain of diameter D.
+    """The clients, and the constants of the loss on its domain.
 
-    `lipschitz` is L and `strong_convexity` is μ. `smoothness` is β, which is infinite if the loss need not be smooth.
+    Attributes:
+        federation: the clients, their privacy targets, and the number of participants of a round.
+        dimension: number d of coordinates.
+        lipschitz: Lipschitz constant L of the loss.
+        diameter: diameter D of the domain.
+        strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
+        smoothness: smoothness β of the loss; infinite if the loss need not be smooth.
     """
 
     federation: Federation
@@ -86,12 +92,19 @@ class DescentRun:
 class Prescription:
     """The run that Theorem 2.1 or 2.2 prescribes, and the excess risk that the theorem claims for it.
 
-    `rounds` is the number R of rounds. The theorem requires R ≥ `prescribed_rounds`, a real number that depends on R.
-    The output is the average of the iterates, with weights that grow by the factor `averaging_ratio` ≥ 1 from one
-    iterate to the next. `excess_risk` is in loss units; if `constants` is "hidden", it is an order of magnitude. The
-    informal statements of the main text prescribe neither step size nor averaging. Theorem 2.2 adds the smoothness b of
-    the envelope. Its printed convex bound has the mean number M of participants;
-    `excess_risk_at_effective_participants` has M~ instead.
+    The informal statements of the main text prescribe neither step size nor averaging; these are then None.
+
+    Attributes:
+        rounds: number R of rounds that is run. The theorem requires R ≥ `prescribed_rounds`.
+        prescribed_rounds: required number of rounds, a real number that depends on R.
+        excess_risk: claimed excess risk in loss units; an order of magnitude if `constants` is "hidden".
+        averaging_ratio: the output averages the iterates, with weights that grow by this factor ≥ 1 from one iterate to
+            the next.
+        aggregates: averages over the clients that the statement uses.
+        terms: terms of the bound and auxiliary numbers of the statement, by name.
+        envelope_smoothness: smoothness b of the Moreau envelope; only of Theorem 2.2.
+        excess_risk_at_effective_participants: the printed convex bound of Theorem 2.2 with the effective number M~ of
+            participants in place of the mean number M.
     """
 
     rounds: int
@@ -129,6 +142,11 @@ def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int
     return min(float(samples_per_client), (epsilon * samples_per_client) ** 2 / dimension)
 
 
+def log_or_minus_infinity(argument: float) -> float:
+    """Return the natural logarithm of an argument ≥ 0; −∞ if it underflowed to 0."""
+    return math.log(argument) if argument > 0.0 else -math.inf
+
+
 def contraction_rounds(smoothness: float, strong_convexity: float, argument: float) -> float:
     """Return the rounds 8β/μ · ln(argument) that reduce the initial error by the factor `argument`; −∞ if it is 0.
 
@@ -137,19 +155,13 @@ def contraction_rounds(smoothness: float, strong_convexity: float, argument: flo
         strong_convexity: strong convexity μ > 0 of the loss.
         argument: ratio of the initial error to the final one, ≥ 0.
     """
-    return 8.0 * smoothness / strong_convexity * math.log(argument) if argument > 0.0 else -math.inf
+    return 8.0 * smoothness / strong_convexity * log_or_minus_infinity(argument)
 
 
 def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
-    """Evaluate the statement of the main text for equal clients, in which constants are hidden.
+    """Evaluate the statement of the main text of Theorem 2.1 or 2.2 for equal clients, in which constants are hidden.
 
-    The equations of the paper are (4) and (5) for smooth losses, and (6) and (7) for other losses. Let n be the records
-    of a client, K its batch, M the participants, d the dimension, and e = min{n, ε²n²/d}. The prescribed R is
-
-        smooth, μ = 0:      max{βD√M/L · √e, e/K},
-        smooth, μ > 0:      max{8β/μ · ln(βD²μMε²n²/(dL²)), e/K},
-        not smooth, μ = 0:  Me,
-        not smooth, μ > 0:  Me ln(D²μ²M²ε²n³/(dL²)).
+    The equations of the paper are (4) and (5) for smooth losses, and (6) and (7) for other losses.
 
     Args:
         run: a federation of equal clients, and the loss.
@@ -159,35 +171,50 @@ def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
         The run, and the order of its risk, which does not depend on smoothness. The statement requires that
         `logarithm_argument`, if present among the terms, exceeds 1.
     """
+    required_rounds = _informal_rounds(run)
+    terms = {"logarithm_argument": _informal_logarithm_argument(run)} if run.strong_convexity > 0.0 else {}
+    return Prescription(
+        rounds=rounds if rounds is not None else smallest_round_count(lambda _: required_rounds),
+        prescribed_rounds=required_rounds,
+        excess_risk=run.informal_scale,
+        constants="hidden",
+        terms=terms,
+    )
+
+
+def _informal_rounds(run: DescentRun) -> float:
+    """Return the number of rounds that the main text prescribes, before rounding up.
+
+    Let n be the records of a client, K its batch, M the participants, d the dimension, and e = min{n, ε²n²/d}. With
+    the argument a of `_informal_logarithm_argument`, the number is
+
+        smooth, μ = 0:      max{βD√M/L · √e, e/K},
+        smooth, μ > 0:      max{8β/μ · ln(a), e/K},
+        not smooth, μ = 0:  Me,
+        not smooth, μ > 0:  Me ln(a).
+    """
     (group,) = run.federation.groups
-    participants, mu = run.federation.participation.mean, run.strong_convexity
+    participants = run.federation.participation.mean
     effective = effective_samples(
         samples_per_client=group.samples_per_client, epsilon=group.epsilon, dimension=run.dimension
     )
-    argument = _informal_logarithm_argument(run) if mu > 0.0 else None
     if not run.is_smooth:
-        required = participants * effective
-        if argument is not None:
-            required *= math.log(argument) if argument > 0.0 else -math.inf
+        log_factor = log_or_minus_infinity(_informal_logarithm_argument(run)) if run.strong_convexity > 0.0 else 1.0
+        return participants * effective * log_factor
+    if run.strong_convexity > 0.0:
+        descent = contraction_rounds(run.smoothness, run.strong_convexity, _informal_logarithm_argument(run))
     else:
-        if argument is None:
-            descent = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
-        else:
-            descent = contraction_rounds(run.smoothness, mu, argument)
-        required = max(descent, effective / group.batch_size)
-    if rounds is None:
-        rounds = smallest_round_count(lambda _: required)
-    return Prescription(
-        rounds=rounds,
-        prescribed_rounds=required,
-        excess_risk=run.informal_scale,
-        constants="hidden",
-        terms={} if argument is None else {"logarithm_argument": argument},
-    )
+        descent = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
+    return max(descent, effective / group.batch_size)
 
 
 def _informal_logarithm_argument(run: DescentRun) -> float:
-    """Return the argument of the logarithm in the rounds of `informal`, for strongly convex losses."""
+    """Return the argument of the logarithm in the number of rounds that the main text prescribes if μ > 0.
+
+    It is βD²μMε²n²/(dL²) for a smooth loss, and D²μ²M²ε²n³/(dL²) otherwise. M equal clients with n records and privacy
+    parameter ε each take part in a round. The loss in d dimensions has Lipschitz constant L, smoothness β and strong
+    convexity μ, and D is the diameter of the domain.
+    """
     (group,) = run.federation.groups
     participants, n, mu = run.federation.participation.mean, group.samples_per_client, run.strong_convexity
     if run.is_smooth:
@@ -199,7 +226,7 @@ def _informal_logarithm_argument(run: DescentRun) -> float:
 
 @request
 class DescentInputs(UnlikeClientsInputs, ABC):
-    """A federation and a loss, for which a theorem prescribes a run of Algorithm 1."""
+    """A federation and a loss, for which a theorem prescribes a run of noisy mini-batch SGD (Algorithm 1)."""
 
     @abstractmethod
     def run(self, reading: Reading, /) -> DescentRun:
@@ -225,22 +252,26 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
             of the theorem list.
 
     Returns:
-        `excess_risk` is the claimed bound. If its constant is hidden, the figure is `excess_risk_scale` instead. The
-        printed bound of Theorem 2.2 has the mean number M of participants; `excess_risk_at_effective_participants` is
-        the same with M~. Each `…_term` is a term of the proof: of inequality (27) of the paper for convex losses, or
-        the empirical bound and the stability for strongly convex losses. The gap between loss and envelope is added.
-        `proof_excess_risk` is their sum. `mean_participants` is M, `rms_participants` M', `effective_participants` M~.
-        `average_xi` and `average_psi` are Ξ and Ψ, `xi` and `psi` Ξ~ and Ψ~. Each of `groups` has its own noise.
+        `excess_risk` is the claimed bound; if the theorem hides its constant, the order is `excess_risk_scale` instead.
+        The outputs of `noise_outputs` describe the noise.
+
+        The statement of the appendix adds `step_size`, `averaging_ratio` (the growth of the weights with which the
+        output averages the iterates), and the averages over the clients of `aggregate_outputs`. `proof_excess_risk` is
+        the bound of the proof, `Prescription.proof_excess_risk`. Outputs whose names end in `_term` are its terms and
+        auxiliary numbers. Theorem 2.2 adds the smoothness of the Moreau envelope on which it descends.
+        `excess_risk_at_effective_participants` is its printed bound with the number M~ of `Aggregates` for M.
     """
     prescription = inputs.prescription(reading)
+    risk_name = "excess_risk" if prescription.constants == "explicit" else "excess_risk_scale"
     outputs: Fields = {
         "rounds": prescription.rounds,
         "prescribed_rounds": prescription.prescribed_rounds,
         **noise_outputs(inputs, prescription.rounds, reading),
-        "excess_risk" if prescription.constants == "explicit" else "excess_risk_scale": prescription.excess_risk,
+        risk_name: prescription.excess_risk,
     }
     for name in ("step_size", "averaging_ratio", "envelope_smoothness", "excess_risk_at_effective_participants"):
-        if (value := getattr(prescription, name)) is not None:
+        value = getattr(prescription, name)
+        if value is not None:
             outputs[name] = value
     if prescription.aggregates is not None:
         outputs |= aggregate_outputs(inputs, prescription.aggregates, reading)
@@ -249,17 +280,23 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
 
 
 RUN_CONDITIONS = (
-    Condition("epsilon-range", "ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete version", epsilon_range),
+    Condition(
+        "epsilon-range",
+        "ε ≤ 2 ln(2/δ) for every client; in the complete version of the statement, ε ≤ ln(2/δ)",
+        epsilon_range,
+    ),
     MINIMAL_BATCH,
     DRAWN_ONCE,
     PRESCRIBED_ROUNDS,
     EQUAL_SHARES,
 )
 DATA_CONDITIONS = (
-    Condition("identical-clients", "all records are independent and identically distributed, over all clients"),
-    Condition("domain", "the domain is closed, convex, of diameter at most D, and holds the start"),
-    Condition("averaged-output", "the output averages w_1, …, w_R (the printed w_0, …, w_{R−1} will not do)"),
+    Condition("identical-clients", "the records of all clients are independent and identically distributed"),
+    Condition("domain", "the domain is closed and convex, has a diameter of at most D, and contains the start"),
+    Condition("averaged-output", "the output averages the iterates w_1, …, w_R, and not w_0, …, w_{R−1} as printed"),
 )
 HIDDEN_CONSTANTS = Condition(
-    "hidden-constants", "constants and logarithms that the informal statement leaves out", undecidable=True
+    "hidden-constants",
+    "the risk is stated up to constants and logarithms, which the informal statement leaves out",
+    undecidable=True,
 )

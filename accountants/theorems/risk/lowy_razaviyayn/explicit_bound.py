@@ -61,11 +61,18 @@ ROUNDING = 2.0**-40
 
 @dataclass(frozen=True, kw_only=True)
 class ExcessRiskProblem(EqualClientsRound):
-    """A run and its loss, except for the noise, the rounds and the step size.
+    """A run of noisy mini-batch SGD and its loss, except for the noise, the rounds and the step size.
 
-    Absent statistics of the gradients have their largest values: Φ̂ = L and v̂ = Φ̂. `initial_distance` is the distance
-    to a minimiser over the domain, of F for the population and of F̂ otherwise. `steepest` is the largest smoothness of
-    one client's weighted loss, where weights make it exceed that of the mean.
+    Attributes:
+        lipschitz: Lipschitz constant L of the loss.
+        smoothness: smoothness β of the loss.
+        strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
+        initial_distance: distance of the first iterate from a minimiser over the domain, of the expected loss for the
+            objective "population" and of the mean loss on the data for "empirical".
+        empirical_gradient_std: standard deviation Φ̂ of the gradients of all records; if None, L.
+        empirical_heterogeneity: standard deviation v̂ of the clients' mean gradients; if None, Φ̂.
+        objective: loss of which the excess risk is bounded.
+        steepest: largest smoothness of one client's weighted loss, where weights make it exceed that of the mean.
     """
 
     lipschitz: float
@@ -101,23 +108,30 @@ class ExcessRiskProblem(EqualClientsRound):
 
 @dataclass(frozen=True)
 class ExcessRisk:
-    """An upper bound on the expected excess risk as its terms, in loss units."""
+    """An upper bound on the expected excess risk as the sum of its terms, in loss units.
+
+    Attributes:
+        terms: summands of the bound, by the names of their causes, such as `optimisation`.
+    """
 
     terms: Mapping[str, float]
 
     @property
     def total(self) -> float:
-        """The bound, rounded up."""
+        """The bound, rounded up by the relative `ROUNDING`, which exceeds the rounding errors of its terms."""
         return math.fsum(self.terms.values()) * (1.0 + ROUNDING)
 
     @property
     def outputs(self) -> dict[str, float]:
-        """The bound and its terms, under the names of the answers."""
+        """The bound `excess_risk` and its terms as `…_term`, as the fields of a response."""
         return {"excess_risk": self.total, **{f"{name}_term": value for name, value in self.terms.items()}}
 
 
 def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
-    """Return the bound on the expected excess risk that the module text derives, as its terms.
+    """Return an upper bound on the expected excess risk of noisy mini-batch SGD, as its terms.
+
+    For a loss that is only convex (μ = 0), the bound is D₀²/(2ηR) + ηV²/(2(1 − ηβ)) + α: the optimisation error for
+    the initial distance D₀, the cost of the variance V² of a step, and for the expected loss the stability α.
 
     Args:
         problem: the clients and the loss.
@@ -133,12 +147,13 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
         E F(ŵ) − F* (or E F̂(ŵ) − F̂*) is at most `total`, under the declared conditions of the theorem.
     """
     variance = problem.variance(noise_std)
-    slack = 1.0 - step_size * problem.smoothness
-    if slack < 0.0 or (slack == 0.0 and variance.total > 0.0):
-        factor = math.inf
+    margin = 1.0 - step_size * problem.smoothness
+    if margin > 0.0:
+        cost = variance.scale(0.5 * step_size / margin)
+    elif margin == 0.0 and variance.total == 0.0:
+        cost = variance
     else:
-        factor = 0.5 * step_size / slack if slack > 0.0 else 0.0
-    cost = variance.scale(factor)
+        cost = variance.scale(math.inf)
     return ExcessRisk(
         {
             "optimisation": optimisation_error(
@@ -206,18 +221,18 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
     """
-    most = problem.largest_step
+    largest = problem.largest_step
     start = closed_step_size(problem, noise_std=noise_std, rounds=rounds)
 
-    def total(log_step: float) -> float:
-        """Return the bound at the step size e^`log_step`."""
+    def bound_at(log_step: float) -> float:
+        """Return the bound on the excess risk at the step size e^`log_step`."""
         step = math.exp(log_step)
         return excess_risk(problem, noise_std=noise_std, rounds=rounds, step_size=step).total
 
-    low, high = math.log(start) - 2.0, min(math.log(start) + 2.0, math.log(most))
-    best = golden_section(total, low, high, width=0.0, most=24)
-    candidates = (start, math.exp(best), most)
-    return min(candidates, key=lambda step: total(math.log(step)))
+    low, high = math.log(start) - 2.0, min(math.log(start) + 2.0, math.log(largest))
+    best = golden_section(bound_at, low, high, width=0.0, most=24)
+    candidates = (start, math.exp(best), largest)
+    return min(candidates, key=lambda step: bound_at(math.log(step)))
 
 
 def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
@@ -254,9 +269,9 @@ def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: i
     cost = variance + 2.0 * slope
     if cost == 0.0:
         return math.inf
-    step = problem.initial_distance / math.sqrt(rounds * cost)
-    reach = 0.5 * problem.strong_convexity * rounds * step
-    return step * (math.asinh(reach) / reach) if reach > 0.0 else step
+    convex_step = problem.initial_distance / math.sqrt(rounds * cost)
+    argument = 0.5 * problem.strong_convexity * rounds * convex_step
+    return convex_step * (math.asinh(argument) / argument) if argument > 0.0 else convex_step
 
 
 _OBJECTIVE = Quantity(description="what the excess is of: the expected loss, or the mean loss on the data at hand")
@@ -280,7 +295,10 @@ class EqualClientsRun(ParticipantFields):
 
 @request
 class ExcessRiskInputs(EqualClientsRun):
-    """A run of Algorithm 1 with a constant step size and equal clients. If absent, the step size is the best one."""
+    """A run of noisy mini-batch SGD with a constant step size and equal clients.
+
+    If absent, the step size is the best one, and the statistics of the gradients have their largest values.
+    """
 
     initial_distance: InitialDistance
     step_size: Annotated[float | None, STEP_SIZE] = None
@@ -328,10 +346,14 @@ EXCESS_RISK_BOUND = Theorem(
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/explicit_bound.py"),
     status=Status.PROVED,
     conditions=(
-        Condition("step-size", "η β < 1", lambda inputs: Sides.below(inputs.step * inputs.smoothness, 1.0)),
+        Condition(
+            "step-size",
+            "η β < 1 for the step size η and the smoothness β",
+            lambda inputs: Sides.below(inputs.step * inputs.smoothness, 1.0),
+        ),
         Condition(
             "closed-convex-domain",
-            "the domain is closed and convex, contains the start, and steps are projected onto it",
+            "the domain is closed and convex and contains the start, and every step is projected onto it",
         ),
         Condition(
             "loss", "every record's loss is μ-strongly convex (μ may be 0), β-smooth and L-Lipschitz on the domain"
@@ -342,7 +364,8 @@ EXCESS_RISK_BOUND = Theorem(
         ),
         Condition("averaged-output", "the output is the weighted average of w_1, …, w_R, not of w_0, …, w_{R−1}"),
         Condition(
-            "independent-records", "for the population: records are independent, each from its client's distribution"
+            "independent-records",
+            "the records are independent, each from its client's distribution; only the expected loss needs this",
         ),
     ),
     inputs=ExcessRiskInputs,

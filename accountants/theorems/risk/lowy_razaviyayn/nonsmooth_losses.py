@@ -55,15 +55,20 @@ def complete_convex_envelope(
 ) -> Prescription:
     """Evaluate the appendix's statement of Theorem 2.2 for convex losses: E F(ŵ) − F* ≤ 272.5 L D ν/√M~.
 
-    The theorem prescribes an envelope of smoothness b = L√M~/(Dν), and R = ⌈M~/ν²⌉ rounds. The step size and the output
-    are those of Theorem 2.1 at β = b. Theorem 2.1 asks for no more rounds, as bD√M~/(Lν) = M~/ν² ≥ 1/ν². The envelope
-    is at most L²/(2b) below the loss, which is half of L D ν/√M~.
+    The left side is the expected excess risk of the output ŵ. L is the Lipschitz constant of the loss, and D the
+    diameter of the domain. ν is `run.rate`, the larger one of the statistical error and of the cost of privacy. M~ is
+    `Aggregates.participants`, an average number of participants in a round.
+
+    The theorem prescribes a Moreau envelope of smoothness b = L√M~/(Dν), and R = ⌈M~/ν²⌉ rounds. The step size and the
+    output are those of Theorem 2.1 for a loss of smoothness b. These rounds suffice for Theorem 2.1, too, because
+    bD√M~/(Lν) = M~/ν² ≥ 1/ν². The envelope is at most L²/(2b) below the loss, which is half of L D ν/√M~.
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds; None for the prescribed one.
         reading: "printed" has the constant 545 = 2 · 272 + 1, for an envelope that may be 2L-Lipschitz (erratum E-17).
-            It has M~ = √M' or √M in R, b and η (E-06), and the plain M in the bound itself (E-34).
+            It has M~ = √M' or √M in R, b and the step size (E-06), and the mean number M of participants in the bound
+            itself (E-34). M' is the other average in `Aggregates`.
 
     Returns:
         The run and its bound. As printed, `excess_risk_at_effective_participants` is the bound with M~ in
@@ -83,7 +88,8 @@ def complete_convex_envelope(
     smooth = complete_convex(replace(run, smoothness=smoothness), rounds=chosen, reading=reading)
     gap = envelope_gap(lipschitz=lipschitz, envelope_smoothness=smoothness)
     lipschitz_factor = envelope_lipschitz(lipschitz=lipschitz, reading=reading) / lipschitz
-    claim = PRINTED_CONSTANT * lipschitz_factor * smooth.terms["unit"] + (2.0 * gap if reading == "printed" else gap)
+    claimed_gap = 2.0 * gap if reading == "printed" else gap
+    claim = PRINTED_CONSTANT * lipschitz_factor * smooth.terms["unit"] + claimed_gap
     enveloped = replace(
         smooth,
         envelope_smoothness=smoothness,
@@ -102,15 +108,19 @@ def complete_strongly_convex_envelope(
 ) -> Prescription:
     """Evaluate the appendix's statement of Theorem 2.2 for strongly convex losses, equation (12) of the paper.
 
-    The risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated up to a constant and a logarithm. The theorem
-    prescribes an envelope of smoothness b = μM~/ν², and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The step
-    size η and the weights of the average are those of Theorem 2.1 at β = b.
+    The excess risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated up to a constant and a logarithm. The theorem
+    prescribes a Moreau envelope of smoothness b = μM~/ν², and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The
+    step size η and the weights of the average are those of Theorem 2.1 for a loss of smoothness b.
+
+    ξ_max, Ξ and Ξ~ are averages over clients of a noise variance up to a factor, and M, M' and M~ average numbers of
+    participants in a round; `Aggregates` defines them. ν is `run.rate`, and n_min the fewest records of a client.
 
     Args:
-        run: the federation and the loss.
+        run: the federation and the loss in d dimensions, with Lipschitz constant L and strong convexity μ, on a domain
+            of diameter D.
         rounds: number R of rounds; None for the prescribed one.
-        reading: "printed" has μ in η and the weights (erratum E-17), and M' for M~ in the logarithm (E-29). "corrected"
-            has the envelope's own strong convexity μb/(μ + b) in η and the weights.
+        reading: "printed" computes η and the weights with μ (erratum E-17), and has M' for M~ in the logarithm (E-29).
+            "corrected" computes η and the weights with the envelope's own strong convexity μb/(μ + b).
 
     Returns:
         The run and its risk. `terms` has those of Theorem 2.1, the argument of the logarithm, and `smoothing_gap`,
@@ -118,23 +128,15 @@ def complete_strongly_convex_envelope(
     """
     federation, mu = run.federation, run.strong_convexity
 
-    def envelope_at(count: int) -> tuple[Aggregates, float, float]:
-        """Return the aggregates of ξ, the smoothness b, and the argument of the logarithm, at a number of rounds."""
-        totals = aggregates(federation, count, reading)
-        nu = run.rate(totals)
-        smoothness = mu * totals.participants / (nu * nu)
-        participants = federation.participation.rms if reading == "printed" else totals.participants
-        length = run.diameter / run.lipschitz
-        argument = smoothness * length * length * mu * participants / (run.dimension * totals.xi)
-        return totals, smoothness, argument
-
     def required_rounds(count: int) -> float:
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
-        totals, smoothness, argument = envelope_at(count)
-        return max(contraction_rounds(smoothness, mu, argument), 1.0 / (run.dimension * totals.xi))
+        totals = aggregates(federation, count, reading)
+        argument = _envelope_logarithm_argument(run, totals, reading)
+        return max(contraction_rounds(_envelope_for(run, totals), mu, argument), 1.0 / (run.dimension * totals.xi))
 
     chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
-    totals, smoothness, argument = envelope_at(chosen)
+    totals = aggregates(federation, chosen, reading)
+    smoothness = _envelope_for(run, totals)
     convexity = envelope_strong_convexity(strong_convexity=mu, envelope_smoothness=smoothness)
     enveloped = replace(run, smoothness=smoothness, strong_convexity=mu if reading == "printed" else convexity)
     smooth = complete_strongly_convex(enveloped, rounds=chosen, reading=reading)
@@ -146,8 +148,34 @@ def complete_strongly_convex_envelope(
         aggregates=totals,
         prescribed_rounds=required_rounds(chosen),
         excess_risk=run.lipschitz * run.lipschitz / mu * (per_record + run.dimension * totals.noise_ratio),
-        terms={**smooth.terms, "logarithm_argument": argument, "smoothing_gap": gap},
+        terms={
+            **smooth.terms,
+            "logarithm_argument": _envelope_logarithm_argument(run, totals, reading),
+            "smoothing_gap": gap,
+        },
     )
+
+
+def _envelope_for(run: DescentRun, totals: Aggregates) -> float:
+    """Return b = μM~/ν², the smoothness of the envelope of Theorem 2.2 for μ > 0; M~ is `totals.participants`."""
+    nu = run.rate(totals)
+    return run.strong_convexity * totals.participants / (nu * nu)
+
+
+def _envelope_logarithm_argument(run: DescentRun, totals: Aggregates, reading: Reading) -> float:
+    """Return bD²μM~/(dL²Ξ~), the argument of the logarithm in the number of rounds of Theorem 2.2 for μ > 0.
+
+    Args:
+        run: the federation and the loss in d dimensions, with Lipschitz constant L and strong convexity μ, on a domain
+            of diameter D. Its envelope has smoothness b.
+        totals: averages over the clients. M~ is `totals.participants`, an average number of participants in a round,
+            and Ξ~ is `totals.xi`, an average noise variance up to a factor.
+        reading: "printed" has the root mean square M' of the number of participants for M~ (erratum E-29).
+    """
+    participants = run.federation.participation.rms if reading == "printed" else totals.participants
+    length = run.diameter / run.lipschitz
+    curvatures = _envelope_for(run, totals) * length * length * run.strong_convexity
+    return curvatures * participants / (run.dimension * totals.xi)
 
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_nonsmooth_losses.py"
@@ -168,8 +196,8 @@ class NonsmoothInputs(DescentInputs):
         """
         super().check()
         constants = [group.lipschitz for group in self.client_groups or (self,)]
-        least = min(self.lipschitz if constant is None else constant for constant in constants)
-        if self.strong_convexity * self.diameter > 2.0 * least:
+        smallest_lipschitz = min(self.lipschitz if constant is None else constant for constant in constants)
+        if self.strong_convexity * self.diameter > 2.0 * smallest_lipschitz:
             raise InvalidInput.at(
                 "/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2"
             )
@@ -201,12 +229,14 @@ CONDITIONS = (
     LOGARITHM_ABOVE_ONE,
     Condition(
         "claim-proved",
-        "the sum of the terms of the proof is at most the explicit bound (unbounded if a constant is hidden)",
+        "the terms of the proof add to at most the explicit bound, which is infinite if a constant is hidden",
         _claim,
         of_outputs=True,
     ),
     FRESH_NOISE,
-    Condition("inside-domain", "gradients of the envelope are evaluated inside the domain, where their norm is ≤ L"),
+    Condition(
+        "inside-domain", "gradients of the envelope are evaluated inside the domain, where their norm is at most L"
+    ),
     Condition("loss", "every record's loss is convex (or μ-strongly convex) and L-Lipschitz on the domain"),
     *DATA_CONDITIONS,
     Condition("exact-proximal-step", "the proximal point of a record's loss is found exactly"),
@@ -217,36 +247,71 @@ CONDITIONS = (
 CONSTANT = Erratum(
     "E-17",
     grade=Grade.REFINEMENT,
-    printed="545 L D ν/√M~, as the envelope is 2L-Lipschitz. Yet σ is computed from L",
+    printed=(
+        "For L-Lipschitz convex losses, Theorem 2.2 has the constant 545, because Lemma E.10 states that the "
+        "envelope is 2L-Lipschitz. The theorem nevertheless computes the noise σ from L."
+    ),
     truth=(
-        "The envelope is L-Lipschitz on the domain. Hence σ is right and 272.5 replaces 545. Our own bound at "
-        "the prescribed run is at most 174.5 L D ν/√M~"
+        "The envelope is L-Lipschitz on the domain. Hence σ is right, and 272.5 replaces 545. Our own bound at the "
+        "prescribed run is at most 174.5 L D ν/√M~. Here D is the diameter, ν the rate, and M~ the average number of "
+        "participants."
     ),
     test=f"{_TESTS}::test_half_of_545_stands_and_174_and_a_half_is_proved",
+    place="Appendix E.4, complete version of Theorem 2.2, part 1, and Lemma E.10",
+    charitable="Read as printed, the constant 545 is valid wherever 272.5 is.",
 )
 PLAIN_PARTICIPANTS = Erratum(
     "E-34",
     grade=Grade.MISPRINT,
-    printed="545 L D ν/√M with the plain M, next to M~ := √M' or √M in R, b and η",
+    printed=(
+        "The convex bound is 545 L D ν/√M, with M = 1/E[1/M_r] for the number M_r of participants. L is the "
+        "Lipschitz constant, D the size of the domain and ν the rate. The rounds, the envelope and the step size "
+        "contain M~ := √M' or √M instead, with M' = 1/√E[1/M_r²]."
+    ),
     truth=(
-        "The proof gives √M~ with M~ = M' or M. Where M' is taken, the plain M claims √(M/M') less than is "
-        "proved. With the printed M~ the same bound would be M^(1/4) larger"
+        "The proof gives √M~ in place of √M, with M~ = M' or M. Where M' is taken, the printed bound is smaller than "
+        "the proved one by the factor √(M/M'). With the printed M~, the same bound would be larger by M^(1/4)."
     ),
     test=f"{_TESTS}::test_the_printed_bound_has_the_plain_number_of_participants",
+    place="Appendix E.4, complete version of Theorem 2.2, part 1",
+    charitable=(
+        "If M is read as M~ with M~ = M' or M, the bound is the proved one. If the number of participants is "
+        "constant, M and M' are equal."
+    ),
 )
 STEP_SIZE = Erratum(
     "E-17",
-    grade=Grade.PROVED_WRONG,
-    printed="η and the weights of the strongly convex statement with μ",
-    truth="with the envelope's μb/(μ + b)",
+    grade=Grade.UNCLEAR,
+    printed=(
+        "Theorem 2.2 takes the step size η and the averaging weights of Theorem 2.1. For strongly convex losses "
+        "these contain the strong convexity μ, which Theorem 2.2 defines as that of the loss and not of its "
+        "envelope."
+    ),
+    truth=(
+        "The run descends on the envelope, whose strong convexity is μb/(μ + b) for its smoothness b. We find that η "
+        "and the weights need this value in place of μ."
+    ),
     test=f"{_TESTS}::test_the_steps_use_the_strong_convexity_of_the_envelope",
+    place="Appendix E.4, complete version of Theorem 2.2, before part 1",
+    charitable=(
+        "If Theorem 2.1 is applied to the envelope with the envelope's parameters, its μ is μb/(μ + b), and η "
+        "and the weights are right."
+    ),
 )
 LOGARITHM = Erratum(
     "E-29",
     grade=Grade.MISPRINT,
-    printed="ln(bD²μM'/(dL²Ξ~))",
-    truth="ln(bD²μM~/(dL²Ξ~)): M' belongs to Ξ, and is not always the one chosen",
+    printed=(
+        "The rounds for strongly convex losses contain ln(bD²μM'/(dL²Ξ~)), with M' = 1/√E[1/M_r²] for the number M_r "
+        "of participants. Here b is the envelope's smoothness, D the size of the domain, μ the strong convexity and "
+        "d the dimension. L is the Lipschitz constant, and Ξ~ is Ξ or ξ_max, an average or the maximum over clients."
+    ),
+    truth="We find ln(bD²μM~/(dL²Ξ~)), with M~ = M' or M. M' belongs to Ξ, and is not always the one chosen.",
     test=f"{_TESTS}::test_the_printed_logarithm_has_the_other_participants",
+    place="Appendix E.4, complete version of Theorem 2.2, part 2",
+    charitable=(
+        "Where Ξ~ is Ξ, M~ is M' and the printed logarithm is right. If M' is read as M~, it is right in every case."
+    ),
 )
 
 THEOREM_2_2 = Theorem(
@@ -255,8 +320,9 @@ THEOREM_2_2 = Theorem(
     statement=(
         "Algorithm 1 runs on the Moreau envelope with the σ of Theorem 2.1. Its parameter is b = L√M~/(Dν) "
         "(μM~/ν² if μ-strongly convex). The run is (ε, δ) for every record against everyone but its client. "
-        "The risk is E F(ŵ) − F* ≤ 545 L D ν/√M at R = ⌈M~/ν²⌉. If μ-strongly convex, it is Õ(L²/μ (1/(Mn) + d "
-        "min{Ξ/M', ξ_max/M})). Read here: batches are drawn without replacement, and the bound is 272.5 L D "
+        "The risk is E F(ŵ) − F* ≤ 545 L D ν/√M at R = ⌈M~/ν²⌉. If μ-strongly convex, it is Õ(L²/μ (1/(M n_min) + d "
+        "min{Ξ/M', ξ_max/M})) for the fewest records n_min of a client. "
+        "We read it with batches drawn without replacement, and with the bound 272.5 L D "
         "ν/√M~ with M~ = M. The output is the average of w_1, …, w_R, for which 174.5 is sufficient"
     ),
     source=Source("lowy2023", "Theorem 2.2"),

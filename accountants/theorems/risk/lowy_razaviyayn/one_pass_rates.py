@@ -38,10 +38,19 @@ def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class OnePassFacts:
-    """Constants of one pass over the records of equal clients; the module text defines their symbols.
+    """Constants of one pass over the records of equal clients, and of the loss on its domain.
 
-    `participants` is M = 1/E[1/M_r] for the number M_r of participants in a round. `gradient_std` is φ, `heterogeneity`
-    is v, and `gap` is Δ, which only strongly convex losses need.
+    Attributes:
+        epsilon, log_delta: privacy target (ε, δ) of every record, with the natural logarithm of δ.
+        samples_per_client: records n of a client.
+        clients: number N of clients.
+        participants: M = 1/E[1/M_r] for the number M_r of participants in a round.
+        dimension: number d of coordinates.
+        lipschitz, smoothness, strong_convexity: constants L, β and μ of the loss.
+        diameter: diameter D of the domain.
+        gradient_std: standard deviation φ of a record's gradient.
+        heterogeneity: standard deviation v of the clients' expected gradients.
+        gap: excess risk Δ of the first iterate. It is used for strongly convex losses only.
     """
 
     epsilon: float
@@ -131,12 +140,13 @@ def whole_batch(real: float, *, samples_per_client: int) -> int:
 def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corrected") -> dict[str, float]:
     """Return the terms of the order of the excess risk for convex losses, at a batch size K.
 
-    Their sum is βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)).
+    Their sum is βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)). These are, in this
+    order, `optimisation`, `sampling` of records, `privacy`, and `heterogeneity`, the sampling of M of N clients.
 
     Args:
-        run: constants of the run.
+        run: constants of the run, whose symbols `OnePassFacts` defines.
         batch_size: records K of a batch.
-        reading: "printed" has β² in the first term, which is not a loss (E-07).
+        reading: "printed" has β² in the first term, which then has the wrong unit (erratum E-07).
     """
     size = run.diameter * batch_size / run.samples_per_client
     power = 2 if reading == "printed" else 1
@@ -152,10 +162,11 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
 def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, float]:
     """Return the terms of the order of the excess risk for strongly convex losses, at a batch size K.
 
-    Their sum is Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M).
+    Their sum is Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M). These are, in this
+    order, `optimisation`, `sampling` of records, `heterogeneity`, the sampling of M of N clients, and `privacy`.
 
     Args:
-        run: constants of the run.
+        run: constants of the run, whose symbols `OnePassFacts` defines; κ is its condition number.
         batch_size: records K of a batch.
     """
     scale = run.strong_convexity * run.records
@@ -169,13 +180,16 @@ def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, fl
 
 
 def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
-    """Return the terms of (37), the order of the excess risk for convex losses at the prescribed batch size.
+    """Return the terms of the order of the excess risk for convex losses at the prescribed batch size K.
 
-    They are those of `convex_terms`. At the prescribed K, the optimisation error equals the cost of privacy and is left
-    out.
+    Their sum is φD/√(nM) + (β^{1/4} L D^{3/2} √(d ln(1/δ)/M)/(εn))^{4/5} + √K vD/√(nM) · √((N − M)/(N − 1)), equation
+    (37) of Lowy and Razaviyayn. At this K, the optimisation error equals the cost of privacy and is left out.
+
+    Args:
+        run: constants of the run, whose symbols `OnePassFacts` defines.
     """
-    steep = math.pow(run.smoothness, 0.25) * run.lipschitz * math.pow(run.diameter, 1.5)
-    base = steep * math.sqrt(run.privacy / run.participants)
+    curvature = math.pow(run.smoothness, 0.25) * run.lipschitz * math.pow(run.diameter, 1.5)
+    base = curvature * math.sqrt(run.privacy / run.participants)
     root = math.sqrt(run.records)
     batch = convex_batch(run)
     return {
@@ -186,13 +200,13 @@ def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
 
 
 def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
-    """Return the terms of (38), the order of the excess risk for strongly convex losses at the prescribed batch size.
+    """Return the terms of the order of the excess risk for strongly convex losses at the prescribed batch size.
 
-    Their sum is φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1).
+    Their sum is φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1), equation (38) of Lowy and Razaviyayn.
 
     Args:
-        run: constants of the run.
-        reading: "printed" has no μ in the first term (E-08).
+        run: constants of the run, whose symbols `OnePassFacts` defines; κ is its condition number.
+        reading: "printed" has no μ in the first term (erratum E-08).
     """
     mu, root = run.strong_convexity, math.sqrt(run.condition_number)
     squared = run.lipschitz * run.lipschitz
@@ -204,13 +218,14 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
 
 
 def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
-    """Return the terms of (8) for convex or (9) for strongly convex losses, the statements of the main text.
+    """Return the terms of the order of the excess risk in the main text, equation (8), or (9) if μ > 0.
 
-    There all clients participate. The terms are those of (37) or (38) without heterogeneity.
+    The main text assumes that all clients participate. Hence the terms are `sampling` and `privacy` of
+    `balanced_convex_terms` or `balanced_strongly_convex_terms`, without heterogeneity.
 
     Args:
-        run: constants of the run.
-        reading: "printed" has no μ in the second term of (9) (E-08).
+        run: constants of the run, with strong convexity μ.
+        reading: "printed" has no μ in the second term of (9) (erratum E-08).
     """
     if run.strong_convexity == 0.0:
         terms = balanced_convex_terms(run)
@@ -227,28 +242,52 @@ def informal_rounds(run: OnePassFacts) -> float:
     """
     if run.strong_convexity > 0.0:
         return math.sqrt(run.condition_number)
-    drift = run.smoothness * run.diameter * run.reach / run.lipschitz
-    return math.pow(drift * drift * run.participants / run.dimension, 0.2)
+    scaled_curvature = run.smoothness * run.diameter * run.reach / run.lipschitz
+    return math.pow(scaled_curvature * scaled_curvature * run.participants / run.dimension, 0.2)
 
 
 def heterogeneity_threshold(run: OnePassFacts) -> float:
     """Return the order of the largest v at which the sampling of clients does not dominate the excess risk.
 
-    At this v, the heterogeneity term of (37), or of (38) if μ > 0, is as large as the other terms. It is infinite if
-    all clients participate.
+    At this v, the heterogeneity term of (37), or of (38) if μ > 0, is as large as the sum of the other terms. It is
+    infinite if all clients participate.
     """
     if run.left_out == 0.0:
         return math.inf
+    return _strongly_convex_threshold(run) if run.strong_convexity > 0.0 else _convex_threshold(run)
+
+
+def _strongly_convex_threshold(run: OnePassFacts) -> float:
+    """Return the v of `heterogeneity_threshold` for strongly convex losses.
+
+    It is v = √(√κ (φ²/n + √κ (L/(εn))² d ln(1/δ))/((N − M)/(N − 1))).
+    """
+    root = math.sqrt(run.condition_number)
+    noise = root * (run.lipschitz / run.reach) ** 2 * run.privacy
+    sampling = run.gradient_std * run.gradient_std / float(run.samples_per_client)
+    return math.sqrt(root * (sampling + noise) / run.left_out)
+
+
+def _convex_threshold(run: OnePassFacts) -> float:
+    """Return the v of `heterogeneity_threshold` for convex losses.
+
+    It is (a + b)/√((N − M)/(N − 1)), where
+
+        a = L^{3/5} (βD)^{2/5} M^{1/5} (d ln(1/δ))^{3/10}/(εn)^{3/5},
+        b = φ (βD/L)^{1/5} (ε²M/(n³ d ln(1/δ)))^{1/10}.
+
+    At this v, the heterogeneity of the clients costs as much as privacy (a) and the sampling of records (b) together.
+
+    Args:
+        run: constants of the run, whose symbols `OnePassFacts` defines.
+    """
     n = float(run.samples_per_client)
-    if run.strong_convexity > 0.0:  # the v at which the last term of (38) equals the sum of the first two
-        root = math.sqrt(run.condition_number)
-        noise = root * (run.lipschitz / run.reach) ** 2 * run.privacy
-        return math.sqrt(root * (run.gradient_std * run.gradient_std / n + noise) / run.left_out)
-    steep = math.pow(run.lipschitz, 0.6) * math.pow(run.diameter * run.smoothness, 0.4)
-    private = steep * math.pow(run.participants, 0.2) * math.pow(run.privacy, 0.3) / math.pow(run.reach, 0.6)
-    drift = math.pow(run.smoothness * run.diameter / run.lipschitz, 0.2)
-    sampled = run.gradient_std * drift * math.pow(run.epsilon**2 * run.participants / (n**3 * run.privacy), 0.1)
-    return (private + sampled) / math.sqrt(run.left_out)
+    loss_factor = math.pow(run.lipschitz, 0.6) * math.pow(run.diameter * run.smoothness, 0.4)
+    a = loss_factor * math.pow(run.participants, 0.2) * math.pow(run.privacy, 0.3) / math.pow(run.reach, 0.6)
+    curvature_factor = math.pow(run.smoothness * run.diameter / run.lipschitz, 0.2)
+    records_factor = math.pow(run.epsilon**2 * run.participants / (n**3 * run.privacy), 0.1)
+    b = run.gradient_std * curvature_factor * records_factor
+    return (a + b) / math.sqrt(run.left_out)
 
 
 def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> float:

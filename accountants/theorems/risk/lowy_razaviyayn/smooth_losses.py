@@ -25,6 +25,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     INSIDE_DOMAIN,
     PRIVACY_ERRATA,
     SIGN_IN_XI,
+    Aggregates,
     aggregates,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import TEN_CLIENTS, smallest_round_count
@@ -65,7 +66,8 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
     """Evaluate the appendix's statement of Theorem 2.1 for convex losses: E F(ŵ) − F* ≤ 272 L D ν/√M~.
 
     The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds and the step size η = min{1/(4β), D√M~/(LRν)}. The
-    output ŵ is the plain average of the iterates. The module text defines the symbols.
+    output ŵ is the plain average of the iterates. ν is `run.rate`, the rate of the statistical error or of privacy. M~
+    is an effective number of participants, and K the smallest batch.
 
     Args:
         run: the federation and the loss.
@@ -84,25 +86,25 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
         totals = aggregates(run.federation, count, reading)
         nu = run.rate(totals)
-        drift = run.smoothness * diameter * math.sqrt(totals.participants) / (lipschitz * nu)
-        return max(drift, 1.0 / (nu * nu * divisor))
+        descent_rounds = run.smoothness * diameter * math.sqrt(totals.participants) / (lipschitz * nu)
+        return max(descent_rounds, 1.0 / (nu * nu * divisor))
 
     chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = aggregates(run.federation, chosen, reading)
     nu = run.rate(totals)
-    balanced = diameter * math.sqrt(totals.participants) / (lipschitz * chosen * nu)
-    step = min(0.25 / run.smoothness, balanced)
-    unit = lipschitz * diameter * nu / math.sqrt(totals.participants)
+    balanced_step = diameter * math.sqrt(totals.participants) / (lipschitz * chosen * nu)
+    step = min(0.25 / run.smoothness, balanced_step)
+    risk_unit = lipschitz * diameter * nu / math.sqrt(totals.participants)
     terms = master_inequality(run, rounds=chosen, step_size=step, initial_distance=diameter)
     return Prescription(
         rounds=chosen,
         prescribed_rounds=required_rounds(chosen),
-        excess_risk=PRINTED_CONSTANT * unit,
+        excess_risk=PRINTED_CONSTANT * risk_unit,
         constants="explicit",
         step_size=step,
         averaging_ratio=1.0,
         aggregates=totals,
-        terms={**terms, "balanced_step_size": balanced, "rate": nu, "unit": unit},
+        terms={**terms, "balanced_step_size": balanced_step, "rate": nu, "unit": risk_unit},
     )
 
 
@@ -138,59 +140,84 @@ def complete_strongly_convex(
 ) -> Prescription:
     """Evaluate the appendix's statement of Theorem 2.1 for strongly convex losses, equation (12) of the paper.
 
-    The risk is stated up to a constant and a logarithm. The run is prescribed without hidden constants:
-
-        R = ⌈max{8β/μ · ln(βD²μM*/(dΨ~)), L²/(dΨ~)}⌉;
-        η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)};
-        c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}.
-
-    M* is M' if Ψ/M' ≤ ψ_max/M, and M otherwise. Σ² and σ²_max are the averages of the clients' noise variances that
-    correspond to Ψ and ψ_max. The output averages the iterates with weights that grow by the factor 1/(1 − μη). If M <
-    N, c leaves out the variance by sampling clients (erratum E-14); `explicit_bound.py` includes it.
+    The excess risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated up to a constant and a logarithm. `Aggregates`
+    defines M, M', Ξ and ξ_max, averages over clients; n_min is the fewest records of a client. The rounds R are
+    those of `_strongly_convex_rounds`. The step size is η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)} with c of
+    `_recursion_variance`. The output averages the iterates with weights that grow by the factor 1/(1 − μη).
 
     Args:
-        run: the federation and the loss.
+        run: the federation, and the loss with constants L, β and μ in d dimensions on a domain of diameter D.
         rounds: number R of rounds; None for the prescribed one.
-        reading: "printed" has the noise twice in c (E-16). "corrected" has it once, and divides the second number in R
-            by K if all clients participate (E-10, E-14).
+        reading: "printed" has the noise twice in c (erratum E-16). "corrected" has it once, and divides by the batch
+            size in R if all clients participate (E-10, E-14).
 
     Returns:
-        `excess_risk` is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a hidden constant. `terms` has two explicit
-        bounds: `empirical`, D²/η (1 − μη)^R + cη, bounds the empirical excess risk (Lemma E.9), and `stability`,
-        4L²/(μ(M n_min − 1)), bounds the effect of one record on the expected loss (Lemma E.2).
+        The run and its risk. `terms` has two explicit bounds: `empirical`, D²/η (1 − μη)^R + cη, bounds the empirical
+        excess risk (Lemma E.9). `stability`, 4L²/(μ(M n_min − 1)), bounds the effect of one record (Lemma E.2).
     """
     federation, mu, squared = run.federation, run.strong_convexity, run.lipschitz * run.lipschitz
-    divisor = 1 if reading == "printed" else batch_divisor(federation, reading)
 
     def required_rounds(count: int) -> float:
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
-        totals = aggregates(federation, count)
-        contraction = contraction_rounds(run.smoothness, mu, run.logarithm_argument(totals))
-        return max(contraction, 1.0 / (run.dimension * totals.xi * divisor))
+        return _strongly_convex_rounds(run, aggregates(federation, count), reading)
 
     chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = aggregates(federation, chosen)
-    moments, fewest = federation.participation, federation.fewest_samples
-    noise = 256.0 * squared * chosen * run.dimension * totals.noise_ratio
-    variance = 8.0 * squared / (moments.mean * federation.smallest_batch)
-    variance += 2.0 * noise if reading == "printed" else noise
-    recursion: dict[str, float] = {"contraction": mu, "variance": variance, "start": run.diameter * run.diameter}
+    recursion: dict[str, float] = {
+        "contraction": mu,
+        "variance": _recursion_variance(run, totals, rounds=chosen, reading=reading),
+        "start": run.diameter * run.diameter,
+    }
     step = recursion_step_size(curvature=4.0 * run.smoothness, rounds=chosen, **recursion)
-    other_records = moments.mean * fewest - 1.0
+    records = federation.participation.mean * federation.fewest_samples
     return Prescription(
         rounds=chosen,
         prescribed_rounds=required_rounds(chosen),
-        excess_risk=squared / mu * (1.0 / (moments.mean * fewest) + run.dimension * totals.noise_ratio),
+        excess_risk=squared / mu * (1.0 / records + run.dimension * totals.noise_ratio),
         constants="hidden",
         step_size=step,
         averaging_ratio=1.0 / (1.0 - mu * step),
         aggregates=totals,
         terms={
             "empirical": recursion_bound(step_size=step, averaged=chosen, **recursion),
-            "stability": 4.0 * squared / (mu * other_records) if other_records > 0.0 else math.inf,
+            "stability": 4.0 * squared / (mu * (records - 1.0)) if records > 1.0 else math.inf,
             "logarithm_argument": run.logarithm_argument(totals),
         },
     )
+
+
+def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Reading) -> float:
+    """Return the rounds that Theorem 2.1 prescribes for strongly convex losses, before rounding up.
+
+    They are max{8β/μ · ln(βD²μM*/(dL²Ξ~)), 1/(dΞ~)}, with the averages M* and Ξ~ over clients of `totals`.
+
+    Args:
+        run: the federation and the loss.
+        totals: averages of ξ over the clients.
+        reading: "corrected" divides the second number by the batch size if all clients participate (errata E-10, E-14).
+    """
+    divisor = 1 if reading == "printed" else batch_divisor(run.federation, reading)
+    contraction = contraction_rounds(run.smoothness, run.strong_convexity, run.logarithm_argument(totals))
+    return max(contraction, 1.0 / (run.dimension * totals.xi * divisor))
+
+
+def _recursion_variance(run: DescentRun, totals: Aggregates, *, rounds: int, reading: Reading) -> float:
+    """Return c, the coefficient of η² in the recursion of Lemma E.9 for Theorem 2.1.
+
+    It is c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}. The minimum is the variance of the averaged noise per coordinate,
+    256 L² R min{Ξ/M', ξ_max/M}, and K the smallest batch. If only M < N clients participate, c leaves out the variance
+    by sampling clients (erratum E-14); `explicit_bound.py` includes it.
+
+    Args:
+        run: the federation and the loss.
+        totals: averages of ξ over the clients; `totals.noise_ratio` is min{Ξ/M', ξ_max/M}.
+        rounds: number R of rounds.
+        reading: "printed" has the noise twice (E-16), "corrected" once.
+    """
+    squared = run.lipschitz * run.lipschitz
+    sampling = 8.0 * squared / (run.federation.participation.mean * run.federation.smallest_batch)
+    noise = 256.0 * squared * rounds * run.dimension * totals.noise_ratio
+    return sampling + (2.0 * noise if reading == "printed" else noise)
 
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_smooth_losses.py"
@@ -217,9 +244,9 @@ class SmoothInputs(DescentInputs):
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
-    """Check that R ≥ 1/ν², with ν of the statement that is requested.
+    """Check that the run has the R ≥ 1/ν² rounds that average out the sampling of clients; ν is `DescentRun.rate`.
 
-    The lower limit is 0 if every client participates, and 1/(dΞ~) for strongly convex losses in the appendix.
+    The lower limit is 0 if every client participates, and 1/(dΞ~) in the appendix for μ > 0 (output `xi` is Ξ~).
     """
     federation = inputs.federation_in("printed")
     if federation.all_participate:
@@ -240,7 +267,7 @@ CONDITIONS = (
     *RUN_CONDITIONS,
     Condition(
         "client-sampling",
-        "all clients participate (right side 0), or R ≥ 1/ν² (1/(dΞ~) if μ > 0)",
+        "R ≥ 1/ν² rounds for the rate ν, or 1/(dΞ~) if μ > 0; the limit is 0 if all clients take part",
         _client_sampling,
         of_outputs=True,
     ),
@@ -256,34 +283,67 @@ CONDITIONS = (
 DIAMETER = Erratum(
     "E-05",
     grade=Grade.UNCLEAR,
-    printed="D bounds |w − w'| in the main text and |w| in the appendix; constant 272",
+    printed=(
+        "Section 1 states that D bounds the distance |w − w'| of any two points of the domain. Appendix E.3 states "
+        "that D bounds the norm |w| of every point. The convex bound there has the constant 272."
+    ),
     truth=(
-        "The proof needs |w₀ − w*| ≤ D. Its four parts, each at its own worst, add to 270 (282 if |w₀ − w*| "
-        "may be 2D). No step size is worst for all parts, and jointly they reach 267 (270). Hence 272 is valid "
-        "in either sense"
+        "The proof needs |w₀ − w*| ≤ D for the start w₀ and a minimiser w*. It bounds the risk by four terms, which "
+        "we give in the unit of the printed bound. Each at its own worst step size, the terms add to 270, or to 282 "
+        "if |w₀ − w*| may be 2D. No step size is the worst for all terms. Jointly they reach 267, or 270 if |w₀ − "
+        "w*| may be 2D. Hence 272 is valid in either sense."
     ),
     test=f"{_TESTS}::test_the_constant_272_stands_for_diameter_and_radius",
+    place="Section 1, after (1); Appendix E.3, complete version of Theorem 2.1, part 1",
+    charitable=("If D is read as the diameter, or as the radius, the constant 272 bounds the sum of the four terms."),
 )
 PARTICIPANTS = Erratum(
     "E-06",
     grade=Grade.MISPRINT,
-    printed="M~ := √M' or √M in Theorems 2.1 (convex) and 2.2 and in the envelope of Theorem 2.4",
-    truth="M~ := M' or M, as in the rounds of Theorem 2.4: with the root the bound falls like M^(−1/4), not as (4)",
+    printed=(
+        "The text sets M~ := √M' or M~ := √M in Theorems 2.1 (convex), 2.2 and 2.4. Here M = 1/E[1/M_r] and M' = "
+        "1/√E[1/M_r²] average the number M_r of participants of a round. In Theorem 2.4, M~ enters the smoothness of "
+        "the envelope."
+    ),
+    truth=(
+        "We find M~ := M' or M, as in the rounds of Theorem 2.4. With the root, the bound falls like M^(−1/4) and "
+        "not like M^(−1/2), as (4) does."
+    ),
     test=f"{_TESTS}::test_the_printed_participants_lose_a_square_root",
+    place="Complete versions of Theorem 2.1, part 1, of Theorem 2.2 and of Theorem 2.4, in Appendices E.3 to E.5",
+    charitable="If M~ is read as M' or M, the complete statements agree with (4) and with the rounds of Theorem 2.4.",
 )
 BATCH_IN_ROUNDS = Erratum(
     "E-10",
     grade=Grade.REFINEMENT,
-    printed="the complete strongly convex R has L²/(dΨ~), the informal one is divided by K",
-    truth="the proof needs the quotient by K only, if all clients participate: K times fewer rounds",
+    printed=(
+        "For strongly convex losses the complete statement prescribes at least L²/(dΨ~) rounds, for the Lipschitz "
+        "constant L and the dimension d. Ψ~ combines the clients' numbers of records and privacy parameters. The "
+        "informal statement divides the corresponding number min{n, ε²n²/d} by the batch size K."
+    ),
+    truth="If all clients take part, the proof needs only the quotient by K. These are K times fewer rounds.",
     test=f"{_TESTS}::test_the_printed_rounds_forget_the_batch",
+    place="Theorem 2.1, part 2, in Section 2.1 and in Appendix E.3",
+    charitable="Read as printed, the larger number of rounds is sufficient too.",
 )
 CONSTANTS = Erratum(
     "E-16",
     grade=Grade.MISPRINT,
-    printed="4Rd in (26); c with Ξ² and the noise doubled in the strongly convex step size",
-    truth="128Rd; c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}",
+    printed=(
+        "(26) has the noise term 4Rd min{Ψ/M', ψ_max/M} for R rounds and dimension d. The strongly convex step size "
+        "contains 2(4L²/(MK) + d min{Ξ²/M', σ²_max/M}), for the Lipschitz constant L and the smallest batch K. "
+        "M and M' average the participants, Ψ and Ξ the privacy parameters, and σ²_max is the largest noise variance."
+    ),
+    truth=(
+        "We find 128Rd in (26). The step size contains c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}, where Σ² averages the "
+        "noise variance. The text has Ξ² for Σ², and doubles the noise."
+    ),
     test=f"{_TESTS}::test_the_noise_in_the_printed_steps_of_the_proof",
+    place="Appendix E.3, complete version of Theorem 2.1, part 2, step size; proof of Theorem 2.1, (26)",
+    charitable=(
+        "If Ξ² is read as Σ², the step sizes differ by at most a factor 2 inside a logarithm, which the hidden "
+        "constant of (12) covers. (27) already has the right factor 256 = 2 · 128."
+    ),
 )
 
 THEOREM_2_1 = Theorem(
@@ -291,9 +351,10 @@ THEOREM_2_1 = Theorem(
     title="Noisy mini-batch SGD for smooth losses and identically distributed clients",
     statement=(
         "Let σ² = 256 L² R ln(2.5R/δ) ln(2/δ)/(nε)². Then Algorithm 1 is (ε, δ) for every record against "
-        "everyone but its client. At the R and η prescribed, E F(ŵ) − F* ≤ 272 L D ν/√M~ with ν = max{1/√n, "
-        "√(dΞ~)}. If μ-strongly convex, it is Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here: batches "
-        "drawn without replacement, M~ = M, and the average of w_1, …, w_R, for which 174 replaces 272"
+        "everyone but its client. At the R and η prescribed, E F(ŵ) − F* ≤ 272 L D ν/√M~ with ν = max{1/√n_min, "
+        "√(dΞ~)}. If μ-strongly convex, it is Õ(L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M})), equation (12). Here n_min "
+        "is the fewest records of a client. We read it with "
+        "batches drawn without replacement, M~ = M, and the average of w_1, …, w_R, for which 174 replaces 272"
     ),
     source=Source("lowy2023", "Theorem 2.1"),
     status=Status.PROVED,

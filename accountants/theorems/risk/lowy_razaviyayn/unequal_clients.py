@@ -23,9 +23,7 @@ is (η/2)(V + G)².
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.federation import (
@@ -72,107 +70,18 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     best_step_size,
     excess_risk,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import (
-    Variance,
-    client_factor,
-    largest_variance,
-    sampling_factor,
-)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_problem import UnequalProblem
 from epsilond.accountants.verdict import Verdict
-
-
-def unequal_variance(
-    groups: Sequence[ClientGroup],
-    *,
-    participants: float,
-    dimension: int,
-    noise_std: float,
-    used_once: bool = False,
-    **bounds: float,
-) -> Variance:
-    """Return an upper bound on the variance of one averaged noisy gradient, by its parts.
-
-    Args:
-        groups: the clients, with the Lipschitz constants of their weighted losses.
-        participants: M = 1/E[1/M_r] for the number M_r of participants in a round.
-        dimension: number d of coordinates.
-        noise_std: root mean square over clients of the noise per coordinate.
-        used_once: whether every record is used once (a_i = 1/K_i); otherwise batches of the same data are drawn.
-        bounds: `largest_within`, `largest_between` and `largest_total` of `largest_variance`.
-    """
-    if used_once:
-        factors = [1.0 / group.batch_size for group in groups]
-    else:
-        factors = [sampling_factor(population=group.samples_per_client, drawn=group.batch_size) for group in groups]
-    count = sum(group.clients for group in groups)
-    sampling, clients = largest_variance(
-        groups,
-        factors=[factor / participants for factor in factors],
-        between=client_factor(clients=count, participants=participants),
-        **bounds,
-    )
-    return Variance(sampling=sampling, clients=clients, noise=dimension * noise_std * noise_std / participants)
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnequalProblem(ExcessRiskProblem):
-    """A problem with clients that differ.
-
-    The inherited counts are the smallest ones; the Lipschitz constant is the largest. `noise_std` is the root mean
-    square over clients. The gradient statistics have their largest values.
-    """
-
-    groups: tuple[ClientGroup, ...]
-
-    @classmethod
-    def of(cls, groups: Sequence[ClientGroup], **fields: Any) -> UnequalProblem:
-        """Return the problem of groups of clients.
-
-        Args:
-            groups: the clients, with the Lipschitz constants of their weighted losses.
-            fields: the fields of an equal problem that do not follow from the groups. `smoothness` is that of the mean
-                of the weighted losses; it is infinite if the loss is not smooth, and `best_envelope` replaces it.
-                `steepest` is the largest smoothness of one weighted loss, and `strong_convexity` the smallest.
-        """
-        fewest_samples = min(group.samples_per_client for group in groups)
-        smallest_batch = min(group.batch_size for group in groups)
-        return cls(
-            clients=sum(group.clients for group in groups),
-            samples_per_client=fewest_samples,
-            batch_size=smallest_batch,
-            lipschitz=max(group.lipschitz for group in groups),
-            groups=tuple(groups),
-            **fields,
-        )
-
-    def variance(self, noise_std: float) -> Variance:
-        """Return the bound of the module text on the variance V² of one averaged noisy gradient, by its parts.
-
-        A client's L_i² counts as variance within clients or between clients, according to the larger factor.
-        """
-        return unequal_variance(
-            self.groups, participants=self.participants, dimension=self.dimension, noise_std=noise_std
-        )
-
-    @property
-    def influence(self) -> float:
-        """mean_i(L_i²/n_i)/N."""
-        parts = (
-            group.clients / self.clients * group.lipschitz * group.lipschitz / group.samples_per_client
-            for group in self.groups
-        )
-        return math.fsum(parts) / self.clients
-
-    @property
-    def squared_lipschitz(self) -> float:
-        """The mean over clients of L_i²."""
-        return math.fsum(group.clients / self.clients * group.lipschitz**2 for group in self.groups)
 
 
 @request
 class GroupRun:
-    """Clients of one kind, and the noise per coordinate of the mean of their weighted gradients."""
+    """Equal clients of a run: their number, records, batch, loss and noise.
+
+    `noise_std` is per coordinate of the mean of a client's weighted gradients. `weight` is that of a client's loss in
+    the objective, relative to the other groups.
+    """
 
     clients: Clients
     samples_per_client: SamplesPerClient
@@ -186,7 +95,7 @@ class GroupRun:
 class FederatedRun:
     """A run of clients that may differ, of which a random number report in a round.
 
-    If `smoothness` is absent, the run descends on the envelope.
+    If `smoothness` is absent, the loss need not be smooth, and the run descends on its Moreau envelope.
     """
 
     client_groups: Annotated[tuple[GroupRun, ...], CLIENT_GROUPS]
@@ -209,8 +118,8 @@ class FederatedRun:
         read_members(self, "participation", ParticipationCount)
         faults = group_count_faults(self.client_groups)
         faults += [
-            Fault(f"/client_groups/{place}/batch_size", "exceeds the client's records", f"≤ {group.samples_per_client}")
-            for place, group in enumerate(self.client_groups)
+            Fault(f"/client_groups/{index}/batch_size", "exceeds the client's records", f"≤ {group.samples_per_client}")
+            for index, group in enumerate(self.client_groups)
             if group.batch_size > group.samples_per_client
         ]
         clients = sum(group.clients for group in self.client_groups)
@@ -232,7 +141,7 @@ class FederatedRun:
 
     @property
     def groups(self) -> list[ClientGroup]:
-        """The clients, with the Lipschitz constants of their weighted losses."""
+        """The clients, with the Lipschitz constants of their weighted losses, p_i N times that of the loss."""
         return [
             ClientGroup(
                 clients=group.clients,
@@ -245,7 +154,7 @@ class FederatedRun:
 
     @property
     def mean_participants(self) -> float:
-        """M = 1/E[1/M_r]."""
+        """The harmonic mean M = 1/E[1/M_r] of the number M_r of participants in a round."""
         return ParticipationMoments.of(participation_counts(self.participation)).mean
 
     @property
@@ -257,9 +166,10 @@ class FederatedRun:
 
 @request
 class FederatedInputs(FederatedRun):
-    """A run of Algorithm 1 with a constant step size.
+    """A run of noisy mini-batch SGD with a constant step size, on clients that may differ.
 
-    If `smoothness` is absent, the run descends on the envelope. Other absent fields have nearly the best values.
+    If `smoothness` is absent, the run descends on the Moreau envelope of the loss. An absent step size or smoothness of
+    the envelope is nearly the best one.
     """
 
     initial_distance: InitialDistance
@@ -267,7 +177,8 @@ class FederatedInputs(FederatedRun):
 
     def _more_faults(self) -> list[Fault]:
         """Return a fault if there is a step size but neither a smoothness nor an envelope."""
-        if self.envelope_smoothness is None and self.smoothness is None and self.step_size is not None:
+        chooses_envelope = self.envelope_smoothness is None and self.smoothness is None
+        if chooses_envelope and self.step_size is not None:
             return [Fault("/envelope_smoothness", "is needed where the step size is given")]
         return []
 
@@ -287,14 +198,15 @@ class FederatedInputs(FederatedRun):
     @property
     def choice(self) -> EnvelopeChoice:
         """The step size and the envelope, of the request or nearly the best; a smooth loss has its own smoothness."""
-        problem = self.problem
+        problem: ExcessRiskProblem = self.problem
         if self.smoothness is None and self.envelope_smoothness is None:
             return best_envelope(problem, noise_std=self.noise_std, rounds=self.rounds)
-        smooth = problem if self.envelope_smoothness is None else on_envelope(problem, self.envelope_smoothness)
+        if self.envelope_smoothness is not None:
+            problem = on_envelope(problem, self.envelope_smoothness)
         step = self.step_size
         if step is None:
-            step = best_step_size(smooth, noise_std=self.noise_std, rounds=self.rounds)
-        return EnvelopeChoice(envelope_smoothness=smooth.smoothness, step_size=step)
+            step = best_step_size(problem, noise_std=self.noise_std, rounds=self.rounds)
+        return EnvelopeChoice(envelope_smoothness=problem.smoothness, step_size=step)
 
     @property
     def descended(self) -> UnequalProblem | ExcessRiskProblem:
@@ -305,7 +217,7 @@ class FederatedInputs(FederatedRun):
 
     @property
     def risk(self) -> ExcessRisk:
-        """The bound at this choice."""
+        """The bound on the excess risk at the step size and the envelope of `choice`."""
         step = self.choice.step_size
         if self.smoothness is not None:
             return excess_risk(self.problem, noise_std=self.noise_std, rounds=self.rounds, step_size=step)
@@ -319,7 +231,15 @@ class FederatedInputs(FederatedRun):
 
 
 def bound(inputs: FederatedInputs) -> Outputs:
-    """Return the bound, its terms, the step size, the envelope, and the growth of the weights of the output."""
+    """Return the bound on the excess risk of a run of noisy mini-batch SGD on clients that may differ, with its terms.
+
+    Args:
+        inputs: the clients, the loss and the run. An absent step size or envelope is chosen.
+
+    Returns:
+        The bound, its terms and the step size. `envelope_smoothness` is present if the run descends on a Moreau
+        envelope. The output averages the iterates with weights that grow by `averaging_ratio` in each round.
+    """
     choice = inputs.choice
     envelope = {"envelope_smoothness": choice.envelope_smoothness} if inputs.smoothness is None else {}
     return {
@@ -334,7 +254,8 @@ EXACT_PROXIMAL_STEP = Condition(
     "exact-proximal-step",
     (
         "Without smoothness, gradients are those of the Moreau envelope at exact proximal points, evaluated inside "
-        "the domain. An error of e in such a point shifts the gradient by at most b·e, which is not included"
+        "the domain. An error of e in such a point shifts the gradient by at most b·e, which the bound does not "
+        "include; b is the envelope's smoothness"
     ),
 )
 
@@ -351,14 +272,17 @@ FEDERATED_RISK = Theorem(
     title="Excess risk of noisy mini-batch SGD for clients that differ, smooth or not",
     statement=(
         "The bound is that of epsilond.mini-batch-sgd-excess-risk with V² ≤ mean_i(L_i² max{a_i/M, c}) + d "
-        "mean_i(σ_i²)/M. The term mean_i(L_i²/n_i)/N replaces L²/(Nn). The L_i are weighted, and 1/M is "
-        "averaged. Without smoothness it is on the Moreau envelope, with b for β and mean_i(L_i²)/(2b) more"
+        "mean_i(σ_i²)/M. The term mean_i(L_i²/n_i)/N replaces L²/(Nn). The L_i belong to the weighted losses, and "
+        "1/M is the mean of 1/M_r. Without smoothness, the bound is that of the Moreau envelope, with its smoothness b "
+        "for β, plus mean_i(L_i²)/(2b)"
     ),
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/unequal_clients.py"),
     status=Status.PROVED,
     conditions=(
         Condition(
-            "step-size", "η β < 1, β that of the envelope if there is one, and η p_i N β ≤ 1 for every weight", _step
+            "step-size",
+            "η β < 1 for the smoothness β of the loss or its envelope, and η p_i N β ≤ 1 for every client's weight p_i",
+            _step,
         ),
         *(condition for condition in EXCESS_RISK_BOUND.conditions if not condition.checked and condition.id != "loss"),
         Condition(

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.formula import formula
+from epsilond.accountants.formula import FormulaRequest, formula
 from epsilond.accountants.quantities import ANY_SCALE, Diameter, Quantity, Rounds, StepSize
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.reshef_levy.errata import EVERY_STEP, START_OUTSIDE
 
-_TESTS = "tests/theorems/risk/reshef_levy/test_anytime_steps.py"
 LONGEST = 10**6
 """Largest number of entries of a list; it bounds the time and memory of one evaluation."""
 INNER_PRODUCTS = Quantity(
@@ -24,15 +24,24 @@ INNER_PRODUCTS = Quantity(
     unit="loss",
     description="of the rounds 1, …, t in their order, each from −1e100 to 1e100",
 )
+WEIGHTS_OF_ROUNDS = Quantity(
+    symbol="α_τ",
+    description="weights of the rounds 1, …, t in their order, each above 0 and at most 1e100; absent: 1, …, t",
+)
 MOVEMENTS = Quantity(
     symbol="‖w_{τ+1} − w_τ‖", unit="length", description="of the rounds 1, …, t in their order, each from 0 to 1e100"
 )
 FEEDBACK = Quantity(symbol="h", ge=0, lt=1, description="the factor of the mean of all A_τ, 1/2 in the paper")
-ADDED = Quantity(symbol="B_T", ge=0, description="what the last A_T has beside that mean; the B_t never fall")
+ADDED = Quantity(symbol="B", ge=0, description="the summand of every term other than that mean, or its largest value")
 
 
-def _check_list(name: str, values: Sequence[object], low: float) -> None:
+def check_list(name: str, values: Sequence[object], low: float) -> None:
     """Reject a list with too few or too many entries, or with an entry out of range.
+
+    Args:
+        name: field of the request.
+        values: the list.
+        low: smallest allowed entry.
 
     Raises:
         InvalidInput: unless the list has 1 to `LONGEST` numbers, each from `low` to 1e100.
@@ -40,9 +49,8 @@ def _check_list(name: str, values: Sequence[object], low: float) -> None:
     if not 1 <= len(values) <= LONGEST:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"1 to {LONGEST}")
     for value in values:
-        if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= 1e100:
-            continue
-        raise InvalidInput.at(f"/{name}", "an entry is out of range", allowed=f"≥ {low:g} and ≤ 1e+100")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= 1e100:
+            raise InvalidInput.at(f"/{name}", "an entry is out of range", allowed=f"≥ {low:g} and ≤ 1e+100")
 
 
 @formula(given="A round t.", bounded=False)
@@ -56,36 +64,54 @@ def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
     }
 
 
-@formula(
-    given="The inner products of t rounds.",
-    checks=(lambda inputs: _check_list("inner_products", inputs.inner_products, -1e100),),
-)
-def anytime(*, inner_products: Annotated[tuple[float, ...], INNER_PRODUCTS]) -> Outputs:
-    """Return the weighted regret Σ τ⟨∇f(x_τ), w_τ − x*⟩, and the bound on the excess risk of x_t that follows.
+def _check_rounds(inputs: FormulaRequest) -> None:
+    """Check the inner products, and that there are as many positive weights if there are any."""
+    check_list("inner_products", inputs.inner_products, -1e100)
+    if inputs.weights is None:
+        return
+    check_list("weights", inputs.weights, 1e-100)
+    if len(inputs.weights) != len(inputs.inner_products):
+        rounds = len(inputs.inner_products)
+        raise InvalidInput.at("/weights", "needs one for each inner product", allowed=f"{rounds} entries")
+
+
+def _round_weights(weights: tuple[float, ...] | None, rounds: int) -> tuple[float, ...]:
+    """Return the weights α_1, …, α_t of the rounds; 1, …, t if they are not given."""
+    return tuple(map(float, range(1, rounds + 1))) if weights is None else weights
+
+
+@formula(given="The inner products of t rounds, and the weights of the mean.", checks=(_check_rounds,))
+def anytime(
+    *,
+    inner_products: Annotated[tuple[float, ...], INNER_PRODUCTS],
+    weights: Annotated[tuple[float, ...] | None, WEIGHTS_OF_ROUNDS] = None,
+) -> Outputs:
+    """Return the weighted regret Σ α_τ⟨∇f(x_τ), w_τ − x*⟩, and the bound on the excess risk of x_t that follows.
 
     Args:
         inner_products: ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t, with the minimiser x*.
+        weights: weights α_1, …, α_t; 1, …, t as in Algorithm 1 if they are not given.
 
     Returns:
-        `weighted_regret`, and `excess_risk`, the regret divided by t(t + 1)/2.
+        `weighted_regret`, and `excess_risk`, the regret divided by the sum of the weights.
     """
-    rounds = len(inner_products)
-    total = math.fsum(float(number) * value for number, value in enumerate(inner_products, start=1))
-    return {"weighted_regret": total, "excess_risk": total / (0.5 * rounds * (rounds + 1.0))}
+    alphas = _round_weights(weights, len(inner_products))
+    total = math.fsum(alpha * value for alpha, value in zip(alphas, inner_products, strict=True))
+    return {"weighted_regret": total, "excess_risk": total / math.fsum(alphas)}
 
 
-def _least_prefix(*, inner_products: tuple[float, ...]) -> Sides:
-    """Check that no partial sum of τ⟨∇f(x_τ), w_τ − x*⟩ is negative; the least partial sum is the left side."""
-    total = least = inner_products[0]
-    for number, value in enumerate(inner_products[1:], start=2):
-        total += number * value
+def _least_prefix(*, inner_products: tuple[float, ...], weights: tuple[float, ...] | None) -> Sides:
+    """Check that no partial sum of α_τ⟨∇f(x_τ), w_τ − x*⟩ is negative; the least partial sum is the left side."""
+    total, least = 0.0, math.inf
+    for alpha, value in zip(_round_weights(weights, len(inner_products)), inner_products, strict=True):
+        total += alpha * value
         least = min(least, total)
     return Sides.at_least(least, 0.0)
 
 
 @formula(
     given="Steps w_{t+1} = Π(w_t − ηq_t) within a domain of this diameter, and how far each one moved.",
-    checks=(lambda inputs: _check_list("movements", inputs.movements, 0.0),),
+    checks=(lambda inputs: check_list("movements", inputs.movements, 0.0),),
 )
 def regret(
     *,
@@ -93,12 +119,14 @@ def regret(
     step_size: Annotated[StepSize, ANY_SCALE],
     movements: Annotated[tuple[float, ...], MOVEMENTS],
 ) -> Outputs:
-    """Bound the regret of projected steps, Σ ⟨q_τ, w_{τ+1} − x*⟩.
+    """Bound the regret Σ ⟨q_τ, w_{τ+1} − x*⟩ of projected gradient steps w_{τ+1} = Π(w_τ − ηq_τ).
+
+    Round τ has the iterate w_τ and the gradient estimate q_τ. Π projects on the domain, and x* is any point of it.
 
     Args:
         diameter: diameter D of the domain.
-        step_size: step size η.
-        movements: distances ‖w_{τ+1} − w_τ‖ of the rounds.
+        step_size: step size η > 0.
+        movements: distances ‖w_{τ+1} − w_τ‖ of the rounds τ = 1, 2, … in their order.
 
     Returns:
         `regret`, (D² − Σ‖w_{τ+1} − w_τ‖²)/(2η), and `plain_regret`, D²/(2η).
@@ -110,18 +138,21 @@ def regret(
     }
 
 
-@formula(given="A sequence A_t ≥ 0 with A_t ≤ (h/T) Σ_{τ≤t} A_τ + B_t, t = 1, …, T.")
+@formula(given="A sequence with A_t ≤ (h/T) Σ_τ A_τ + B, t = 1, …, T, with the sum over all T terms or over τ ≤ t.")
 def recursion(*, added: Annotated[float, ADDED], feedback: Annotated[float, FEEDBACK] = 0.5, rounds: Rounds) -> Outputs:
-    """Bound the last term A_T of a sequence with A_t ≤ (h/T) Σ_{τ≤t} A_τ + B_t.
+    """Bound the terms of a sequence A_1, …, A_T, each of which is at most h times their mean, plus B.
+
+    Adding A_t ≤ (h/T) Σ_{τ≤T} A_τ + B over all t gives Σ A_τ ≤ TB/(1 − h), and hence A_t ≤ B/(1 − h). Appendix E.2 of
+    the paper uses the lemma where the sum ends at τ = t. There A_T is at most B(1 − h/T)^(−T).
 
     Args:
-        added: B_T, the largest of the B_t.
+        added: B, or the largest B_t if B_t never falls.
         feedback: factor h in [0, 1).
         rounds: length T of the sequence.
 
     Returns:
-        `bound`, B_T/(1 − h). `sharper_bound`, B_T (1 − h/T)^(−T), the largest possible A_T; it is at most
-        e^(h/(1 − h/T)) B_T.
+        `bound`, B/(1 − h), the largest possible A_t if the sum is over all terms. `sharper_bound`, B(1 − h/T)^(−T), the
+        largest possible A_T if the sum is over τ ≤ t and no A_τ is negative; it is at most e^(h/(1 − h/T)) B.
     """
     growth = math.exp(-rounds * math.log1p(-feedback / rounds))
     return {"bound": added / (1.0 - feedback), "sharper_bound": added * growth}
@@ -131,7 +162,8 @@ WEIGHTS = Theorem(
     id="reshef.algorithm-1-weights",
     title="The weights of Algorithm 1",
     statement=(
-        "α_t = t, α_{1:t} = t(t + 1)/2, β_t = 1 − α_{t−1}/α_t = 1/t. The share of w_{t+1} in x_{t+1} is 2/(t + 2)"
+        "The weight of round t is α_t = t, and the weights add up to α_{1:t} = t(t + 1)/2. The momentum is β_t = 1 − "
+        "α_{t−1}/α_t = 1/t. The share of w_{t+1} in x_{t+1} is 2/(t + 2)"
     ),
     source=Source("reshef2025", "Algorithm 1"),
     status=Status.PROVED,
@@ -142,30 +174,50 @@ ANYTIME = Theorem(
     id="reshef.appendix-a.anytime",
     title="From regret to the last mean model",
     statement=(
-        "Let f be convex and x_t the mean of the w_τ with weights τ. Then (t(t + 1)/2) (f(x_t) − f(x*)) ≤ Σ_{τ≤t} "
-        "τ⟨∇f(x_τ), w_τ − x*⟩"
+        "Let f be convex and x_t the mean of the w_τ with weights α_τ > 0, which add up to α_{1:t}. Then "
+        "α_{1:t}(f(x_t) − f(x*)) ≤ Σ_{τ≤t} α_τ⟨∇f(x_τ), w_τ − x*⟩. For α_τ = τ, α_{1:t} is t(t + 1)/2"
     ),
     source=Source("reshef2025", "Theorem A.1, anytime online-to-batch conversion"),
     status=Status.PROVED,
     conditions=(
-        Condition("convex", "f is convex"),
-        Condition("mean-models", "x_t = Σ τw_τ/(t(t + 1)/2), as the shares 2/(t + 2) make it"),
+        Condition("convex", "the objective f is convex"),
+        Condition(
+            "mean-models",
+            (
+                "x_t is the mean of w_1, …, w_t with the weights α_1, …, α_t. For the weights 1, …, t the shares of "
+                "Algorithm 1, 2/(t + 2), make it this mean"
+            ),
+        ),
         Condition(
             "possible",
-            "no partial sum Σ_{τ≤s} τ⟨∇f(x_τ), w_τ − x*⟩ is negative: none is at a minimiser (the least is shown)",
+            (
+                "No partial sum Σ_{τ≤s} α_τ⟨∇f(x_τ), w_τ − x*⟩ is negative, because x* is a minimiser. The least "
+                "partial sum is shown"
+            ),
             _least_prefix,
         ),
     ),
     formula=anytime,
-    examples=({"inner_products": (2.0, 1.0, -0.25, 0.5)},),
+    examples=(
+        {"inner_products": (2.0, 1.0, -0.25, 0.5)},
+        {"inner_products": (2.0, 1.0, -0.25, 0.5), "weights": (1.0, 4.0, 9.0, 16.0)},
+    ),
 )
 REGRET = Theorem(
     id="reshef.appendix-a.regret",
     title="Regret of projected steps, one step ahead",
-    statement="Σ_{τ≤t} ⟨q_τ, w_{τ+1} − x*⟩ ≤ D²/(2η) − (1/(2η)) Σ ‖w_{τ+1} − w_τ‖² for w_{τ+1} = Π(w_τ − ηq_τ)",
+    statement=(
+        "For steps w_{τ+1} = Π(w_τ − ηq_τ), Σ_{τ≤t} ⟨q_τ, w_{τ+1} − x*⟩ ≤ D²/(2η) − (1/(2η)) Σ ‖w_{τ+1} − w_τ‖²"
+    ),
     source=Source("reshef2025", "Lemma A.5"),
     status=Status.PROVED,
-    conditions=(Condition("domain", "w_1 and x* lie in the domain that is projected on, convex and of diameter D"),),
+    conditions=(
+        Condition(
+            "domain",
+            "The steps are projected on a convex domain of diameter D. The start w_1 and the point x* lie in it",
+        ),
+    ),
+    errata=(START_OUTSIDE,),
     formula=regret,
     examples=({"diameter": 2.0, "step_size": 0.125, "movements": (0.5, 0.25, 0.125)},),
 )
@@ -173,22 +225,22 @@ LEMMA_A_7 = Theorem(
     id="reshef.lemma-a.7",
     title="A sequence that feeds on its mean",
     statement=(
-        "Let A_t ≤ (1/(2T)) Σ_{τ≤t} A_τ + B_t with A_t ≥ 0 and B_t never falling. Then A_T ≤ 2B_T. With h in "
-        "the place of 1/2, A_T ≤ B_T/(1 − h). Sharper, A_T ≤ B_T (1 − h/T)^(−T), which is attained: 1.65 B_T "
-        "for h = 1/2 and many rounds"
+        "Let A_t ≤ (1/(2T)) Σ_{τ≤T} A_τ + B for every t ≤ T. Then A_t ≤ 2B for every t, which is attained. With h in "
+        "the place of 1/2, A_t ≤ B/(1 − h). Let the sum be over τ ≤ t only, and no A_τ negative. B may then be the "
+        "last of B_t that never fall, and A_T ≤ B(1 − h/T)^(−T). This is attained; it is 1.65 B for h = 1/2 and T large"
     ),
     source=Source("reshef2025", "Lemma A.7"),
     status=Status.PROVED,
-    conditions=(Condition("never-falling", "A_t ≥ 0, and B_1 ≤ … ≤ B_T"),),
-    errata=(
-        Erratum(
-            "E-R5",
-            grade=Grade.REFINEMENT,
-            printed="the factor 2, for every step size",
-            truth="1/(1 − h) with h = 4ηLT for the step that is taken: 2 at η = 1/(8LT), nearly 1 for smaller steps",
-            test=f"{_TESTS}::test_the_recursion_by_its_extremal_sequence",
+    conditions=(
+        Condition(
+            "never-falling",
+            (
+                "for the sharper bound, the sum is over τ ≤ t, A_t is never negative, and B_t never falls (B_1 ≤ … ≤ "
+                "B_T)"
+            ),
         ),
     ),
+    errata=(EVERY_STEP,),
     formula=recursion,
     examples=({"added": 3.0, "rounds": 1200}, {"added": 3.0, "feedback": 0.125, "rounds": 5}),
 )

@@ -41,12 +41,12 @@ SOFTMAX = Theorem(
     id="reshef.experiments",
     title="The constants of softmax regression",
     statement=(
-        "The cross entropy of a softmax of Wx is convex in W, √2 ‖x‖-Lipschitz and ‖x‖²/2-smooth on the whole "
-        "space. With 785 features in [0, 1], G = √1570, L = 785/2, and S = 118.1 at D = 0.1"
+        "The cross entropy of a softmax of Wx is convex in W, √2 ‖x‖-Lipschitz and ‖x‖²/2-smooth on the whole space. "
+        "With 785 features in [0, 1], G = √1570, L = 785/2, and S = 118.1 at D = 0.1"
     ),
     source=Source("reshef2025", "the experiments on MNIST"),
     status=Status.PROVED,
-    conditions=(Condition("features-bounded", "every record's features have at most this norm"),),
+    conditions=(Condition("features-bounded", "the features of every record have a norm of at most ‖x‖"),),
     formula=constants,
     examples=({"feature_norm": 28.017851452243800, "diameter": 0.1},),
 )

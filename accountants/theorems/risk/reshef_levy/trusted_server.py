@@ -25,20 +25,22 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
-from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import LEFT_OVERS, PLANNED_MEAN
+from epsilond.accountants.theorems.papers.reshef_levy.errata import LEFT_OVERS
+from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import PLANNED_MEAN
+from epsilond.accountants.theorems.risk.reshef_levy.cancellation_run import CancellationRun
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
     CONVERGENCE,
     DOMAIN,
     POSITIVE,
-    CancellationRun,
     certified_risk,
 )
-from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import NEIGHBOURHOOD, NORM, small_step
+from epsilond.accountants.theorems.risk.reshef_levy.errata import NEIGHBOURHOOD, NORM
+from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import small_step
 from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM
 
 Server = Literal["trusted", "untrusted"]
 SERVER = Quantity(
-    description="who adds the noise: each client, as it trusts nobody, or the server, which then sees every message"
+    description="who adds the noise: each client, or the server, which then is trusted with every message"
 )
 
 
@@ -50,17 +52,20 @@ def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
             and bound S on the norm of a message.
         noise_std: standard deviation σ of the server's noise per coordinate.
     """
-    first = run.diameter / (noise_std * math.sqrt(run.dimension * float(run.rounds)))
-    return min(first, 1.0 / (4.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
+    step_for_noise = run.diameter / (noise_std * math.sqrt(run.dimension * float(run.rounds)))
+    if run.smoothness == 0.0:
+        return step_for_noise
+    return min(step_for_noise, 1.0 / (4.0 * run.smoothness * run.rounds))
 
 
 def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -> dict[str, float]:
-    """Return the terms of the bound with a trusted server as a function of the step size η ≤ 1/(4LT).
+    """Return the terms of the bound on the excess risk with a trusted server, for a step size η ≤ 1/(4LT).
 
     The bound is proved, as erratum E-R7 explains.
 
     Args:
-        run: the clients, rounds and constants of the losses.
+        run: m reporting clients in each of T rounds, the diameter D of the domain, and the dimension d. The losses have
+            smoothness L and gradient norm G* at the minimiser. σ̃² + ξ̃² bounds the variance of a client's message.
         noise_std: standard deviation σ of the server's noise per coordinate.
         step_size: step size η.
 
@@ -77,7 +82,10 @@ def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -
 
 @request
 class TrustedRunInputs(CancellationRun):
-    """A run with a trusted server and its ρ. If absent, `step_size` and `noise_std` are the printed values."""
+    """A run in which a trusted server adds the noise, and its Gaussian DP parameter ρ.
+
+    If absent, `step_size` and `noise_std` are the printed values for ρ.
+    """
 
     gaussian_dp_mu: GaussianDpMu
     noise_std: Annotated[float | None, NOISE_STD, ANY_SCALE] = None
@@ -97,9 +105,17 @@ class TrustedRunInputs(CancellationRun):
 
 @in_doubles
 def trusted_run(inputs: TrustedRunInputs) -> Outputs:
-    """Return the bound of Theorem F.2 with its terms, and the bound at the requested noise and step size.
+    """Return the bound of Theorem F.2 of Reshef and Levy on the excess risk, and the bound at the requested noise.
 
-    `true_gaussian_dp_mu` is the exact Gaussian DP parameter ρ√((T − 1)/T) of the run, smaller than the printed ρ.
+    The bound of the theorem is 4D((G* + 2LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√d/(ρmT)). Its summands are the outputs
+    `optimisation_term`, `statistical_term` and `privacy_term`. `excess_risk_at_step_size` is the bound at the noise and
+    step size of the request. `true_gaussian_dp_mu` is the exact Gaussian DP parameter ρ√((T − 1)/T) of the run, which
+    is smaller than the printed ρ.
+
+    Args:
+        inputs: m reporting clients in each of T rounds, diameter D, dimension d, bound S on the norm of a message, and
+            the Gaussian DP parameter ρ. The losses have smoothness L and gradient norm G* at the minimiser.
+            σ̃² + ξ̃² bounds the variance of a message.
     """
     run, mu = inputs, inputs.gaussian_dp_mu
     d, reports = run.diameter, float(run.participants) * run.rounds
@@ -199,7 +215,7 @@ def independent_noise(inputs: IndependentInputs) -> Outputs:
 
 @request
 class BaselineInputs:
-    """Noisy SGD: each message a clipped gradient with noise N(0, (2G/ρ)²), one pass."""
+    """One pass of noisy SGD, in which each message is a clipped gradient with noise of standard deviation 2G/ρ."""
 
     lipschitz: Lipschitz
     diameter: Diameter
@@ -211,14 +227,22 @@ class BaselineInputs:
 
 @in_doubles
 def baseline(inputs: BaselineInputs) -> Outputs:
-    """Return the bound DB/√T of noisy SGD at η = D/(B√T), with B² = G² + 4G²d/(ρ²m)."""
-    noise = 2.0 * inputs.lipschitz / inputs.gaussian_dp_mu
-    norm = math.sqrt(inputs.lipschitz**2 + noise * noise * inputs.dimension / inputs.participants)
+    """Return the bound DB/√T on the excess risk of one pass of noisy SGD, and its noise and step size η = D/(B√T).
+
+    B² = G² + 4G²d/(ρ²m) bounds the mean squared norm of a round's noisy gradient. The noise of a message has standard
+    deviation 2G/ρ per coordinate.
+
+    Args:
+        inputs: Lipschitz constant G, diameter D of the domain, dimension d, m reporting clients in each of T rounds,
+            and the Gaussian DP parameter ρ.
+    """
+    noise_std = 2.0 * inputs.lipschitz / inputs.gaussian_dp_mu
+    gradient_norm = math.sqrt(inputs.lipschitz**2 + noise_std * noise_std * inputs.dimension / inputs.participants)
     root = math.sqrt(inputs.rounds)
     return {
-        "noise_std": noise,
-        "step_size": inputs.diameter / (norm * root),
-        "excess_risk": inputs.diameter * norm / root,
+        "noise_std": noise_std,
+        "step_size": inputs.diameter / (gradient_norm * root),
+        "excess_risk": inputs.diameter * gradient_norm / root,
     }
 
 
@@ -236,15 +260,15 @@ TRUSTED_RUN = Theorem(
     id="reshef.f.2",
     title="Federated learning with noise cancellation, trusted server",
     statement=(
-        "With σ_t² = 4S²T/(ρ²m²) and η = min{ρDm/(2ST√d), 1/(4LT)}: E f(x_T) − f* ≤ 4D((G* + 2LD)/T + "
-        "√(σ̃² + ξ̃²)/√(mT) + 2S√d/(ρmT))"
+        "With noise σ_t² = 4S²T/(ρ²m²) and step size η = min{ρDm/(2ST√d), 1/(4LT)}, the excess risk is bounded. E "
+        "f(x_T) − f* ≤ 4D((G* + 2LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√d/(ρmT))"
     ),
     source=Source("reshef2025", "Theorem F.2; proved as in erratum E-R7"),
     status=Status.PROVED,
     conditions=(
         Condition(
             "small-step",
-            "4ηLT ≤ 1",
+            "4ηLT ≤ 1 holds for the step size η, the smoothness L and T rounds",
             lambda inputs: small_step(4.0 * inputs.step * inputs.smoothness * inputs.rounds),
         ),
         *CONVERGENCE,
@@ -259,13 +283,20 @@ ORDERS = Theorem(
     id="reshef.lower-bounds",
     title="Lower bounds, as orders",
     statement=(
-        "The rate is 1/√n + min{1, √d/(εn)} with a trusted server, and 1/√n + min{1, √(Md)/(εn)} without. It "
-        "is never more than 1. Here n = mT. Constants, GD and ln(1/δ) are omitted"
+        "The order of the least excess risk is 1/√n + min{1, √d/(εn)} with a trusted server. With an untrusted server "
+        "it is 1/√n + min{1, √(Md)/(εn)}. It is never more than 1. Here n = mT is the number of records, of m of M "
+        "clients in each of T rounds. Constants, GD and ln(1/δ) are omitted"
     ),
     source=Source("reshef2025", "the lower bounds it compares with"),
     status=Status.PROVED,
     constants="hidden",
-    conditions=(Condition("hidden-constants", "factors GD and ln(1/δ) that are left out", undecidable=True),),
+    conditions=(
+        Condition(
+            "hidden-constants",
+            "the orders leave out factors GD and ln(1/δ), with the Lipschitz constant G and the diameter D",
+            undecidable=True,
+        ),
+    ),
     formula=order,
     examples=(
         {
@@ -282,9 +313,9 @@ INDEPENDENT = Theorem(
     id="epsilond.independent-noise-excess-risk",
     title="Excess risk with fresh noise on each message",
     statement=(
-        "Noise N(0, (2S/ρ)²) on each message, never cancelled, is ρ-Gaussian differentially private too. "
-        "Cancellation reduces the noise term by the factor √(mT/(2M(1 + ln T))). It is better if pT > 2(1 + ln "
-        "T)"
+        "Noise N(0, (2S/ρ)²) on each message, never cancelled, is ρ-Gaussian differentially private too. Cancellation "
+        "reduces the noise term by the factor √(mT/(2M(1 + ln T))). It is better if pT > 2(1 + ln T), where a client "
+        "reports with probability p = m/M in each of T rounds"
     ),
     source=Source("epsilond", "bound R0 at the variance of fresh noise"),
     status=Status.PROVED,
@@ -299,7 +330,7 @@ INDEPENDENT = Theorem(
 BASELINE = Theorem(
     id="reshef.baseline",
     title="Noisy SGD, to compare with",
-    statement="One pass of noisy SGD at η = D/(B√T): E f − f* ≤ DB/√T, B² = G² + 4G²d/(ρ²m)",
+    statement="One pass of noisy SGD at step size η = D/(B√T) has E f − f* ≤ DB/√T, with B² = G² + 4G²d/(ρ²m)",
     source=Source("reshef2025", "the noisy SGD it compares with"),
     status=Status.PROVED,
     conditions=(DOMAIN, UNIFORM, FRESH_RECORDS, Condition("loss", "every record's loss is convex and G-Lipschitz")),

@@ -7,20 +7,19 @@ from typing import Annotated
 
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.quantities import ANY_SCALE, STEP_SIZE, request
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
+from epsilond.accountants.theorems.papers.reshef_levy.errata import MALICIOUS
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import printed_base_std
-from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import MALICIOUS
+from epsilond.accountants.theorems.risk.reshef_levy.cancellation_run import CancellationRun
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
     CONVERGENCE,
     SMOOTH_EVERYWHERE,
-    CancellationRun,
     certified_risk,
-    stated_criterion,
 )
+from epsilond.accountants.theorems.risk.reshef_levy.errata import DECOUPLED, NEIGHBOURHOOD, NORM, SILENT
+from epsilond.accountants.theorems.risk.reshef_levy.stability_bound import stated_criterion
 from epsilond.accountants.verdict import Verdict
-
-_TESTS = "tests/theorems/risk/reshef_levy/test_risk.py"
 
 
 # As printed -----------------------------------------------------------------------------------------------------------
@@ -33,8 +32,10 @@ def printed_step_size(run: CancellationRun, *, mu: float) -> float:
         mu: Gaussian DP parameter ρ.
     """
     noise = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
-    first = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * math.sqrt(noise))
-    return min(first, 1.0 / (8.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
+    step_for_noise = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * math.sqrt(noise))
+    if run.smoothness == 0.0:
+        return step_for_noise
+    return min(step_for_noise, 1.0 / (8.0 * run.smoothness * run.rounds))
 
 
 def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
@@ -57,12 +58,14 @@ def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
 
 
 def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> float:
-    """Return the bound in the printed proof of Theorem 5.2 as a function of the step size η ≤ 1/(8LT).
+    """Return the bound on the excess risk in the printed proof of Theorem 5.2, for a step size η ≤ 1/(8LT).
 
-    The proof also uses M/m ≤ T without stating it. Here the bound does not need this: its last factor is 1 + M/(mT).
+    It is 2D²/(ηT²) + 4DG*/T + 4D√((σ̃² + ξ̃²)/(mT)) + 8ηS²Md(1 + ln T)/(ρm)² · (1 + M/(mT)). The printed proof replaces
+    the last factor by 2, as it uses M/m ≤ T without stating it.
 
     Args:
-        run: the clients, rounds and constants of the losses.
+        run: m of M clients in each of T rounds, diameter D, dimension d, and bound S on the norm of a message. The
+            losses have smoothness L and gradient norm G* at the minimiser; σ̃² + ξ̃² bounds a message's variance.
         mu: Gaussian DP parameter ρ.
         step_size: step size η.
     """
@@ -81,7 +84,10 @@ def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> flo
 
 @request
 class StatedInputs(CancellationRun):
-    """A run with its ρ and a step size; if absent, the printed one."""
+    """A run with cancelled noise, its Gaussian DP parameter ρ, and a step size.
+
+    If absent, the step size is the printed one of Theorem 5.2.
+    """
 
     gaussian_dp_mu: GaussianDpMu
     step_size: Annotated[float | None, STEP_SIZE, ANY_SCALE] = None
@@ -102,9 +108,10 @@ def stated_bound(inputs: StatedInputs) -> Outputs:
     """Return the noise, step size and bound of Theorem 5.2 as printed, and bounds that are proved.
 
     Returns:
-        `excess_risk` is the printed bound, which is proved if `criterion` is at most 2. `excess_risk_at_step_size` is
-        that of the printed proof at the requested step size. `certified_excess_risk` is our proved bound at the same
-        noise and step size.
+        `excess_risk` is the printed bound, the sum of `optimisation_term`, `statistical_term` and `privacy_term`. It is
+        proved if `criterion`, the number that `stated_criterion` computes, is at most 2. `excess_risk_at_step_size` is
+        the bound of `printed_risk_at` at the requested step size. `certified_excess_risk` is our proved bound at the
+        same noise and step size.
     """
     mu, step = inputs.gaussian_dp_mu, inputs.step
     terms = printed_terms(inputs, mu=mu)
@@ -130,62 +137,35 @@ def small_step(left: float) -> Sides:
     return Sides(Verdict.of(left <= ROUNDED), left, 1.0)
 
 
-# Conditions and errata ------------------------------------------------------------------------------------------------
+# Conditions -----------------------------------------------------------------------------------------------------------
 ROUNDS_COVER = Condition(
     "rounds-cover-clients",
-    "M/m ≤ T, used silently by the proof",
+    "M/m ≤ T holds for m of M clients in each of T rounds. The proof uses this, and Theorem 5.2 does not state it",
     lambda inputs: Sides.at_most(inputs.clients / inputs.participants, inputs.rounds),
 )
 PROVED_HERE = Condition(
     "stated-bound-is-proved",
     (
-        "min over l of exp(2ηL Σ_{a<l} a²) + (M/m)(1 − m/M)^l is at most 2 (so if M ≤ 2m). The repaired proof then "
-        "covers the stated bound. Otherwise nothing is known"
+        "For some l, exp(2ηL Σ_{a<l} a²) + (M/m)(1 − m/M)^l is at most 2, as it always is if M ≤ 2m. The repaired "
+        "proof then covers the stated bound. Otherwise nothing is known. Here m of M clients take part in a round, η "
+        "is the step size, and L the smoothness"
     ),
     lambda inputs: Sides(Verdict.of(inputs.criterion <= 2.0 * ROUNDED), inputs.criterion, 2.0),
 )
 SMALL_STEP = Condition(
     "small-step",
-    "8ηLT ≤ 1",
+    "8ηLT ≤ 1 holds for the step size η, the smoothness L and T rounds",
     lambda inputs: small_step(8.0 * inputs.step * inputs.smoothness * inputs.rounds),
 )
 
-DECOUPLED = Erratum(
-    "E-R1",
-    grade=Grade.PROVED_WRONG,
-    printed="E⟨Y_{τ,i}, x* − w_{τ+1}⟩ = Σ_s p(1 − p)^{τ−s} E⟨y_{s,i}, x* − w_{τ+1}⟩",
-    truth=(
-        "w_{τ+1} depends on who took part: the identity is off by (2 − p)/p. The theorem is proved where M ≤ "
-        "2m or the criterion is at most 2, and unproved elsewhere. The least of three other bounds always holds"
-    ),
-    test=f"{_TESTS}::test_the_printed_identity_is_off_by_two_over_p",
-)
-NEIGHBOURHOOD = Erratum(
-    "E-R2",
-    grade=Grade.PROVED_WRONG,
-    printed="Lemma A.6 extends a function that is convex and L-smooth on the domain to all of R^d as such",
-    truth="that is not always possible for d ≥ 2, and the lemma then fails, by any factor",
-    test=f"{_TESTS}::test_smooth_on_the_domain_alone_is_not_enough",
-)
-SILENT = Erratum(
-    "E-R3",
-    grade=Grade.PROVED_WRONG,
-    printed="no condition on M/m",
-    truth="The proof uses M/m ≤ T. Without it the last term of the display before η has (1 + M/(mT))/2",
-    test=f"{_TESTS}::test_each_condition_of_the_risk_can_fail",
-)
-NORM = Erratum(
-    "E-R4",
-    grade=Grade.MISPRINT,
-    printed="G* := ∇f(x*)",
-    truth="‖∇f(x*)‖, at most G, 0 for an interior minimiser",
-    test=f"{_TESTS}::test_an_interior_minimiser_lowers_the_first_term_alone",
-)
 
 LEMMA_A_6 = Theorem(
     id="reshef.lemma-a.6",
     title="Gradients near a minimiser over the domain",
-    statement="‖∇f(x) − ∇f(x*)‖² ≤ 2L(f(x) − f(x*)) for f convex and L-smooth on the domain only, as printed",
+    statement=(
+        "‖∇f(x) − ∇f(x*)‖² ≤ 2L(f(x) − f(x*)) holds for every f that is convex and L-smooth on the domain only, as "
+        "printed"
+    ),
     source=Source("reshef2025", "Lemma A.6"),
     status=Status.REFUTED,
     conditions=(SMOOTH_EVERYWHERE,),
@@ -195,8 +175,8 @@ STATED = Theorem(
     id="reshef.5.2",
     title="Federated learning with noise cancellation, untrusted server",
     statement=(
-        "With σ²_{t,i} = 4S²(1 + ln T)N_{t,i}/ρ² and η = min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}: E f(x_T) − f* ≤ "
-        "4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT))"
+        "With noise σ²_{t,i} = 4S²(1 + ln T)N_{t,i}/ρ² and step size η = min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}, the "
+        "excess risk is bounded. E f(x_T) − f* ≤ 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT))"
     ),
     source=Source("reshef2025", "Theorem 5.2"),
     status=Status.UNPROVED,

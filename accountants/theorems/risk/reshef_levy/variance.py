@@ -16,9 +16,10 @@ from epsilond.accountants.quantities import (
     Rounds,
     request,
 )
-from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import ClippingNorm, printed_base_std
+from epsilond.accountants.theorems.risk.reshef_levy.errata import GAPS, TYPOS
 
 SPREAD = Quantity(
     symbol="σ", ge=0, scale=SQUARES, unit="loss/length", description="spread of records about their client's mean"
@@ -26,7 +27,6 @@ SPREAD = Quantity(
 CLIENT_SPREAD = Quantity(
     symbol="ξ", ge=0, scale=SQUARES, unit="loss/length", description="spread of clients about their mean"
 )
-_TESTS = "tests/theorems/risk/reshef_levy/test_variance.py"
 
 
 def client_share(*, clients: int, participants: int) -> float:
@@ -36,14 +36,18 @@ def client_share(*, clients: int, participants: int) -> float:
 
 @request
 class SpreadInputs(ParticipantFields):
-    """m of M clients with one record each, and the standard deviations of their gradients."""
+    """m of M clients with one record each, and the standard deviations of their gradients.
+
+    `gradient_std` is σ, of a record's gradient about its client's mean. `heterogeneity` is ξ, of the clients' means
+    about the mean of all clients.
+    """
 
     gradient_std: Annotated[float, SPREAD]
     heterogeneity: Annotated[float, CLIENT_SPREAD]
 
     @property
     def variance(self) -> float:
-        """The bound (σ² + (M − m)/(M − 1) ξ²)/m of the lemmas."""
+        """The bound (σ² + (M − m)/(M − 1) ξ²)/m on the mean squared error of a round's mean gradient."""
         share = client_share(clients=self.clients, participants=self.participants)
         return (self.gradient_std**2 + share * self.heterogeneity**2) / self.participants
 
@@ -93,10 +97,13 @@ def noise_in_sum(
         dimension: number d of coordinates.
         participants: clients m of a round.
     """
-    base = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
+    base_std = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
     scale = dimension * (round / participants)
-    plain = 2.0 * clipping_norm / gaussian_dp_mu
-    return {"cancelled_noise": base * base * scale, "independent_noise": plain * plain * scale}
+    independent_std = 2.0 * clipping_norm / gaussian_dp_mu
+    return {
+        "cancelled_noise": base_std * base_std * scale,
+        "independent_noise": independent_std * independent_std * scale,
+    }
 
 
 @formula(given="m of M clients report in a round.", bounded=False)
@@ -111,28 +118,21 @@ def gap(*, run: ParticipantFields, reading: Reading = "printed") -> Outputs:
     return {"factor": math.sqrt(mean if reading == "printed" else 2.0 * mean - 1.0)}
 
 
-UNIFORM = Condition("uniform-participation", "each round's m participants are a uniform set, drawn afresh")
-FRESH_RECORDS = Condition("fresh-records", "each message uses a record of its client that is drawn afresh")
-TYPOS = Erratum(
-    "E-R12",
-    grade=Grade.MISPRINT,
-    printed="(M − m)/(M(M − 1)), and α_t before the gradient at x_{t−1}, in Appendix D.2",
-    truth="(M − m)/(M − 1), and α_{t−1}: with the printed factor the bound fails",
-    test=f"{_TESTS}::test_the_share_of_the_clients_spread_by_enumeration",
+UNIFORM = Condition(
+    "uniform-participation", "the m participants of each round are a uniformly random set, drawn afresh"
 )
-GAPS = Erratum(
-    "E-R10",
-    grade=Grade.REFINEMENT,
-    printed="the factor √(M/m) in the average case, where every gap between a client's reports is M/m",
-    truth="for geometric gaps the squares add to 2 − p times as much, p = m/M: the factor is √(2M/m − 1)",
-    test=f"{_TESTS}::test_geometric_gaps_by_simulation",
+FRESH_RECORDS = Condition(
+    "fresh-records", "each message uses a record that is drawn afresh from its client's distribution"
 )
 _SPREADS = {"clients": 20, "participants": 4, "gradient_std": 0.9, "heterogeneity": 0.4}
 
 LEMMA_2_1 = Theorem(
     id="reshef.lemma-2.1",
     title="Mean gradient of m of M clients",
-    statement="E|g − ∇f|² ≤ (σ² + (M − m)/(M − 1) ξ²)/m. For differences the same holds with σ_L, ξ_L times |x − y|",
+    statement=(
+        "The mean gradient g of m of M clients has E|g − ∇f|² ≤ (σ² + (M − m)/(M − 1) ξ²)/m. For differences of "
+        "gradients at x and y, the same holds with σ_L and ξ_L times |x − y|"
+    ),
     source=Source("reshef2025", "Lemma 2.1"),
     status=Status.PROVED,
     conditions=(UNIFORM, FRESH_RECORDS),
@@ -144,8 +144,9 @@ LEMMA_4_1 = Theorem(
     id="reshef.lemma-4.1",
     title="The noise that cancellation leaves",
     statement=(
-        "The sum is q̃_t = q_t + (1/m) Σ_i Y_{t,i}. Of all noise that a client sent, only its last stays. "
-        "Under the schedule of Theorem 5.2, E|Y_t|² = 4S²(1 + ln T) d t/(ρ²m)"
+        "The noisy sum of all messages is q̃_t = q_t + (1/m) Σ_i Y_{t,i}. Of all noise that a client sent, only its "
+        "last, Y_{t,i}, stays. Under the schedule of Theorem 5.2, E|Y_t|² = 4S²(1 + ln T) d t/(ρ²m) for the mean noise "
+        "Y_t"
     ),
     source=Source("reshef2025", "Lemma 4.1 and Section 5"),
     status=Status.PROVED,
@@ -165,7 +166,10 @@ LEMMA_4_1 = Theorem(
 LEMMA_4_2 = Theorem(
     id="reshef.lemma-4.2",
     title="Mean of the weighted differences of one round",
-    statement="E|s_t − s̄_t|² ≤ (σ̃² + (M − m)/(M − 1) ξ̃²)/m",
+    statement=(
+        "Let s_t be the mean of the messages of m of M clients in round t, and s̄_t its expectation. Then E|s_t − "
+        "s̄_t|² ≤ (σ̃² + (M − m)/(M − 1) ξ̃²)/m"
+    ),
     source=Source("reshef2025", "Lemma 4.2"),
     status=Status.PROVED,
     conditions=(UNIFORM, FRESH_RECORDS),
@@ -177,7 +181,10 @@ LEMMA_4_2 = Theorem(
 LEMMA_4_3 = Theorem(
     id="reshef.lemma-4.3",
     title="Error of the sum of weighted differences",
-    statement="E|ε_t|² ≤ t(σ̃² + (M − m)/(M − 1) ξ̃²)/m, and E|d_t − ∇f(x_t)|² ≤ (…)/(mt)",
+    statement=(
+        "The error ε_t of the sum of messages has E|ε_t|² ≤ tV, and that of the gradient has E|d_t − ∇f(x_t)|² ≤ V/t. "
+        "Here V = (σ̃² + (M − m)/(M − 1) ξ̃²)/m for m of M clients in a round"
+    ),
     source=Source("reshef2025", "Lemma 4.3"),
     status=Status.PROVED,
     conditions=(UNIFORM, FRESH_RECORDS),
@@ -189,12 +196,12 @@ APPENDIX_G = Theorem(
     id="reshef.appendix-g",
     title="Differences since a client's last report",
     statement=(
-        "If s_t spans the gap since the client's last report, and every gap is M/m, the statistical term grows by "
-        "√(M/m)"
+        "Let the message s_t span the gap since the client's last report, and let every gap be M/m. The statistical "
+        "term then grows by √(M/m)"
     ),
     source=Source("reshef2025", "Appendix G"),
     status=Status.PROVED,
-    conditions=(UNIFORM, Condition("alike-clients", "all clients have the same loss (ξ = 0), as in the text")),
+    conditions=(UNIFORM, Condition("alike-clients", "all clients have the same loss (ξ = 0), as Appendix G supposes")),
     errata=(GAPS,),
     formula=gap,
     examples=({"clients": 20, "participants": 4},),

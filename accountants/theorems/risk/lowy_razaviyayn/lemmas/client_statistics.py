@@ -37,7 +37,10 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import rms_avera
 
 @request
 class GroupStatistics:
-    """Clients of one kind: their number, φ_i and σ_i. Absent values are those of the request."""
+    """Clients of one kind: their number, and the standard deviations of their gradients and of their noise.
+
+    Absent values are those of the request.
+    """
 
     clients: Clients
     gradient_std: Annotated[float | None, GRADIENT_STD] = None
@@ -66,17 +69,24 @@ def check_groups_and_participation(record: FormulaRequest) -> None:
 
 @dataclass(frozen=True)
 class Average:
-    """Averages of a squared statistic over clients: X², the largest value, and the plain mean."""
+    """Averages over clients of the square x_i² of a statistic of client i.
+
+    Attributes:
+        over_largest: X², the root mean square of the mean of the M_r largest x_i², for a random number M_r of
+            participants.
+        largest: the largest x_i².
+        mean: the plain mean of x_i².
+    """
 
     over_largest: float
     largest: float
     mean: float
 
     def over_participants(self, moments: ParticipationMoments, reading: Reading) -> float:
-        """Return the variance of the mean over a round's participants, if x_i² is that of client i.
+        """Return the variance of the mean over a round's participants, if x_i² is the variance of client i.
 
         Args:
-            moments: averages M and M' of the number of participants.
+            moments: averages M = 1/E[1/M_r] and M' = 1/√E[1/M_r²] of the number M_r of participants.
             reading: "printed" gives the paper's bound min{X²/M', x²_max/M}. "corrected" gives the mean of x_i² divided
                 by M, which is exact (erratum E-31).
         """
@@ -87,7 +97,13 @@ class Average:
 
 @dataclass(frozen=True)
 class ClientStatistics:
-    """The clients of a round: M and M', and the averages of φ_i² and of σ_i²."""
+    """Averages over clients that determine the variance of a round's mean gradient.
+
+    Attributes:
+        moments: M = 1/E[1/M_r] and M' = 1/√E[1/M_r²], averages of the number M_r of participants of a round.
+        gradients: averages over clients i of the variance φ_i² of a record's gradient.
+        noise: averages over clients i of the noise variance σ_i² per coordinate.
+    """
 
     moments: ParticipationMoments
     gradients: Average
@@ -136,10 +152,9 @@ class ClientFields:
             figures: the figure of each group.
             sizes: number of clients of each group.
         """
-        squares = [figure**2 for figure in figures]
-        weighted = list(zip(squares, sizes, strict=True))
+        squares_and_sizes = [(figure**2, size) for figure, size in zip(figures, sizes, strict=True)]
         return Average(
-            over_largest=rms_average_of_largest(weighted, self.counts),
-            largest=max(squares),
-            mean=sum(size / self.clients * square for square, size in weighted),
+            over_largest=rms_average_of_largest(squares_and_sizes, self.counts),
+            largest=max(square for square, _ in squares_and_sizes),
+            mean=sum(size / self.clients * square for square, size in squares_and_sizes),
         )

@@ -9,13 +9,14 @@ from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import (
     CONVEXITY_WITHIN_SMOOTHNESS,
     SQUARES,
+    AtMost,
     Quantity,
     Rounds,
     Smoothness,
     StepSize,
     StrongConvexity,
 )
-from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
 
 
@@ -49,24 +50,72 @@ def _step(*, step_size: float, smoothness: float, strong_convexity: float) -> Si
 
 
 _DIVERGENCE = Quantity(unit="loss", ge=0, scale=SQUARES, description="F(x) − F(y) − ⟨∇F(y), x − y⟩")
+_PRODUCT = Quantity(
+    unit="loss",
+    ge=0,
+    scale=SQUARES,
+    description="⟨∇F(x) − ∇F(y), x − y⟩, at least the divergence; absent: not known",
+)
 
 
-@formula(given="A smooth convex loss at two points.")
-def coercivity(*, smoothness: Smoothness, bregman_divergence: Annotated[float, _DIVERGENCE]) -> Outputs:
-    """Return 2β(F(x) − F(y) − ⟨∇F(y), x − y⟩), an upper bound on |∇F(x) − ∇F(y)|²."""
-    return {"squared_gradient_difference": 2.0 * smoothness * bregman_divergence}
+@formula(
+    given="A smooth convex loss at two points.",
+    checks=(AtMost("bregman_divergence", "inner_product", "exceeds the inner product"),),
+)
+def coercivity(
+    *,
+    smoothness: Smoothness,
+    bregman_divergence: Annotated[float, _DIVERGENCE],
+    inner_product: Annotated[float | None, _PRODUCT] = None,
+) -> Outputs:
+    """Return the upper bounds of Lemma E.8 on |∇F(x) − ∇F(y)|².
+
+    Adding the divergence F(x) − F(y) − ⟨∇F(y), x − y⟩ and that of y from x gives the inner product. Hence the inner
+    product is at least each of them. Adding the second bound at (x, y) and at (y, x) gives twice the first one.
+
+    Args:
+        smoothness: smoothness β of the loss.
+        bregman_divergence: F(x) − F(y) − ⟨∇F(y), x − y⟩.
+        inner_product: ⟨∇F(x) − ∇F(y), x − y⟩.
+
+    Returns:
+        `squared_gradient_difference` is the second bound, 2β times the divergence. If the inner product is given,
+        `bound_by_inner_product` is the first one, β times it.
+    """
+    outputs: Outputs = {"squared_gradient_difference": 2.0 * smoothness * bregman_divergence}
+    return outputs if inner_product is None else {**outputs, "bound_by_inner_product": smoothness * inner_product}
 
 
+DOMAIN_ONLY = Erratum(
+    "E-38",
+    grade=Grade.PROVED_WRONG,
+    printed=(
+        "Lemma E.8 states |∇F(w) − ∇F(w')|² ≤ 2β(F(w) − F(w') − ⟨∇F(w'), w − w'⟩) for every F that is convex and "
+        "β-smooth on the domain W, and w, w' in W. The proof of Lemma E.4 applies it to the losses of records."
+    ),
+    truth=(
+        "F must be convex and β-smooth beyond W, for example on all of R^d. On a thin strip in the plane, the left "
+        "side is 1.22, 1.38 or 2.22 times the right one in our examples. The first inequality, with an inner product, "
+        "holds on every W that has interior points."
+    ),
+    test="tests/theorems/risk/lowy_razaviyayn/test_descent_lemmas.py::test_smooth_on_a_strip_is_not_enough",
+    place="Appendix E.3, Lemma E.8; used in the proof of Lemma E.4, before (16)",
+    charitable=(
+        "If losses are convex and β-smooth on all of R^d, as the logistic and the squared loss are, the lemma holds. "
+        "The text defines β-smoothness on W."
+    ),
+)
 LEMMA_E3 = Theorem(
     id="lowy.lemma-e.3",
     title="A gradient step brings points closer",
     statement=(
-        "η ≤ 2/(β + μ): |w − η∇F(w) − w' + η∇F(w')| ≤ (1 − ηβμ/(β + μ))|w − w'| ≤ (1 − ημ/2)|w − w'|; 1 − ημ does too"
+        "For a step size η ≤ 2/(β + μ), |w − η∇F(w) − w' + η∇F(w')| ≤ (1 − ηβμ/(β + μ))|w − w'| ≤ "
+        "(1 − ημ/2)|w − w'|. The smaller factor 1 − ημ holds too"
     ),
     source=Source("lowy2023", "Lemma E.3"),
     status=Status.PROVED,
     conditions=(
-        Condition("step-size", "η ≤ 2/(β + μ)", _step),
+        Condition("step-size", "η ≤ 2/(β + μ) for the step size η, the smoothness β and the strong convexity μ", _step),
         Condition(
             "loss",
             (
@@ -81,7 +130,10 @@ LEMMA_E3 = Theorem(
 LEMMA_E7 = Theorem(
     id="lowy.lemma-e.7",
     title="Projections do not expand",
-    statement="|Π(w) − Π(w')| ≤ |w − w'| for the projection Π on a closed convex set",
+    statement=(
+        "|Π(w) − Π(w')| ≤ |w − w'| for the projection Π on a closed convex set. The lemma has w' in the set, where w' "
+        "is its own projection"
+    ),
     source=Source("lowy2023", "Lemma E.7"),
     status=Status.PROVED,
     conditions=(Condition("closed-convex-domain", "the set is closed and convex"),),
@@ -89,14 +141,21 @@ LEMMA_E7 = Theorem(
 LEMMA_E8 = Theorem(
     id="lowy.lemma-e.8",
     title="Gradients of smooth convex losses are co-coercive",
-    statement="|∇F(x) − ∇F(y)|² ≤ 2β(F(x) − F(y) − ⟨∇F(y), x − y⟩)",
+    statement=(
+        "A convex, β-smooth F has |∇F(x) − ∇F(y)|² ≤ β⟨∇F(x) − ∇F(y), x − y⟩ and |∇F(x) − ∇F(y)|² ≤ 2β(F(x) − F(y) − "
+        "⟨∇F(y), x − y⟩)"
+    ),
     source=Source("lowy2023", "Lemma E.8"),
     status=Status.PROVED,
     conditions=(
         Condition("whole-space", "F is convex and β-smooth on the whole space, not only on the domain of the model"),
     ),
+    errata=(DOMAIN_ONLY,),
     formula=coercivity,
-    examples=({"smoothness": 2.0, "bregman_divergence": 0.3},),
+    examples=(
+        {"smoothness": 2.0, "bregman_divergence": 0.3},
+        {"smoothness": 2.0, "bregman_divergence": 0.3, "inner_product": 0.7},
+    ),
 )
 
 
@@ -115,9 +174,9 @@ def recursion_step_size(*, contraction: float, curvature: float, variance: float
     """
     if variance == 0.0:
         return 1.0 / curvature
-    reach = contraction * rounds
-    argument = reach * reach * start / variance
-    return min(1.0 / curvature, math.log(max(2.0, argument)) / reach)
+    scaled_rounds = contraction * rounds
+    argument = scaled_rounds * scaled_rounds * start / variance
+    return min(1.0 / curvature, math.log(max(2.0, argument)) / scaled_rounds)
 
 
 def recursion_bound(*, contraction: float, variance: float, start: float, step_size: float, averaged: int) -> float:
@@ -216,7 +275,13 @@ LEMMA_E9 = Theorem(
     ),
     source=Source("lowy2023", "Lemma E.9"),
     status=Status.PROVED,
-    conditions=(Condition("curvature", "g ≥ a", lambda inputs: Sides.at_least(inputs.curvature, inputs.contraction)),),
+    conditions=(
+        Condition(
+            "curvature",
+            "g ≥ a: the largest step 1/g is at most 1/a",
+            lambda inputs: Sides.at_least(inputs.curvature, inputs.contraction),
+        ),
+    ),
     formula=recursion,
     examples=({"contraction": 0.1, "variance": 0.5, "curvature": 8.0, "start": 1.0, "rounds": 1000},),
 )

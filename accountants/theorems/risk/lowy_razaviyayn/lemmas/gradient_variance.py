@@ -89,9 +89,9 @@ def reused_gradient_variance_printed(
         records: number ñ of records of all clients.
         gradient_std: standard deviation Φ̂ of the gradients of all records.
     """
-    sampled = statistics.moments.mean * batch_size
+    sampled_records = statistics.moments.mean * batch_size
     noise = statistics.noise.over_participants(statistics.moments, "printed")
-    sampling = gradient_std * gradient_std / sampled if sampled < records else 0.0
+    sampling = gradient_std * gradient_std / sampled_records if sampled_records < records else 0.0
     return Variance(sampling=sampling, clients=0.0, noise=dimension * noise)
 
 
@@ -172,8 +172,8 @@ def reused_variance(
         empirical_gradient_std: standard deviation Φ̂ of the gradients of all records.
         empirical_heterogeneity: standard deviation v̂ of the clients' mean gradients.
         noise_std: noise σ per coordinate, for clients that do not state their own.
-        reading: "printed" has the bound of Lemma E.6. "corrected" has the variance of the module text, by the draw of
-            clients and then of records, with the plain mean of σ_i² over clients (erratum E-12).
+        reading: "printed" has the bound of Lemma E.6. "corrected" has the exact variance by the draw of clients and
+            then of records, with the plain mean of σ_i² over clients (erratum E-12).
     """
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "corrected":
@@ -218,34 +218,58 @@ def subset_mean(
         population: number N of vectors.
         batch_size: number m of drawn vectors.
         mean_square: mean squared norm a² of the vectors.
-        reading: "printed" has the bound 1{m < N} a²/m; "corrected" has the exact (N − m)/((N − 1) m) a².
+        reading: "printed" has the bound 1{m < N} a²/m, which the proof of Lemma E.5 uses. "corrected" has the exact
+            (N − m)/((N − 1) m) a². The lemma states both.
+
+    Returns:
+        `variance`, the bound or the exact value by `reading`, and `exact_variance`, the exact value.
     """
-    if reading == "corrected":
-        factor = sampling_factor(population=population, drawn=batch_size)
-    else:
-        factor = 1.0 / batch_size if batch_size < population else 0.0
-    return {"variance": factor * mean_square}
+    exact = sampling_factor(population=population, drawn=batch_size) * mean_square
+    bound = mean_square / batch_size if batch_size < population else 0.0
+    return {"variance": exact if reading == "corrected" else bound, "exact_variance": exact}
 
 
 TWO_LEVELS = Erratum(
     "E-12",
     grade=Grade.PROVED_WRONG,
-    printed="Φ̂²/(MK) 1{MK < ñ} bounds the sampling variance for every M ≤ N",
+    printed=(
+        "Lemma E.5 states that sampling adds at most Φ̂²/(MK) 1{MK < ñ} to the variance, for every number M ≤ N of "
+        "participants. Φ̂² is the variance of the gradients of all ñ records, N the number of clients, and K the "
+        "batch size. The proof takes the drawn records for a uniform sample of all records."
+    ),
     truth=(
-        "Clients are drawn first: w²/(MK) (n − K)/(n − 1) + v²/M (N − M)/(N − 1). N = 2, M = 1, K = n = 100 and client "
-        "gradients ±1 have variance 1, not 0.01"
+        "Clients are drawn first, and then their records. The variance is w²/(MK) (n − K)/(n − 1) + v²/M (N − M)/(N "
+        "− 1), for n records per client. Here w² is the variance within clients, and v² that of the clients' means. "
+        "N = 2, M = 1, K = n = 100 and client gradients ±1 have variance 1, not 0.01."
     ),
     test=f"{_TESTS}::test_drawing_clients_first_refutes_the_printed_variance",
+    place="Lemma E.5, last inequality, and the end of its proof",
+    charitable=(
+        "If all clients take part (M = N) and hold n records each, it holds for records drawn without replacement. It "
+        "also holds with N for ñ in Φ̂², as the complete version of Theorem E.1 has it. With the Φ̂² of Lemma E.5 no "
+        "reading that we know makes it hold for M < N."
+    ),
 )
 NOT_HOMOGENEOUS = Erratum(
     "E-14",
     grade=Grade.PROVED_WRONG,
-    printed="identically distributed clients have v* = 0, and the bound for fresh samples serves in every round",
+    printed=(
+        "Appendix E.1 states that identically distributed clients have the heterogeneity v*² = 0 at the minimiser. "
+        "The proof of Theorem 2.1 uses this for the empirical loss. It also uses the variance bound for fresh "
+        "samples in every round."
+    ),
     truth=(
-        "Their empirical losses differ, and v̂*² is of order L²/n. A re-used batch drawn with replacement has "
-        "φ²(1/K + 1/n − 1/(nK)) about the expected gradient"
+        "The clients' empirical losses differ, and their heterogeneity v̂*² is of order L²/n. Here L is the "
+        "Lipschitz constant, and n the number of records of a client. A reused batch of K records drawn with "
+        "replacement has the variance φ²(1/K + 1/n − 1/(nK)) about the expected gradient. Here φ² is the variance of "
+        "one record's gradient."
     ),
     test=f"{_TESTS}::test_identical_distributions_leave_empirical_heterogeneity",
+    place="Appendix E.1, definition of v*²; proof of Theorem 2.1, before (23)",
+    charitable=(
+        "If v*² is that of the expected losses, v*² = 0 holds. If all clients take part, the term has the factor 0. "
+        "The proof needs v*² = 0 for the empirical losses, and no reading that we know makes it hold there."
+    ),
 )
 
 
@@ -256,9 +280,11 @@ def _full_participation(inputs: FormulaRequest) -> Sides:
 
 
 _ALL_TAKE_PART = Condition(
-    "all-participate", "M = N, or identical data at every client (the least M_r ≥ N)", _full_participation
+    "all-participate",
+    "all N clients take part in every round (the least M_r is N), or all clients have identical data",
+    _full_participation,
 )
-_DISTINCT = Condition("drawn-once", "clients, and each client's records, are drawn without replacement")
+_DISTINCT = Condition("drawn-once", "clients are drawn without replacement, and so are the records of each client")
 
 _EXAMPLE: Fields = {
     "clients": 25,
@@ -272,7 +298,9 @@ _EXAMPLE: Fields = {
 LEMMA_E5_FRESH = Theorem(
     id="lowy.lemma-e.5",
     title="Variance of one round's gradient, records used once",
-    statement="V² ≤ min{Φ²/(M'K), φ²_max/(MK)} + (1 − (M − 1)/(N − 1)) v²/M 1{N > 1} + d min{Σ²/M', σ²_max/M}",
+    statement=(
+        "The variance is V² ≤ min{Φ²/(M'K), φ²_max/(MK)} + (1 − (M − 1)/(N − 1)) v²/M 1{N > 1} + d min{Σ²/M', σ²_max/M}"
+    ),
     source=Source("lowy2023", "Lemma E.5"),
     status=Status.PROVED,
     conditions=(Condition("fresh-records", "no record has been used in an earlier round"),),
@@ -290,7 +318,7 @@ LEMMA_E5_FRESH = Theorem(
 LEMMA_E5_REUSED = Theorem(
     id="lowy.lemma-e.5-erm",
     title="Variance of one round's gradient, records used again",
-    statement="V² ≤ Φ̂²/(MK) 1{MK < ñ} + d min{Σ²/M', σ²_max/M}, ñ the number of all records",
+    statement="The variance is V² ≤ Φ̂²/(MK) 1{MK < ñ} + d min{Σ²/M', σ²_max/M}, for ñ records of all clients",
     source=Source("lowy2023", "Lemma E.5, empirical part"),
     status=Status.REFUTED,
     conditions=(_ALL_TAKE_PART, _DISTINCT),
@@ -312,7 +340,10 @@ LEMMA_E5_REUSED = Theorem(
 LEMMA_E6 = Theorem(
     id="lowy.lemma-e.6",
     title="The mean of a random subset",
-    statement="m of N vectors of mean 0, drawn without replacement: E|mean|² = (N − m)/((N − 1)m) a² ≤ 1{m < N} a²/m",
+    statement=(
+        "Draw m of N vectors of mean 0 and mean square a² without replacement. Their mean has E|mean|² = "
+        "(N − m)/((N − 1)m) a² ≤ 1{m < N} a²/m"
+    ),
     source=Source("lowy2023", "Lemma E.6"),
     status=Status.PROVED,
     conditions=(_DISTINCT,),

@@ -89,23 +89,23 @@ def noisy_descent_bound(
     Returns:
         The bound in loss units; infinite if ηβ > 1, or if ηβ = 1 and the variance is positive.
     """
-    slack = 1.0 - step_size * smoothness
-    if slack < 0.0 or (slack == 0.0 and variance > 0.0):
+    margin = 1.0 - step_size * smoothness
+    if margin < 0.0 or (margin == 0.0 and variance > 0.0):
         return math.inf
     optimisation = optimisation_error(
         initial_distance=initial_distance, step_size=step_size, rounds=rounds, strong_convexity=strong_convexity
     )
     if variance == 0.0:
         return optimisation
-    return optimisation + 0.5 * step_size * variance / slack
+    return optimisation + 0.5 * step_size * variance / margin
 
 
 @request
 class NoisyDescent(ClientFields):
-    """Algorithm 1 on the data at hand, with statistics at the minimiser.
+    """A run of noisy mini-batch SGD on the data at hand, with statistics of the gradients at the minimiser.
 
-    If participants are absent, all clients take part. `empirical_gradient_std` is φ* of clients without their own.
-    `batch_size` is K, the smallest of any client.
+    `batch_size` is the smallest of any client. `empirical_gradient_std` and `noise_std` are for clients that do not
+    state their own. If the participants are absent, all clients take part.
     """
 
     initial_distance: InitialDistance
@@ -134,7 +134,10 @@ class NoisyDescent(ClientFields):
         )
 
     def bound(self, step_size: float, strong_convexity: float = 0.0) -> float:
-        """Return our bound on the empirical excess risk at a step size, which replaces the printed lemma."""
+        """Return our bound on the empirical excess risk at a step size η, which replaces the printed Lemma E.4.
+
+        It is D²/(2ηR) + ηV²/(2(1 − ηβ)) for convex losses, in loss units.
+        """
         return noisy_descent_bound(
             initial_distance=self.initial_distance,
             step_size=step_size,
@@ -163,7 +166,10 @@ class StronglyConvexDescent(NoisyDescent):
 
     @property
     def recursion(self) -> dict[str, float]:
-        """The numbers a, c and r₀ of the recursion of Lemma E.9."""
+        """The rate a, the variance c and the first value r₀ of the recursion r_{t+1} ≤ (1 − aη) r_t − η s_t + cη².
+
+        r_t is the squared distance from the minimiser, and s_t the excess risk.
+        """
         variance = self.variance("printed")
         return {
             "contraction": self.strong_convexity,
@@ -201,8 +207,9 @@ def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "p
 
     Args:
         inputs: the run.
-        reading: "printed" has (D²/η)(1 − μη)^R + cη by Lemma E.9 as `excess_risk`, with c of the module text.
-            "corrected" has D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which only needs ηβ < 1.
+        reading: "printed" has (D²/η)(1 − μη)^R + cη by Lemma E.9 as `excess_risk`, where c is the variance of the
+            noise plus twice that of the sampling. "corrected" has D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which
+            only needs ηβ < 1.
 
     Returns:
         `scale` is equation (14) of the paper, which leaves out a constant and a logarithm. `excess_risk` is explicit.
@@ -226,13 +233,42 @@ def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "p
 CONSTRAINED_MINIMUM = Erratum(
     "E-13",
     grade=Grade.PROVED_WRONG,
-    printed="Lemma E.4 and part 2 of Lemma E.5, for every minimiser over W, averaging w_0, …, w_{R−1}",
+    printed=(
+        "The second inequality of Lemma E.5 bounds the mean squared gradient at every minimiser w* over the domain W "
+        "by variances alone. Lemma E.4 relies on it for the average of the iterates w_0, …, w_{R−1} of R rounds."
+    ),
     truth=(
-        "They need ∇F(w*) = 0. Averaging w_1, …, w_R instead gives D²/(2ηR) + ηV²/(2(1 − ηβ)) without it. With "
-        "R = 1 the printed output is the start itself. Then f(w) = Lw on an interval refutes the lemma and the "
-        "272 LDν/√M~ of Theorem 2.1"
+        "Both lemmas need ∇F(w*) = 0. With R = 1 the printed output is the start itself. Then f(w) = Lw on an "
+        "interval refutes Lemma E.4 and the bound 272 L D ν/√M~ of Theorem 2.1. Averaging w_1, …, w_R instead gives "
+        "D²/(2ηR) + ηV²/(2(1 − ηβ)) without that premise. Here D is the initial distance, η the step size, β the "
+        "smoothness, and V² the variance of a step."
     ),
     test=f"{_TESTS}::test_a_constrained_minimum_refutes_the_printed_average",
+    place="Lemma E.5, second inequality; proof of Lemma E.4, before (16)",
+    charitable=(
+        "No reading that we know makes both lemmas hold, as the proof of Lemma E.4 explicitly admits constrained "
+        "minima. Under the additional premise ∇F(w*) = 0, for example at a minimiser inside W, this step holds."
+    ),
+)
+CONSTRAINED_MINIMUM_14 = Erratum(
+    "E-13",
+    grade=Grade.PROVED_WRONG,
+    printed=(
+        "Part 2 of Lemma E.4 states (14) for every minimiser w* of the empirical loss F̂ over the domain W. The "
+        "output is a weighted average of the iterates w_0, …, w_{R−1} of R rounds."
+    ),
+    truth=(
+        "The lemma needs ∇F̂(w*) = 0. With R = 1, f(w) = Lw + μw²/2 on [−1, 1] outputs the start, 2L above the least "
+        "value. Averaging w_1, …, w_R gives D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)) without that premise. Here "
+        "D is the initial distance, μ the strong convexity and η the step size. β is the smoothness, and V² the "
+        "variance of a step."
+    ),
+    test="tests/theorems/risk/lowy_razaviyayn/test_noisy_descent.py::test_a_constrained_minimum_refutes_14",
+    place="Lemma E.4, part 2, (14); its proof, before (16)",
+    charitable=(
+        "No reading that we know makes it hold, as the proof explicitly admits constrained minima. Under the "
+        "additional premise ∇F̂(w*) = 0, for example at a minimiser inside W, this step holds."
+    ),
 )
 
 _EXAMPLE: Fields = {
@@ -255,7 +291,11 @@ LEMMA_E4 = Theorem(
     source=Source("lowy2023", "Lemma E.4"),
     status=Status.REFUTED,
     conditions=(
-        Condition("step-size", "η β ≤ 1/4", lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness, 0.25)),
+        Condition(
+            "step-size",
+            "η β ≤ 1/4 for the step size η and the smoothness β",
+            lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness, 0.25),
+        ),
         Condition("stationary-minimum", "the gradient of the empirical loss vanishes at a minimiser in the domain"),
     ),
     errata=(CONSTRAINED_MINIMUM,),
@@ -269,7 +309,7 @@ LEMMA_E4_STRONGLY_CONVEX = Theorem(
     id="lowy.lemma-e.4.strongly-convex",
     title="Noisy projected descent on a strongly convex loss",
     statement=(
-        "(14): The bound is E F̂(ŵ) − F̂* = Õ(βD² e^{−μR/(4β)} + c/(μR)). Here c = 2 min{Φ*²/(M'K), "
+        "By (14), the bound is E F̂(ŵ) − F̂* = Õ(βD² e^{−μR/(4β)} + c/(μR)). Here c = 2 min{Φ*²/(M'K), "
         "φ*²_max/(MK)} + 2Υ*²/M + d min{Σ²/M', σ²_max/M}. The step size is η = min{1/(4β), ln(max{2, "
         "μ²D²R²/c})/(μR)}. The output ŵ is the average of w_0, …, w_{R−1} with weights (1 − μη)^{−(r+1)}. At "
         "any η ≤ 1/(4β) the bound is (D²/η)(1 − μη)^R + cη"
@@ -277,23 +317,19 @@ LEMMA_E4_STRONGLY_CONVEX = Theorem(
     source=Source("lowy2023", "Lemma E.4, equation (14)"),
     status=Status.REFUTED,
     conditions=(
-        Condition("step-size", "η β ≤ 1/4", lambda inputs: Sides.at_most(inputs.step * inputs.smoothness, 0.25)),
+        Condition(
+            "step-size",
+            "η β ≤ 1/4 for the step size η and the smoothness β",
+            lambda inputs: Sides.at_most(inputs.step * inputs.smoothness, 0.25),
+        ),
         _STATIONARY,
-        Condition("hidden-constants", "the constant and the logarithm that the scale leaves out", undecidable=True),
-    ),
-    errata=(
-        Erratum(
-            "E-13",
-            grade=Grade.PROVED_WRONG,
-            printed="for every minimiser over W, averaging w_0, …, w_{R−1}",
-            truth=(
-                "The lemma needs ∇F̂(w*) = 0. With R = 1, f(w) = Lw + μw²/2 on [−1, 1] outputs the start, 2L "
-                "above the least. Averaging w_1, …, w_R gives D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)) "
-                "without it"
-            ),
-            test="tests/theorems/risk/lowy_razaviyayn/test_noisy_descent.py::test_a_constrained_minimum_refutes_14",
+        Condition(
+            "hidden-constants",
+            "the risk is stated up to a constant and a logarithm, which the scale leaves out",
+            undecidable=True,
         ),
     ),
+    errata=(CONSTRAINED_MINIMUM_14,),
     inputs=StronglyConvexDescent,
     formula=strongly_convex_descent,
     examples=(

@@ -31,7 +31,13 @@ def client_factor(*, clients: int, participants: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Variance:
-    """The parts of V², in squared gradient units."""
+    """The variance V² of one round's averaged noisy gradient by its causes, in squared gradient units.
+
+    Attributes:
+        sampling: part by the sampling of records.
+        clients: part by the sampling of clients.
+        noise: part by the noise of the messages.
+    """
 
     sampling: float
     clients: float
@@ -55,7 +61,7 @@ class Variance:
 
     @property
     def parts(self) -> dict[str, float]:
-        """The parts, under the names of the answers."""
+        """The parts, as the fields of a response."""
         return {
             "sampling_variance": self.sampling,
             "client_variance": self.clients,
@@ -65,10 +71,14 @@ class Variance:
 
 @dataclass(frozen=True, kw_only=True)
 class EqualClientsRound:
-    """A round of M of N equal clients, each with a batch of K of its n records and a message of d coordinates.
+    """A round in which M of N equal clients send the noisy mean gradient of a batch of their records.
 
-    `participants` may be 1/E[1/M_r] for a random number. The noise σ is per coordinate of a message, and the root mean
-    square over clients if it differs.
+    Attributes:
+        clients: number N of clients.
+        participants: number M of clients that take part; 1/E[1/M_r] if their number M_r is random.
+        samples_per_client: records n of a client.
+        batch_size: records K of a batch.
+        dimension: number d of coordinates of a message.
     """
 
     clients: int
@@ -85,7 +95,7 @@ class EqualClientsRound:
         Args:
             gradient_std: standard deviation φ of a record's gradient about its client's expected one.
             heterogeneity: standard deviation v of the clients' expected gradients.
-            noise_std: noise σ per coordinate of a message.
+            noise_std: noise σ per coordinate of a message; the root mean square over clients if it differs.
         """
         between = client_factor(clients=self.clients, participants=self.participants)
         return Variance(
@@ -105,7 +115,7 @@ class EqualClientsRound:
         Args:
             gradient_std: Φ̂; Φ̂² bounds the variance over all records.
             heterogeneity: v̂; v̂² bounds the variance between clients.
-            noise_std: noise σ per coordinate of a message.
+            noise_std: noise σ per coordinate of a message; the root mean square over clients if it differs.
         """
         within = sampling_factor(population=self.samples_per_client, drawn=self.batch_size) / self.participants
         between = client_factor(clients=self.clients, participants=self.participants)
@@ -146,19 +156,28 @@ def largest_variance(
         Both summands: the variance by sampling records, and that by sampling clients.
     """
     clients = sum(group.clients for group in groups)
-    shares = [group.clients / clients for group in groups]
-    squares = [group.lipschitz * group.lipschitz for group in groups]
-    mean_square = math.fsum(share * square for share, square in zip(shares, squares, strict=True))
-    remaining = min(mean_square, largest_total)
-    within: list[float] = []
-    client_variance: float | None = None
-    for index in sorted(range(len(groups)), key=lambda index: -factors[index]):
-        if client_variance is None and factors[index] < between:
-            client_variance = min(largest_between, remaining)
-            remaining -= client_variance
-        variance = min(shares[index] * min(squares[index], largest_within), remaining)
-        within.append(factors[index] * variance)
-        remaining -= variance
-    if client_variance is None:
-        client_variance = min(largest_between, remaining)
-    return math.fsum(within), between * client_variance
+    mean_squares, limits = [], []
+    for group in groups:
+        weight, square = group.clients / clients, group.lipschitz * group.lipschitz
+        mean_squares.append(weight * square)
+        limits.append(weight * min(square, largest_within))
+    total = min(math.fsum(mean_squares), largest_total)
+    *within, client_variance = _greedy_variances([*factors, between], [*limits, largest_between], total)
+    sampling = math.fsum(factor * variance for factor, variance in zip(factors, within, strict=True))
+    return sampling, between * client_variance
+
+
+def _greedy_variances(factors: Sequence[float], limits: Sequence[float], total: float) -> list[float]:
+    """Return the x_j in [0, limit_j] with Σ x_j ≤ `total` that maximise Σ factor_j x_j.
+
+    Args:
+        factors: nonnegative factors. The variables are set in decreasing order of these.
+        limits: upper bound on each variable.
+        total: upper bound on the sum of the variables.
+    """
+    variances = [0.0] * len(factors)
+    remaining = total
+    for index in sorted(range(len(factors)), key=lambda index: -factors[index]):
+        variances[index] = min(limits[index], remaining)
+        remaining -= variances[index]
+    return variances

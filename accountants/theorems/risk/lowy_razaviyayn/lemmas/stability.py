@@ -51,22 +51,37 @@ def averaging_ratio(contraction: float) -> float:
 def mean_divergence(*, contraction: float, rounds: int) -> float:
     """Return the average of (1 − (1 − x)^t)/x over the steps t = 1, …, R with weights (1 − x)^{−t}.
 
-    It is (1 − Rx/((1 − x)^{−R} − 1))/x, at most 1/x, and (R + 1)/2 at x = 0. For small Rx, the difference in the
-    numerator is computed from the series Σ_{k≥2} C(R+k−1, k) x^k.
+    It is (1 − Rx/((1 − x)^{−R} − 1))/x, at most 1/x, and (R + 1)/2 at x = 0. For small Rx the difference would lose its
+    digits. Then it is computed from the excess e = (1 − x)^{−R} − 1 − Rx as e/((Rx + e)x).
 
     Args:
         contraction: x = ημ in [0, 1).
         rounds: number R of rounds.
     """
     if contraction * rounds < 0.25:
-        term, excess, k = contraction * rounds, 0.0, 2
-        first = term
-        while term > 1e-18 * first and k < 80:
-            term *= (rounds + k - 1) / k * contraction
-            excess, k = excess + term, k + 1
-        return excess / (first + excess) / contraction if excess > 0.0 else 0.5 * (rounds + 1)
-    fading = math.exp(rounds * math.log1p(-contraction))
-    return (1.0 - rounds * contraction * fading / (1.0 - fading)) / contraction
+        excess = _geometric_excess(contraction, rounds)
+        if excess == 0.0:
+            return 0.5 * (rounds + 1)
+        return excess / (contraction * rounds + excess) / contraction
+    decay = math.exp(rounds * math.log1p(-contraction))
+    return (1.0 - rounds * contraction * decay / (1.0 - decay)) / contraction
+
+
+def _geometric_excess(contraction: float, rounds: int) -> float:
+    """Return (1 − x)^{−R} − 1 − Rx as its series Σ_{k≥2} C(R + k − 1, k) x^k, for Rx below 1/4.
+
+    Args:
+        contraction: x ≥ 0.
+        rounds: number R.
+    """
+    first_term = contraction * rounds
+    term, total = first_term, 0.0
+    for k in range(2, 80):
+        if term <= 1e-18 * first_term:
+            break
+        term *= (rounds + k - 1) / k * contraction
+        total += term
+    return total
 
 
 @formula(given="An algorithm's stability, and its expected excess risk on the data at hand.", bounded=False)
@@ -79,7 +94,7 @@ def generalisation(
 
 @request
 class StabilityInputs(ParticipantFields):
-    """A run of Algorithm 1 with a constant step size and equal clients."""
+    """A run of noisy mini-batch SGD (Algorithm 1) with a constant step size and equal clients."""
 
     samples_per_client: SamplesPerClient
     rounds: Rounds
@@ -96,18 +111,19 @@ def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Ou
 
     The corrected α is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with weights (1 − ημ)^{−t}, t = 1, …, R. The
     output averages w_1, …, w_R with these weights, and η ≤ 2/(β + μ). For μ = 0, α is L²η(R + 1)/(Nn); averaging w_0,
-    …, w_{R−1} would give R − 1. For μ > 0, α is below 2L²/(μNn).
+    …, w_{R−1} would give R − 1. For μ > 0, α is below 2L²/(μNn). The printed α is 2L²ηR/(Mn) for μ = 0, and
+    4L²/(μ(Mn − 1)) for μ > 0. M of the N clients take part in a round, with n records each.
 
     Args:
         inputs: the run.
-        reading: "printed" evaluates Lemma E.2, which is valid but loose. "corrected" has the sharper bound of the
-            module text.
+        reading: "printed" evaluates Lemma E.2, which is valid but loose. "corrected" has the sharper bound.
     """
     squared, step, mu = inputs.lipschitz * inputs.lipschitz, inputs.step_size, inputs.strong_convexity
-    records = inputs.participants * inputs.samples_per_client
     if reading == "corrected":
-        mean = mean_divergence(contraction=step * mu if step * mu < 1.0 else 0.0, rounds=inputs.rounds)
+        contraction = step * mu
+        mean = mean_divergence(contraction=contraction if contraction < 1.0 else 0.0, rounds=inputs.rounds)
         return {"stability": 2.0 * squared * step * mean / (float(inputs.clients) * inputs.samples_per_client)}
+    records = inputs.participants * inputs.samples_per_client
     if mu == 0.0:
         return {"stability": 2.0 * squared * inputs.rounds * step / records}
     return {"stability": 4.0 * squared / (mu * (records - 1.0)) if records > 1 else math.inf}
@@ -116,27 +132,41 @@ def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Ou
 LOST_STEP_SIZE = Erratum(
     "E-16",
     grade=Grade.MISPRINT,
-    printed="the proof has E|w_t − w_t'| ≤ 2Lt/(n_min M)",
-    truth="2Lηt/(n_min M): the step size was lost; the lemma's α has it",
+    printed=(
+        "The proof states E|w_t − w'_t| ≤ 2Lt/(n_min M) for the iterates w_t and w'_t on data that differ in one "
+        "record. L is the Lipschitz constant, and n_min the fewest records of a client. M = 1/E[1/M_r] averages the "
+        "number M_r of participants."
+    ),
+    truth="We find 2Lηt/(n_min M), with the step size η. The lemma's α contains η.",
     test=f"{_TESTS}::test_the_printed_divergence_lost_the_step_size",
+    place="Appendix E.3, proof of Lemma E.2, after (13)",
+    charitable="If the factor η of (13) is carried along, this step holds and gives the α of the lemma.",
 )
 SLACK = Erratum(
     "E-31",
     grade=Grade.REFINEMENT,
-    printed="α = 2L²Rη/(n_min M), or 4L²/(μ(M n_min − 1))",
+    printed=(
+        "Lemma E.2 states the stability α = 2L²Rη/(n_min M) for R rounds of step size η. For μ-strongly convex "
+        "losses, it states α = 4L²/(μ(M n_min − 1)). L is the Lipschitz constant, M the number of participants, and "
+        "n_min the fewest records of a client."
+    ),
     truth=(
-        "true and loose: the changed client takes part with probability M/N only, and the average iterate is half way: "
-        "L²η(R ± 1)/(n_min N), or 2L²/(μ N n_min)"
+        "Both bounds are true and loose. The changed client takes part with probability M/N only, where N is the "
+        "number of clients. The average iterate is half way. We find L²η(R + 1)/(n_min N) for the average of w_1, …, "
+        "w_R. For the average of w_0, …, w_{R−1}, R − 1 replaces R + 1. For μ-strongly convex losses we find 2L²/(μ "
+        "N n_min)."
     ),
     test=f"{_TESTS}::test_one_record_moves_a_linear_run_by_exactly_the_sharper_bound",
+    place="Appendix E.3, Lemma E.2",
+    charitable="Read as printed, both bounds hold.",
 )
 
 LEMMA_E1 = Theorem(
     id="lowy.lemma-e.1",
     title="Stability bounds the generalisation gap",
     statement=(
-        "an α-uniformly stable algorithm has E F(ŵ) − F* ≤ α + E[F̂(ŵ) − min F̂], records independent, each from its "
-        "client's distribution"
+        "An α-uniformly stable algorithm has E F(ŵ) − F* ≤ α + E[F̂(ŵ) − min F̂], if the records are independent, each "
+        "from its client's distribution"
     ),
     source=Source("lowy2023", "Lemma E.1"),
     status=Status.PROVED,
@@ -148,16 +178,20 @@ LEMMA_E2 = Theorem(
     id="lowy.lemma-e.2",
     title="Uniform stability of Algorithm 1",
     statement=(
-        "Replacing one record changes the expected loss of the output by at most 2L²Rη/(n_min M) if convex. If "
-        "every record's loss is μ-strongly convex, the change is at most 4L²/(μ(M n_min − 1))"
+        "Replacing one record changes the expected loss of the output by at most 2L²Rη/(n_min M) if the losses are "
+        "convex. If every record's loss is μ-strongly convex, the change is at most 4L²/(μ(M n_min − 1))"
     ),
     source=Source("lowy2023", "Lemma E.2"),
     status=Status.PROVED,
     conditions=(
-        Condition("step-size", "η β ≤ 1", lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness, 1.0)),
+        Condition(
+            "step-size",
+            "η β ≤ 1 for the step size η and the smoothness β",
+            lambda inputs: Sides.at_most(inputs.step_size * inputs.smoothness, 1.0),
+        ),
         Condition(
             "several-records",
-            "M n_min > 1",
+            ("M n_min > 1 for M participants and the fewest records n_min of a client (min{M, n_min} > 1 as printed)"),
             lambda inputs: Sides.above(inputs.participants * inputs.samples_per_client, 1),
         ),
         Condition("convex-smooth", "every record's loss is convex, β-smooth and L-Lipschitz on the domain"),

@@ -43,14 +43,22 @@ ROUND_DELTA = Quantity(symbol="δ₀^r", gt=0, lt=1, description="least δ of on
 
 @dataclass(frozen=True, kw_only=True)
 class LossScales:
-    """Orders of the excess risk of a loss on a domain: L, D and μ, which is 0 for convex losses."""
+    """Orders of the excess risk of a loss, without constants.
+
+    Attributes:
+        lipschitz: Lipschitz constant L of the loss.
+        diameter: diameter or radius D of the domain; LD is the largest possible excess risk.
+        strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
+    """
 
     lipschitz: float
     diameter: float
     strong_convexity: float
 
     def statistical(self, gradient_std: float, records: float) -> float:
-        """Return the order of the smallest possible excess risk without privacy, as in the module text.
+        """Return the order of the smallest possible excess risk without privacy.
+
+        It is φD/√(nN) for convex losses, and min{φ²/(μnN), φD/√(nN)} if μ > 0.
 
         Args:
             gradient_std: standard deviation φ of a record's gradient; the smaller one of φ and L is used.
@@ -58,10 +66,12 @@ class LossScales:
         """
         deviation = min(gradient_std, self.lipschitz)
         convex = deviation * self.diameter / math.sqrt(records)
-        return convex if self.strong_convexity == 0.0 else min(self.printed_statistical(deviation, records), convex)
+        if self.strong_convexity == 0.0:
+            return convex
+        return min(self.printed_statistical(deviation, records), convex)
 
     def printed_statistical(self, gradient_std: float, records: float) -> float:
-        """Return φ²/(μnN), the statistical term of the paper for μ > 0; infinite if it exceeds the doubles."""
+        """Return φ²/(μnN), the statistical term of the paper for μ > 0; infinite on overflow."""
         return gradient_std * gradient_std / (self.strong_convexity * records)
 
     def privacy(self, ratio: float) -> float:
@@ -107,7 +117,11 @@ def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, cl
 
 @request
 class LowerBoundFields:
-    """Sizes, loss and privacy parameter that every lower bound depends on."""
+    """Number of clients and records, dimension, loss, and privacy parameter that every lower bound depends on.
+
+    `epsilon` is the ε of every record. If clients trust only themselves, it holds against all others, the server
+    included. If the server is trusted, it holds against observers of its output.
+    """
 
     samples_per_client: SamplesPerClient
     clients: Clients
@@ -121,13 +135,14 @@ class LowerBoundFields:
         return LossScales(lipschitz=self.lipschitz, diameter=diameter, strong_convexity=self.strong_convexity)
 
     def statistical_outputs(self, gradient_std: float | None, scales: LossScales) -> dict[str, float]:
-        """Return the order of the excess risk without privacy, under the names of the answers.
+        """Return the order of the smallest possible excess risk without privacy, as the field `statistical_term`.
 
-        For μ > 0, `printed_statistical_term` is the paper's term, which may exceed every possible risk (erratum E-37).
+        For strongly convex losses, `printed_statistical_term` is the paper's term, which may exceed every possible risk
+        (erratum E-37).
 
         Args:
-            gradient_std: standard deviation φ of a record's gradient; L if None.
-            scales: orders of the excess risk on the domain.
+            gradient_std: standard deviation φ of a record's gradient; the Lipschitz constant if None.
+            scales: Lipschitz constant, diameter of the domain and strong convexity, which determine the orders.
         """
         phi = self.lipschitz if gradient_std is None else gradient_std
         records = float(self.samples_per_client) * self.clients
@@ -149,7 +164,11 @@ class LowerBoundFields:
 
 @request
 class LocalFederation(LowerBoundFields):
-    """A federation that trusts only the clients, with the extreme parameters of one report."""
+    """A federation in which clients trust only themselves, and the privacy parameters of a single report.
+
+    Each report of a client in a round r is (ε₀^r, δ₀^r)-differentially private for its records. `round_epsilon` is the
+    largest ε₀^r of all reports, `epsilon` if absent. `round_delta` is their smallest δ₀^r.
+    """
 
     round_epsilon: Annotated[float | None, ROUND_EPSILON] = None
     round_delta: Annotated[float, ROUND_DELTA]
@@ -160,7 +179,11 @@ class LocalFederation(LowerBoundFields):
         return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
     def local_ratio(self, compositionality: float = 1.0) -> float:
-        """Return the privacy ratio of a C-compositional algorithm if clients trust only themselves."""
+        """Return the privacy ratio that determines the cost of privacy if clients trust only themselves.
+
+        Args:
+            compositionality: C ≥ 1 of the algorithm, √(Σ_r (ε₀^r)²) ≤ Cε₀ for `epsilon` ε₀ and its rounds r.
+        """
         return local_ratio(
             epsilon=self.epsilon,
             dimension=self.dimension,
@@ -172,7 +195,11 @@ class LocalFederation(LowerBoundFields):
 
 @request
 class LocalInputs(LocalFederation):
-    """Privacy of every record against all parties except its client, for the expected loss. If absent, φ is L."""
+    """Inputs of the lower bound for the expected loss if clients trust only themselves (Theorem 3.1).
+
+    N = `clients` have n = `samples_per_client` records each. ε₀^r is the largest ε of a report, and δ₀ = `round_delta`
+    its smallest δ. If absent, `gradient_std` is the Lipschitz constant.
+    """
 
     compositionality: Annotated[float, COMPOSITIONALITY] = 1.0
     diameter: Diameter
@@ -187,13 +214,14 @@ class LocalInputs(LocalFederation):
     def least_clients(self) -> float:
         """The smallest number of clients for which Theorem F.2 holds, 16 e^{nε₀^r} ln(2/(Nnδ₀)), not rounded.
 
-        Infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, or if it exceeds the doubles.
+        It is infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, and on overflow.
         """
-        transferred = math.log(self.samples_per_client) + math.log(self.clients) + math.log(self.round_delta)
-        share = self.samples_per_client * self.largest_round_epsilon
-        if transferred >= 0.0 or share > 700.0:
+        log_total_delta = math.log(self.samples_per_client) + math.log(self.clients) + math.log(self.round_delta)
+        exponent = self.samples_per_client * self.largest_round_epsilon
+        overflows = exponent > 700.0  # doubles end at e^709.8, and other factors follow
+        if log_total_delta >= 0.0 or overflows:
             return math.inf
-        return 16.0 * math.exp(share) * (math.log(2.0) - transferred)
+        return 16.0 * math.exp(exponent) * (math.log(2.0) - log_total_delta)
 
 
 @request
@@ -206,15 +234,17 @@ class CentralInputs(LowerBoundFields):
 
 @request
 class LocalEmpiricalInputs(LocalFederation):
-    """Privacy of every record against all parties except its client, for the mean loss on the data at hand."""
+    """Inputs of the lower bound for the mean loss on the data if clients trust only themselves (Theorem F.4)."""
 
     radius: Radius
 
     def log10_least_round_delta(self, exponent: float) -> float:
-        """Return log10 of the smallest δ₀^r of one report for which the theorem holds, 2e^{−Ne^{−x}/16}/(Nn).
+        """Return log10 of the smallest δ of one report for which the theorem holds, 2e^{−Ne^{−x}/16}/(Nn).
+
+        N clients have n records each.
 
         Args:
-            exponent: x, which is nε₀ in the proof, and 0 as printed (erratum E-21).
+            exponent: x ≥ 0. The proof needs x = nε₀ for the ε₀ of a record; the printed theorem has 0 (erratum E-21).
         """
         decay = self.clients * math.exp(-exponent) / 16.0
         natural = math.log(2.0) - decay - math.log(self.clients) - math.log(self.samples_per_client)

@@ -43,11 +43,17 @@ def _empirical_outputs(scales: LossScales, ratio: float) -> dict[str, float]:
 
 
 def local_population(inputs: LocalInputs) -> Outputs:
-    """Return the order of the lower bound of Theorem 3.1, for clients that trust only themselves.
+    """Return the order of the lower bound on the excess risk in Theorem 3.1, for clients that trust only themselves.
+
+    It is φD/√(nN) + LD min{1, r} for convex losses, with the privacy ratio r = √d/(ε₀n√N C²).
+
+    Args:
+        inputs: N clients with n records each, dimension d, diameter D of the domain, and the Lipschitz constant L. φ is
+            the standard deviation of a record's gradient, ε₀ the ε of a record, and C `compositionality`.
 
     Returns:
-        The order and its two terms. `least_clients` is the number of clients that the proof requires;
-        `printed_least_clients` is the smaller number of the text.
+        The order and its two terms. `least_clients` is the number of clients that the proof requires.
+        `printed_least_clients` is the smaller number in the printed theorem.
     """
     return {
         **_population_outputs(inputs, inputs.scales(inputs.diameter), inputs.local_ratio(inputs.compositionality)),
@@ -57,26 +63,37 @@ def local_population(inputs: LocalInputs) -> Outputs:
 
 
 def central_population(inputs: CentralInputs) -> Outputs:
-    """Return the order of the lower bound of Theorem F.3, for a trusted server, and its two terms.
+    """Return the order of the lower bound on the excess risk in Theorem F.3, for a trusted server, and its two terms.
 
-    For μ > 0 it also returns `larger_scale`, which holds if L is of order μD. L²/μ then replaces LD in the privacy
-    term, and the term is at most LD min{1, r} at the privacy ratio r, the order for convex losses.
+    Strongly convex losses also have `larger_scale`, a larger order that holds if L is of order μD. Its privacy term is
+    min{L²/μ min{1, r²}, LD min{1, r}} in place of LD min{1, r²}.
+
+    Args:
+        inputs: clients, records and privacy parameter, which determine the privacy ratio r of `central_ratio`. L is the
+            Lipschitz constant, μ the strong convexity, and D the radius of the domain.
     """
     ratio, scales = inputs.central_ratio, inputs.scales(inputs.radius)
     outputs = _population_outputs(inputs, scales, ratio)
     if inputs.strong_convexity > 0.0:
-        steep = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity * min(1.0, ratio * ratio)
+        strongly_convex = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity * min(1.0, ratio * ratio)
         convex = inputs.lipschitz * inputs.radius * min(1.0, ratio)
-        outputs["larger_scale"] = scales.cap(outputs["statistical_term"], min(steep, convex))
+        outputs["larger_scale"] = scales.cap(outputs["statistical_term"], min(strongly_convex, convex))
     return outputs
 
 
 def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
-    """Return the order of the lower bound of Theorem F.4, for clients that trust only themselves.
+    """Return the order of the lower bound on the excess risk in Theorem F.4, for clients that trust only themselves.
+
+    It is LD min{1, r} for convex losses, with the privacy ratio r = √d/(ε₀n√N), and LD min{1, r²} for strongly convex
+    ones.
+
+    Args:
+        inputs: N clients with n records each, dimension d, radius D of the domain, Lipschitz constant L, and the ε₀ of
+            a record.
 
     Returns:
-        The order, which is the privacy term. `log10_least_round_delta` is the smallest δ of a report that the proof
-        admits; `printed_log10_least_round_delta` is that of the text.
+        The order, which is the privacy term. `log10_least_round_delta` is log10 of the smallest δ of a report for which
+        the proof holds. `printed_log10_least_round_delta` is that of the printed theorem.
     """
     return {
         **_empirical_outputs(inputs.scales(inputs.radius), inputs.local_ratio()),
@@ -103,62 +120,90 @@ def _steep_in_radius(inputs: CentralInputs | CentralEmpiricalInputs | LocalEmpir
 
 
 NOT_ABOVE_ROOT = Condition(
-    "root-of-clients", "ε₀ ≤ √N", lambda inputs: Sides.at_most(inputs.epsilon, math.sqrt(inputs.clients))
+    "root-of-clients", "ε₀ ≤ √N for N clients", lambda inputs: Sides.at_most(inputs.epsilon, math.sqrt(inputs.clients))
 )
 ONE_OVER_RECORDS = Condition(
     "one-over-records",
-    "ε₀^r ≤ 1/n",
+    "ε₀^r ≤ 1/n in every round, for n records per client",
     lambda inputs: Sides.at_most(inputs.largest_round_epsilon, 1.0 / inputs.samples_per_client),
 )
 ENOUGH_CLIENTS = Condition(
     "enough-clients",
-    "N ≥ 16 e^{nε₀^r} ln(2/(Nnδ₀^r)), the premise of Theorem F.2",
+    "the number N of clients is at least 16 e^{nε₀^r} ln(2/(Nnδ₀^r)), the premise of Theorem F.2",
     lambda inputs: Sides.at_least(inputs.clients, inputs.least_clients),
 )
 PRINTED_ENOUGH_CLIENTS = Condition(
     "printed-enough-clients",
-    "N ≥ 16 ln(2/(nδ₀^r)), as printed",
+    "the number N of clients is at least 16 ln(2/(nδ₀^r)), as Theorem 3.1 states",
     lambda inputs: Sides.at_least(inputs.clients, inputs.printed_least_clients),
 )
 STEEP = Condition(
     "steep-enough",
-    "L ≥ μD/2, as every μ-strongly convex loss has",
+    "L ≥ μD/2, as every μ-strongly convex and L-Lipschitz loss has on a domain of diameter D",
     lambda inputs: Sides.at_least(inputs.lipschitz, 0.5 * inputs.strong_convexity * inputs.diameter),
 )
-STEEP_IN_RADIUS = Condition("steep-enough", "L ≥ μD, D the radius", _steep_in_radius)
+STEEP_IN_RADIUS = Condition("steep-enough", "L ≥ μD for the radius D of the domain", _steep_in_radius)
 EVERYONE = Condition("all-participate", "every client takes part in every round (M = N)")
-SYMMETRIC = Condition("symmetric", "the algorithm treats clients equally (class B)")
-VANISHING_SQUARED = Condition("vanishing-delta", "δ₀, or Σδ₀^r, is o(1/(nN)²)", undecidable=True)
+SYMMETRIC = Condition("symmetric", "the algorithm treats all clients alike (class B of the text)")
+VANISHING_SQUARED = Condition(
+    "vanishing-delta", "δ₀, or the sum of δ₀^r over the rounds, is o(1/(nN)²)", undecidable=True
+)
 VANISHING = Condition("vanishing-delta", "δ is o(1/(nN))", undecidable=True)
-HIDDEN = Condition("hidden-constants", "the constant and the logarithms that Ω̃ leaves out", undecidable=True)
+HIDDEN = Condition(
+    "hidden-constants", "the bound is stated up to a constant and logarithms, which Ω̃ leaves out", undecidable=True
+)
 LARGE_PRIVACY_TERM = Condition(
-    "lipschitz-of-order", "L is of order μD, for `larger_scale` with L²/μ in place of LD", undecidable=True
+    "lipschitz-of-order",
+    "L is of order μD; only `larger_scale`, with L²/μ in place of LD, needs this",
+    undecidable=True,
 )
 
 # Errata -------------------------------------------------------------------------------------------------------------
 MISSING_POWER = Erratum(
     "E-21",
     grade=Grade.PROVED_WRONG,
-    printed="N ≥ 16 ln(2/(nδ₀)) in Theorem 3.1, δ₀ ≥ 2e^{−N/16}/(Nn) in Theorem F.4",
-    truth="the proof applies Theorem F.2, whose premise has e^{nε₀^r}: at ε₀^r = 1/n that is e times as many clients",
+    printed=(
+        "Theorem 3.1 requires N ≥ 16 ln(2/(nδ₀)) clients of n records, for the least δ₀ of a round. Theorem F.4 "
+        "requires δ₀ ≥ 2e^{−N/16}/(Nn). Footnote 16 states that the premise on N ensures the premise of Theorem F.2."
+    ),
+    truth=(
+        "The proof applies Theorem F.2, whose premise has the factor e^{nε₀^r} for the ε₀^r of a round. At ε₀^r = "
+        "1/n that is e times as many clients."
+    ),
     test=f"{_TESTS}::test_the_printed_number_of_clients_lacks_a_power_of_e",
+    place="Theorem 3.1 and Theorem F.4, premises; footnote 16",
+    charitable=(
+        "No reading that we know makes the printed numbers ensure the premise of Theorem F.2. With 16e in place of "
+        "16 they would ensure it, as ε₀^r ≤ 1/n."
+    ),
 )
 MISSING_MINIMUM = Erratum(
     "E-37",
     grade=Grade.UNCLEAR,
-    printed="Theorem 3.1 states φ²/(μnN) for μ-strongly convex losses without the premise L ≈ μD of Theorem F.3",
+    printed=(
+        "Theorem 3.1 states the term φ²/(μnN) for μ-strongly convex losses, N clients and n records per client. φ is "
+        "the standard deviation of a record's gradient. The premise L ≈ μD of Theorem F.3 is missing, for the "
+        "Lipschitz constant L and the size D of the domain."
+    ),
     truth=(
-        "With that premise it holds. For every μ ≤ L/D the term is min{φ²/(μnN), φD/√(nN)}. As μ → 0 the first "
-        "of the two exceeds LD, the largest possible excess risk"
+        "With that premise the term holds. For every μ ≤ L/D the term is min{φ²/(μnN), φD/√(nN)}. As μ → 0, φ²/(μnN) "
+        "exceeds LD, the largest possible excess risk."
     ),
     test=f"{_TESTS}::test_no_lower_bound_exceeds_the_largest_excess",
+    place="Theorem 3.1, part 2",
+    charitable="If the premise L ≈ μD of Theorem F.3 is read into Theorem 3.1, the term holds.",
 )
 AT_LEAST_ONE = Erratum(
     "E-27",
     grade=Grade.UNCLEAR,
-    printed="C²; by Corollary F.1 it means max(C, C²)",
-    truth="C ≥ 1 is needed: below 1 the printed bound grows like 1/C² and is not proved",
+    printed=(
+        "Theorem 3.1 divides its privacy terms by C² and C⁴ for C-compositional algorithms. Definition 4 admits "
+        "every C > 0. By the proof of Corollary F.1, C² means max{C, C²}."
+    ),
+    truth="We find that C ≥ 1 is needed. Below 1 the printed bound grows like 1/C² and is not proved.",
     test=f"{_TESTS}::test_a_compositionality_below_one_is_refused",
+    place="Definition 4; Theorem 3.1; proof of Corollary F.1",
+    charitable="If C is read as at least 1, max{C, C²} is C² and the statement holds.",
 )
 
 _SIZES: Fields = {"samples_per_client": 10, "clients": 1000, "dimension": 20, "lipschitz": 1.0}
@@ -222,7 +267,9 @@ LOCAL_EMPIRICAL = Theorem(
     conditions=(
         NOT_ABOVE_ROOT,
         ONE_OVER_RECORDS,
-        Condition("least-round-delta", "log10 δ₀^r ≥ log10(2e^{−Ne^{−nε₀}/16}/(Nn))", _least_round_delta),
+        Condition(
+            "least-round-delta", "log10 δ₀^r ≥ log10(2e^{−Ne^{−nε₀}/16}/(Nn)) for every round", _least_round_delta
+        ),
         STEEP_IN_RADIUS,
         EVERYONE,
         SYMMETRIC,
@@ -237,7 +284,10 @@ LOCAL_EMPIRICAL = Theorem(
 CENTRAL_EMPIRICAL = Theorem(
     id="lowy.f.5",
     title="Lower bound for central privacy, on the data at hand",
-    statement="at least of order LD min{1, √d/(εnN)}, or LD min{1, d/(εnN)²} if strongly convex; D the radius",
+    statement=(
+        "With a trusted server the risk of ε-private algorithms on the data at hand is at least of order LD min{1, "
+        "√d/(εnN)}. If strongly convex, the order is LD min{1, d/(εnN)²}. Here D is the radius"
+    ),
     source=Source("lowy2023", "Theorem F.5"),
     status=Status.PROVED,
     constants="hidden",

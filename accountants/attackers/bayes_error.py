@@ -1,0 +1,40 @@
+"""The least error of an attacker with a prior: the Bayes error of the test between two neighbours.
+
+A test of P against Q with rates TPR and FPR errs with probability π (1 − TPR) + (1 − π) FPR, for the prior π of P.
+With γ = (1 − π)/π the least error is π (1 − E_γ(P‖Q)), because E_γ is the largest TPR − γ FPR. For π > 1/2 it is
+(1 − π) (1 − E_{1/γ}(Q‖P)). P may be either of two neighbours. With m = min(π, 1 − π) the least error is therefore
+
+    m (1 − δ(log((1 − m)/m))).
+
+Here δ is the larger one of both directions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.curve import Curve
+
+
+def bayes_error(curve: Curve, prior: float) -> Interval:
+    """Return bounds on the least error of an attacker, over all tests and all pairs of neighbours.
+
+    ε is rounded down for the upper bound on δ and up for the lower bound. This is valid because δ decreases.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+        prior: prior probability π of one of two neighbours, in (0, 1).
+    """
+    smaller = min(prior, 1.0 - prior)
+    epsilon = max(math.log1p(-smaller) - math.log(smaller), 0.0)
+    slack = 8 * UNIT_ROUNDOFF * (1.0 + epsilon)
+    most = curve.log_delta(max(epsilon - slack, 0.0)).upper
+    least = curve.log_delta(epsilon + slack).lower
+    lower = -math.expm1(most) * smaller * (1.0 - 8 * UNIT_ROUNDOFF)
+    upper = -math.expm1(least) * smaller * (1.0 + 8 * UNIT_ROUNDOFF)
+    return Interval(math.nextafter(max(lower, 0.0), 0.0), min(math.nextafter(upper, 1.0), smaller))

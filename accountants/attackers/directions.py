@@ -1,0 +1,83 @@
+"""δ of one direction of the neighbours, at an ε of any sign.
+
+With P the outputs with the contribution and Q those without it, δ is E_γ(P‖Q) or E_γ(Q‖P) for γ = e^ε. For ε < 0,
+E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P). Both terms are positive, so that no digits are lost.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from epsilond.accountants.curve.divergences import divergence_at
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.curve import Curve
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.curve.profile import Profile
+
+Direction: TypeAlias = Literal["with-against-without", "without-against-with"]
+"""The first distribution has the contribution, or the second one has it. For replace-one both are equal."""
+
+
+class DirectedDelta(NamedTuple):
+    """Bounds on δ of one direction at an ε of any sign.
+
+    Attributes:
+        delta: bounds on δ if ε < 0; None if ε ≥ 0, where the logarithm is more accurate.
+        log_delta: bounds on log δ.
+    """
+
+    delta: Interval | None
+    log_delta: Interval
+
+
+def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> DirectedDelta:
+    """Return bounds on E_γ of one direction at γ = e^ε.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+        epsilon: ε of any sign, in nats.
+        direction: whether the first distribution has the contribution.
+
+    Guarantees: the bounds enclose the largest δ over all neighbours in this direction.
+    """
+    log_delta = _log_delta(curve, abs(epsilon), direction if epsilon >= 0.0 else _other_direction(direction))
+    if epsilon >= 0.0:
+        return DirectedDelta(None, log_delta)
+    delta = divergence_at(epsilon, log_delta, turned=True)
+    lower = math.nextafter(delta.lower, 0.0)
+    upper = min(math.nextafter(delta.upper, 1.0), 1.0)
+    return DirectedDelta(Interval(lower, upper), Interval(_log(lower, -1.0), min(_log(upper, 1.0), 0.0)))
+
+
+def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:
+    """Return bounds on log E_γ of one direction at ε ≥ 0: of the dominating pair above, of the witnesses below."""
+    if curve.tight:
+        lower, upper = _profile(curve.upper, direction).log_delta_bounds(epsilon)
+    else:
+        lower, upper = -math.inf, _profile(curve.upper, direction).upper_log_delta(epsilon)
+    for witness in curve.witnesses:
+        if witness is not curve.upper:
+            lower = max(lower, _profile(witness, direction).lower_log_delta(epsilon))
+    return Interval(min(lower, upper), upper)
+
+
+def _profile(pair: Pair, direction: Direction) -> Profile:
+    """Return the profile of a pair in one direction."""
+    return pair.forward if direction == "with-against-without" else pair.backward
+
+
+def _other_direction(direction: Direction) -> Direction:
+    """Return the other direction."""
+    return "without-against-with" if direction == "with-against-without" else "with-against-without"
+
+
+def _log(value: float, side: float) -> float:
+    """Return the logarithm of a probability, rounded down for side −1 and up for side 1."""
+    if value <= 0.0:
+        return -math.inf
+    logarithm = math.log(value)
+    return logarithm + side * 2.0 * UNIT_ROUNDOFF * abs(logarithm)

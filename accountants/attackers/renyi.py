@@ -1,0 +1,192 @@
+"""Rényi divergences of a privacy curve at given orders, with bounds on both sides.
+
+Divergences of independent parts add up. Each part gives bounds for both directions; the larger direction is answered.
+A part without a formula is bounded above by a Gaussian pair, a pure guarantee or a zero-concentrated guarantee that
+dominates it. Known bounds on its divergences at this or a larger order count, too. At every ε, δ = E_γ is at most
+e^{(a − 1)(D_a − ε)} (1 − 1/a)^{a − 1}/a. A lower bound on δ therefore gives a lower bound on D_a (Canonne, Kamath and
+Steinke 2020, Proposition 12).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from epsilond.accountants.attackers.renyi_integral import integrated_renyi
+from epsilond.accountants.attackers.smallest_gaussian import ROUNDED, gaussian_above, largest_loss
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.facts import SampledGaussianLaw
+from epsilond.accountants.curve.pair import unfold
+from epsilond.accountants.errors import BeyondBudget
+from epsilond.accountants.numerics.renyi_divergence import (
+    divergence_of_atoms,
+    laplace_renyi,
+    pure_renyi,
+    shifted_gaussian_renyi,
+)
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.curve import Curve
+    from epsilond.accountants.curve.finite_law import FiniteLaw
+    from epsilond.accountants.curve.pair import Pair
+
+BothWays: TypeAlias = tuple[Interval, Interval]
+"""Bounds on D_a(P‖Q) and on D_a(Q‖P)."""
+_LEAST = 1e-290
+"""Divergence below which squares may underflow; bounds are then widened by it."""
+_EPSILONS = (0.0, *(2.0**power for power in range(-6, 13, 2)))
+"""ε at which δ bounds a divergence from below, in nats."""
+
+
+def renyi_divergence(curve: Curve, order: float) -> Interval:
+    """Return bounds on the largest Rényi divergence of neighbours at an order, in the worse direction.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+        order: order a > 1.
+
+    Returns:
+        The bounds in nats. `upper` is math.inf if no bound is known or if the divergence is infinite.
+    """
+    dominating = curve.upper.alternatives or (curve.upper,)
+    all_pairs = (*dominating, *curve.witnesses)
+    pairs = {id(pair): pair for pair in all_pairs}
+    bounds = {name: _of_pair(pair, order) for name, pair in pairs.items()}
+    upper = min(bounds[id(pair)].upper for pair in dominating)
+    lower = max((bounds[id(witness)].lower for witness in curve.single_witnesses), default=0.0)
+    if upper < _LEAST:
+        return Interval(0.0, upper + _LEAST)
+    if lower < upper * (1.0 - 1e-6):
+        lower = max(lower, _lower_from_delta(curve, order))
+    return Interval(min(lower, upper), upper)
+
+
+def concentration(pair: Pair) -> float:
+    """Return a ρ for which a pair is ρ-zero-concentrated, by its parts; math.inf if none is known.
+
+    It means D_a ≤ ρ a at every order a > 1. A part below N(μ, 1) against N(0, 1) has ρ = μ²/2. A pure part has ε²/2
+    (Bun and Steinke 2016, Proposition 1.4). A part may also be known by its ρ. All ρ add up.
+
+    Args:
+        pair: a pair that dominates a mechanism, or the least of several such pairs.
+    """
+    rho = min(
+        math.fsum(times * _concentration_of_part(part) for part, times in unfold(((alternative, 1),))) * ROUNDED
+        for alternative in pair.alternatives or (pair,)
+    )
+    return rho if rho >= _LEAST else rho + _LEAST
+
+
+def _concentration_of_part(part: Pair) -> float:
+    """Return a ρ for which a pair that is no product is ρ-zero-concentrated; math.inf if none is known."""
+    bounds = [0.5 * gaussian_above(part) ** 2]
+    largest = largest_loss(part)
+    if math.isfinite(largest):
+        bounds.append(0.5 * largest * largest)
+    if part.concentrated is not None and part.concentrated.log_escape == -math.inf:
+        bounds.append(part.concentrated.rho)
+    return min(bounds)
+
+
+def _of_pair(pair: Pair, order: float) -> Interval:
+    """Return bounds on the divergence of a pair in the worse direction: sums over its parts, rounded outward."""
+    parts = [(times, _of_part(part, order)) for part, times in unfold(((pair, 1),))]
+    lower = max(math.fsum(times * both[side].lower for times, both in parts) for side in (0, 1))
+    upper = max(math.fsum(times * both[side].upper for times, both in parts) for side in (0, 1))
+    return Interval(lower / ROUNDED, upper * ROUNDED)
+
+
+def _of_part(part: Pair, order: float) -> BothWays:
+    """Return bounds on the divergence of a pair that is no product, for both directions."""
+    if part.gaussian_dp_mu is not None:
+        exact = 0.5 * order * part.gaussian_dp_mu**2
+        return _same(Interval(exact / ROUNDED, exact * ROUNDED))
+    if part.atoms is not None:
+        return _of_atoms(part.atoms, order), _of_atoms(part.atoms.reverse(), order)
+    if part.laplace_shift is not None:
+        return _same(laplace_renyi(order=order, shift=part.laplace_shift))
+    law = part.law
+    if isinstance(law, SampledGaussianLaw) and law.direction != "replace" and not law.is_silent:
+        removed = _of_sampled_gaussian(law, order)
+        both = removed, Interval(0.0, removed.upper)
+        return both if law.direction == "remove" else (both[1], both[0])
+    if law is not None and not law.is_silent and getattr(law, "log_rest", -math.inf) == -math.inf:
+        return _integrate_step(part, law.distance, order)
+    return _same(Interval(0.0, _bound_by_dominating_pairs(part, order)))
+
+
+def _integrate_step(part: Pair, distance: float, order: float) -> BothWays:
+    """Return bounds on the divergence of one step of Gaussian noise, by the integral of its profiles.
+
+    Args:
+        part: the pair of the step.
+        distance: d such that the Gaussian pair at this distance dominates the step.
+        order: order a > 1.
+    """
+    forward = integrated_renyi(part.forward, part.backward, distance=distance, order=order)
+    if part.symmetric:
+        return _same(forward)
+    return forward, integrated_renyi(part.backward, part.forward, distance=distance, order=order)
+
+
+def _same(bounds: Interval) -> BothWays:
+    """Return bounds that hold for both directions."""
+    return bounds, bounds
+
+
+def _of_atoms(law: FiniteLaw, order: float) -> Interval:
+    """Return bounds on D_a of finitely many outcomes; ∞ if an outcome is impossible under the second distribution.
+
+    The errors of the given losses and masses change each term by a factor of at most e^η, and so D_a by at most e^η.
+    """
+    if law.log_infinite > -math.inf:
+        return Interval(math.inf, math.inf)
+    log_second = np.asarray([*law.log_second, law.log_missing])
+    log_ratio = np.asarray([*law.losses, -math.inf])
+    is_possible = log_second > -math.inf
+    bounds = divergence_of_atoms(order, log_second[is_possible], log_ratio[is_possible])
+    largest_loss_of_law = max(map(abs, law.losses), default=0.0)
+    largest_log = max((abs(value) for value in log_second[is_possible].tolist()), default=0.0)
+    eta = math.expm1(min(law.accuracy * (4.0 + 2.0 * order * largest_loss_of_law + largest_log), 1.0))
+    return Interval(bounds.lower / (1.0 + eta), bounds.upper * (1.0 + eta))
+
+
+def _of_sampled_gaussian(law: SampledGaussianLaw, order: float) -> Interval:
+    """Return bounds on D_a of a Poisson-subsampled Gaussian with the contribution against that without it."""
+    most = 0.5 * order * law.distance**2 * ROUNDED
+    try:
+        lower, upper = shifted_gaussian_renyi(order=order, rate=law.rate, shift=law.shift)
+    except BeyondBudget:
+        return Interval(0.0, most)
+    return Interval(min(lower, most), min(upper, most))
+
+
+def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
+    """Return an upper bound on D_a of both directions from pairs that dominate them; math.inf if nothing is known."""
+    bounds = [math.inf]
+    law = part.law
+    if law is not None and getattr(law, "log_rest", -math.inf) == -math.inf:
+        bounds.append(0.5 * order * law.distance**2 * ROUNDED)
+    if part.concentrated is not None and part.concentrated.log_escape == -math.inf:
+        bounds.append(order * part.concentrated.rho * ROUNDED)
+    if part.renyi is not None:
+        bounds.append(part.renyi.at(order))
+    largest = largest_loss(part)
+    if math.isfinite(largest):
+        bounds.append(pure_renyi(order=order, epsilon=largest))
+    return min(bounds)
+
+
+def _lower_from_delta(curve: Curve, order: float) -> float:
+    """Return a lower bound on D_a from lower bounds on δ at several ε."""
+    offset = math.log(order) - (order - 1.0) * math.log1p(-1.0 / order)
+    least = 0.0
+    for epsilon in _EPSILONS:
+        log_delta = curve.log_delta(epsilon).lower
+        if log_delta > -math.inf:
+            size = epsilon + (abs(log_delta) + abs(offset) + 1.0) / (order - 1.0)
+            least = max(least, epsilon + (log_delta + offset) / (order - 1.0) - 16 * UNIT_ROUNDOFF * size)
+    return least

@@ -1,0 +1,290 @@
+"""The smallest Gaussian above a privacy curve: the least μ of Gaussian differential privacy, with bounds on both sides.
+
+A curve is below that of N(μ, 1) against N(0, 1) if δ(ε) ≤ δ_μ(ε) at every ε ≥ 0. Write γ = e^ε, and G_μ for the
+trade-off function of the Gaussian pair. docs/attackers.md proves the bounds.
+
+*Lower bound*: at every single ε, μ is at least the μ with δ_μ(ε) equal to a lower bound on δ(ε).
+*Upper bound of a bounded loss*: δ is convex in γ, so between two points it is below their chord. For any α in (0, 1),
+δ_μ(γ) ≥ 1 − γ α − G_μ(α), which is a line in γ. The chord is below the line if it is at both points. From the largest
+loss on, δ is zero. Intervals with a large bound are divided.
+*Upper bound of Gaussian noise*: a subsampled Gaussian is below the Gaussian without sampling.
+*Composition*: bounds μ_i on the parts give √(Σ μ_i²).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from scipy.special import ndtri_exp
+
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
+from epsilond.accountants.curve.pair import unfold
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.best_test import pure_gaussian_mu
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp_at, log_sum
+from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import LARGEST_SHIFT, gaussian_noise_std_bounds
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.curve import Curve
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.curve.profile import Profile
+
+ROUNDED = 1.0 + 2.0**-48
+"""Factor above the rounding of a stored μ, of its square and of a sum of squares."""
+_QUANTILE_ERROR = 1e-12
+"""Bound on the error of a computed normal quantile, relative, and absolute near 0; a hundred times the measured one."""
+_DIVISIONS, _CLOSE = 400, 1e-5
+"""Limit on the points that divide the range of a bounded loss, and the relative width at which division ends."""
+_MARGIN = 1e-3
+"""Share of an interval next to its ends in which it is not divided, so that both parts become shorter."""
+_FIRST_EPSILON, _LAST_EPSILON, _RATIO = 2.0**-6, 2.0**20, 4.0
+"""First and last positive ε, in nats, at which a lower bound is read, and the ratio of two; more ε gain below 1 %."""
+_NEARLY_ONE = -1e-300
+"""Largest log δ that is inverted; a δ of 1 has no μ."""
+_LEAST_LOG_DELTA = -2e9
+"""Least log δ that the closed inverse covers."""
+
+
+def smallest_gaussian(curve: Curve) -> Interval:
+    """Return bounds on the least μ for which a mechanism is μ-Gaussian differentially private.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+
+    Returns:
+        The bounds. `upper` is math.inf if no finite μ is proved. `lower` is math.inf if it is proved that none exists,
+        because an output with the contribution may be impossible without it.
+    """
+    if curve.tight and curve.upper.gaussian_dp_mu is not None:
+        mu = curve.upper.gaussian_dp_mu
+        return Interval(mu / ROUNDED, mu * ROUNDED)
+    if any(_reveals(witness) for witness in curve.witnesses):
+        return Interval(math.inf, math.inf)
+    bounded = _enclose_bounded_loss(curve.upper)
+    upper = min(bounded.upper if bounded else math.inf, gaussian_above(curve.upper))
+    if curve.tight and bounded is not None:
+        return Interval(min(bounded.lower, upper), upper)
+    return Interval(min(_lower_mu(curve), upper), upper)
+
+
+def upper_gaussian_mu(curve: Curve) -> float:
+    """Return only the upper bound of `smallest_gaussian`.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+    """
+    if curve.upper.gaussian_dp_mu is not None:
+        return curve.upper.gaussian_dp_mu * ROUNDED
+    bounded = _enclose_bounded_loss(curve.upper)
+    return min(bounded.upper if bounded else math.inf, gaussian_above(curve.upper))
+
+
+def gaussian_above(pair: Pair) -> float:
+    """Return a μ for which a pair is below the Gaussian one, by its parts; math.inf if none is known.
+
+    Args:
+        pair: a pair that dominates a mechanism, or the least of several such pairs.
+    """
+    return min(map(_gaussian_above_parts, pair.alternatives or (pair,)))
+
+
+def _gaussian_above_parts(pair: Pair) -> float:
+    """Return √(Σ μ_i²) over the parts of a pair, rounded up; math.inf if a part has no μ."""
+    roots = [math.sqrt(times) * _gaussian_above_part(part) for part, times in unfold(((pair, 1),))]
+    return math.hypot(*roots) * ROUNDED  # hypot does not underflow
+
+
+def _gaussian_above_part(part: Pair) -> float:
+    """Return a μ for which a pair that is no product is below the Gaussian one; math.inf if none is known."""
+    if part.gaussian_dp_mu is not None:
+        return part.gaussian_dp_mu
+    if part.law is not None:
+        return part.law.distance if getattr(part.law, "log_rest", -math.inf) == -math.inf else math.inf
+    bounded = _enclose_bounded_loss(part)
+    return bounded.upper if bounded else math.inf
+
+
+def _reveals(pair: Pair) -> bool:
+    """Return whether an infinite loss of a pair that neighbours attain is proved."""
+    for part, _ in unfold(((pair, 1),)):
+        law = part.atoms
+        if law is not None and max(law.log_infinite, law.log_missing) > -math.inf:
+            return True
+        for profile in part.directions():
+            is_finite_law = isinstance(profile, AtomicProfile) and max(profile.losses, default=0.0) < LARGEST_EPSILON
+            if is_finite_law and profile.log_delta_bounds(LARGEST_EPSILON).lower > -math.inf:
+                return True
+    return False
+
+
+# A bounded loss -----------------------------------------------------------------------------------------------------
+def largest_loss(pair: Pair) -> float:
+    """Return an ε from which on δ of a pair is zero in both directions, rounded up; math.inf if none is known.
+
+    Args:
+        pair: a pair. The largest losses of its parts add up.
+    """
+    losses = [times * _largest_loss_of_part(part) for part, times in unfold(((pair, 1),))]
+    return math.fsum(losses) * ROUNDED
+
+
+def _largest_loss_of_part(part: Pair) -> float:
+    """Return an ε from which on δ of a pair that is no product is zero; math.inf if none is known."""
+    law = part.atoms
+    if law is not None and law.log_infinite == law.log_missing == -math.inf:
+        return max(map(abs, law.losses), default=0.0) * (1.0 + 2.0 * law.accuracy)
+    return max(map(_largest_loss_of_profile, part.directions()))
+
+
+def _largest_loss_of_profile(profile: Profile) -> float:
+    """Return an ε from which on δ of one direction is zero; math.inf if none is known."""
+    if isinstance(profile, AtomicProfile) and profile.log_infinite_mass == -math.inf:
+        return max(profile.losses, default=0.0)
+    return profile.supremum
+
+
+class _Point(NamedTuple):
+    """Bounds on log δ at an ε."""
+
+    epsilon: float
+    lower: float
+    upper: float
+
+
+def _enclose_bounded_loss(pair: Pair) -> Interval | None:
+    """Return bounds on the least μ above a pair with a bounded loss; None if no bound of the loss is known."""
+    largest = largest_loss(pair)
+    if not math.isfinite(largest):
+        return None
+    if largest == 0.0:
+        return Interval(0.0, 0.0)
+    # Randomized response has the largest μ of all pairs with this largest loss.
+    most = pure_gaussian_mu(largest)
+    first, last = _point(pair, 0.0), _Point(largest, -math.inf, -math.inf)
+    least = gaussian_mu_at(0.0, first.lower)
+    intervals = [_Interval.of(first, last, most)]
+    for _ in range(_DIVISIONS):
+        if intervals[0].mu <= least * (1.0 + _CLOSE):
+            break
+        widest = heapq.heappop(intervals)
+        middle = _point(pair, widest.place)
+        if middle.upper > widest.left.upper:  # δ decreases, so a bound that does not is only loose
+            middle = middle._replace(upper=widest.left.upper)
+        least = max(least, gaussian_mu_at(middle.epsilon, middle.lower))
+        for ends in ((widest.left, middle), (middle, widest.right)):
+            heapq.heappush(intervals, _Interval.of(*ends, widest.mu))
+    return Interval(min(least, intervals[0].mu), intervals[0].mu)
+
+
+def _point(pair: Pair, epsilon: float) -> _Point:
+    """Return bounds on log δ of a pair, the larger of both directions, at an ε."""
+    return _Point(epsilon, *pair.log_delta_bounds(epsilon))
+
+
+class _Interval(NamedTuple):
+    """Two neighbouring points with a μ for which δ ≤ δ_μ between them.
+
+    Attributes:
+        negative_mu: −μ, so that a heap has the largest μ first.
+        place: the ε inside at which δ is likely to be closest to δ_μ.
+        left: the point with the smaller ε.
+        right: the point with the larger ε.
+    """
+
+    negative_mu: float
+    place: float
+    left: _Point
+    right: _Point
+
+    @property
+    def mu(self) -> float:
+        """The μ."""
+        return -self.negative_mu
+
+    @classmethod
+    def of(cls, left: _Point, right: _Point, most: float) -> _Interval:
+        """Return the interval with the least μ that its two points prove.
+
+        With p = max(γ α + δ) over both points, it is Φ⁻¹(p) − Φ⁻¹(α): then G_μ(α) = 1 − p. Every α is valid. The
+        chord's slope −α makes both sums equal.
+
+        Args:
+            left: the point with the smaller ε.
+            right: the point with the larger ε.
+            most: a μ that is known to be enough.
+        """
+        middle = 0.5 * (left.epsilon + right.epsilon)
+        if left.upper == -math.inf:
+            return cls(0.0, middle, left, right)
+        if right.upper >= left.upper:
+            return cls(-most, middle, left, right)
+        log_fall = left.upper + log1m_exp_at(right.upper - left.upper)
+        log_alpha = min(log_fall - right.epsilon - log1m_exp_at(left.epsilon - right.epsilon), -UNIT_ROUNDOFF)
+        quantile, upper_quantile = float(ndtri_exp(log_alpha)), _upper_quantile(left, right, log_alpha)
+        error = _QUANTILE_ERROR * (abs(upper_quantile) + abs(quantile) + 1e-3)
+        mu = min(max(upper_quantile - quantile + error, 0.0), most)
+        tangent = -mu * (quantile + 0.5 * mu)  # where δ_μ has the slope −α
+        margin = _MARGIN * (right.epsilon - left.epsilon)
+        is_inside = left.epsilon + margin < tangent < right.epsilon - margin
+        return cls(-mu, tangent if is_inside else middle, left, right)
+
+
+def _upper_quantile(left: _Point, right: _Point, log_alpha: float) -> float:
+    """Return Φ⁻¹(p) for p = max(γ α + δ) over two points, with p rounded up; math.inf if p is not below 1.
+
+    From p = 1/2 on, it is −Φ⁻¹(1 − p), with 1 − p = (1 − δ) − γ α rounded down.
+    """
+    log_p = max(_log_sum_up(point, log_alpha) for point in (left, right))
+    if log_p <= -math.log(2.0):
+        return float(ndtri_exp(log_p))
+    log_rest = min(_log_rest_down(point, log_alpha) for point in (left, right))
+    return -float(ndtri_exp(log_rest)) if log_rest > -math.inf else math.inf
+
+
+def _log_sum_up(point: _Point, log_alpha: float) -> float:
+    """Return log(γ α + δ) at a point, rounded up."""
+    value = log_sum(point.epsilon + log_alpha, point.upper)
+    return value + 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(value))
+
+
+def _log_rest_down(point: _Point, log_alpha: float) -> float:
+    """Return log(1 − δ − γ α) at a point, rounded down; −math.inf if the difference is not positive."""
+    log_complement = log1m_exp_at(point.upper) if point.upper < 0.0 else -math.inf
+    log_share = point.epsilon + log_alpha - log_complement
+    if not log_share < 0.0:
+        return -math.inf
+    value = log_complement + log1m_exp_at(log_share)
+    rounding = 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(log_complement))
+    return value - rounding / -math.expm1(log_share)
+
+
+# Lower bounds -------------------------------------------------------------------------------------------------------
+def _lower_mu(curve: Curve) -> float:
+    """Return a lower bound on μ from lower bounds on δ at many ε, each a multiple of the previous one."""
+    epsilon, least = 0.0, 0.0
+    while epsilon <= _LAST_EPSILON:
+        log_delta = curve.log_delta(epsilon).lower
+        if log_delta <= _LEAST_LOG_DELTA:
+            break
+        least = max(least, gaussian_mu_at(epsilon, log_delta))
+        epsilon = max(_RATIO * epsilon, _FIRST_EPSILON)
+    return least
+
+
+def gaussian_mu_at(epsilon: float, log_delta: float) -> float:
+    """Return a lower bound on every μ with δ_μ(ε) at least a given δ.
+
+    Args:
+        epsilon: ε, in nats.
+        log_delta: natural logarithm of the δ.
+    """
+    if not log_delta > _LEAST_LOG_DELTA:
+        return 0.0
+    try:
+        std = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=min(log_delta, _NEARLY_ONE), sensitivity=1.0).upper
+    except InvalidInput as error:
+        return LARGEST_SHIFT if "below 1e-5" in str(error) else 0.0
+    return 1.0 / (std * ROUNDED)

@@ -1,0 +1,136 @@
+"""Targets: whether a privacy curve meets one, certified, and by how much it misses.
+
+A target is (ε, δ), or a risk: the largest advantage, the largest true positive rate at a false positive rate, μ of
+Gaussian differential privacy, or ρ of zero-concentrated differential privacy. Each risk has one figure of a curve, and
+the target is met if the upper bound on the figure is at most the requested number.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.attackers.renyi import concentration
+from epsilond.accountants.attackers.smallest_gaussian import ROUNDED, largest_loss, smallest_gaussian, upper_gaussian_mu
+from epsilond.accountants.attackers.trade_off_curve import trade_off_curve, upper_true_positive_rate
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.target import RiskTarget, Target, natural_log_delta
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.enclosure import Interval
+
+ASSUMED_DELTA = 1e-5
+"""δ at which ε is given if a risk is the target and no δ is requested."""
+_LEAST_EPSILON = 1e-9
+"""ε at which an answer reads the curve if the risk is so small that δ is met at ε = 0, in nats."""
+
+
+def meets(curve: Curve, target: Target) -> bool:
+    """Return whether a curve certainly meets a target: the upper bound on its figure is at most the requested number.
+
+    Args:
+        curve: the privacy curve of a mechanism.
+        target: (ε, δ), or a risk.
+    """
+    risk = target.risk
+    if risk is None:
+        return curve.upper_log_delta(target.epsilon) <= target.log_delta
+    if risk.kind == "advantage":
+        return curve.upper_log_delta(0.0) <= math.nextafter(math.log(risk.bound), -math.inf)
+    return upper_figure(curve, risk) <= risk.bound
+
+
+def provably_misses(curve: Curve, target: Target) -> bool:
+    """Return whether a lower bound on the figure of a curve's bound exceeds the requested number.
+
+    The figure is that of the dominating pair, so that the result says how good the search is, not how good the theorem.
+
+    Args:
+        curve: the privacy curve of a mechanism.
+        target: (ε, δ), or a risk.
+    """
+    risk = target.risk
+    if risk is None:
+        return curve.bound_log_delta(target.epsilon).lower > target.log_delta
+    dominating = Curve(curve.upper, (curve.upper,))
+    if risk.kind == "advantage":
+        return curve.bound_log_delta(0.0).lower > math.nextafter(math.log(risk.bound), 0.0)
+    if risk.kind == "true_positive_rate":
+        return _rate(dominating, risk).lower > risk.bound
+    if curve.upper.gaussian_dp_mu is None and (risk.kind == "rho" or math.isinf(largest_loss(curve.upper))):
+        return False  # the figure is attained at most in the limit of large ε
+    least_mu = smallest_gaussian(dominating).lower
+    return (least_mu if risk.kind == "gaussian_dp_mu" else 0.5 * least_mu**2 / ROUNDED) > risk.bound
+
+
+def upper_figure(curve: Curve, risk: RiskTarget) -> float:
+    """Return an upper bound on the figure of a curve that a risk limits; math.inf if none is known.
+
+    Args:
+        curve: the privacy curve of a mechanism.
+        risk: the risk.
+    """
+    if risk.kind == "advantage":
+        return math.nextafter(math.exp(curve.upper_log_delta(0.0)), math.inf)
+    if risk.kind == "true_positive_rate":
+        return upper_true_positive_rate(curve, risk.false_positive_rate)
+    if risk.kind == "gaussian_dp_mu":
+        return upper_gaussian_mu(curve)
+    return concentration(curve.upper)
+
+
+def central_mu_of(curve: Curve, risk: RiskTarget) -> float:
+    """Estimate the μ of the Gaussian pair with the same figure as a curve; math.inf if the figure has no bound.
+
+    Args:
+        curve: the privacy curve of a mechanism.
+        risk: the risk that names the figure.
+    """
+    figure = upper_figure(curve, risk)
+    return replace(risk, bound=figure).gaussian_mu if math.isfinite(figure) else math.inf
+
+
+def _rate(curve: Curve, risk: RiskTarget) -> Interval:
+    """Return bounds on the true positive rate of a curve at the false positive rate of a risk."""
+    return trade_off_curve(curve, (risk.false_positive_rate,))[0].true_positive_rate
+
+
+def target_of_risk(risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
+    """Return the target of a risk, with the (ε, δ) of the Gaussian pair that just meets it.
+
+    Searches start from this point, and answers read the curve at its δ.
+
+    Args:
+        risk: the risk.
+        delta: δ at which the curve is read; None for a given `log10_delta`, or for `ASSUMED_DELTA`.
+        log10_delta: the same as a logarithm.
+    """
+    if delta is None and log10_delta is None:
+        delta = ASSUMED_DELTA
+    log_delta = natural_log_delta(delta, log10_delta)
+    epsilon = gaussian_pair(risk.gaussian_mu).upper_epsilon(log_delta)
+    return Target(max(epsilon, _LEAST_EPSILON), log_delta, delta, risk)
+
+
+def least_log_mu(mu: float) -> float:
+    """Return log μ of an estimate; −700 for 0 and 700 for math.inf."""
+    return min(max(math.log(mu), -700.0), 700.0) if mu > 0.0 else -700.0
+
+
+def missing_theorem(risk: RiskTarget) -> str:
+    """Return a sentence that says why no bound on the figure of a risk is known.
+
+    Args:
+        risk: the risk.
+    """
+    if risk.kind == "gaussian_dp_mu":
+        return (
+            "no μ of Gaussian differential privacy is proved of this run at any noise: a part of it is no Gaussian "
+            "noise and has no bounded loss, and no theorem bounds its curve by a Gaussian one at every ε"
+        )
+    return (
+        "no ρ of zero-concentrated differential privacy is proved of this run at any noise: a part of it is neither "
+        "Gaussian noise nor a pure or ρ-zCDP mechanism, and no theorem bounds its Rényi divergences at every order"
+    )

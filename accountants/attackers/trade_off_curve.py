@@ -1,0 +1,77 @@
+"""The trade-off curve of a mechanism: the largest true positive rate of an attacker at any false positive rates.
+
+An attacker may distinguish P from Q better than Q from P, so both directions count. The upper bounds are those of the
+dominating pair, and the lower bounds those of the pairs that neighbours attain. `curve.minimum_search` proves both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.meaning import TruePositives, gaussian_true_positives
+from epsilond.accountants.trade_off import TradeOff
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.curve.curve import Curve
+    from epsilond.accountants.curve.pair import Pair
+
+
+def trade_off_curve(curve: Curve, rates: Sequence[float]) -> tuple[TruePositives, ...]:
+    """Return the largest true positive rates at false positive rates, in the given order.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+        rates: false positive rates, each in (0, 1).
+
+    Guarantees: every enclosure contains the largest true positive rate over all neighbours, directions and tests.
+    """
+    upper = _Directions(curve.upper, rates, lower=curve.tight)
+    witnesses = [_Directions(pair, rates) for pair in curve.witnesses if pair is not curve.upper]
+    points = []
+    for rate in rates:
+        least, most = upper.true_positives(rate)
+        least = max([rate, least, *(other.true_positives(rate).lower for other in witnesses)])
+        points.append(TruePositives(rate, Interval(min(least, most), most)))
+    return tuple(points)
+
+
+def upper_true_positive_rate(curve: Curve, rate: float) -> float:
+    """Return only the upper bound on the largest true positive rate at a false positive rate.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+        rate: the false positive rate, in (0, 1).
+    """
+    return _Directions(curve.upper, (rate,), lower=False).true_positives(rate).upper
+
+
+class _Directions:
+    """The trade-offs of both directions of a pair."""
+
+    def __init__(self, pair: Pair, rates: Sequence[float], *, lower: bool = True) -> None:
+        """Prepare the searches for the best tests.
+
+        Args:
+            pair: the pair of distributions.
+            rates: the false positive rates.
+            lower: whether lower bounds are needed.
+        """
+        self._mu = pair.gaussian_dp_mu
+        orders = [(pair.forward, pair.backward)]
+        if not pair.symmetric:
+            orders.append((pair.backward, pair.forward))
+        self._trade_offs = [TradeOff.of(*order, tuple(dict.fromkeys(rates)), lower=lower) for order in orders]
+
+    def true_positives(self, rate: float) -> Interval:
+        """Return bounds on the larger true positive rate of both directions.
+
+        Args:
+            rate: the false positive rate.
+        """
+        if self._mu is not None:
+            return gaussian_true_positives(rate, self._mu)
+        bounds = [trade_off.sharp_true_positives(rate) for trade_off in self._trade_offs]
+        return Interval(max(bound.lower for bound in bounds), max(bound.upper for bound in bounds))

@@ -1,0 +1,79 @@
+"""Mixtures of Gaussian distributions that are rounded to doubles so that they bound a given mixture.
+
+A stochastically larger distribution of the sensitivity dominates (docs/engine-certificate.md, A10, Stochastic order).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from epsilond.accountants.curve.facts import GaussianMixtureLaw
+
+
+def round_shifts(sensitivities: Sequence[float], multiplier: float, *, upward: bool) -> tuple[float, ...]:
+    """Return each sensitivity over the noise multiplier, rounded up or down to a double.
+
+    Args:
+        sensitivities: sensitivities, in units of the norm bound of one contribution.
+        multiplier: standard deviation of the noise, in the same unit.
+        upward: True to round up, False to round down.
+    """
+    return tuple(_round(Fraction(sensitivity) / Fraction(multiplier), upward=upward) for sensitivity in sensitivities)
+
+
+def mixtures_around(
+    law: GaussianMixtureLaw, rates: tuple[float, float]
+) -> tuple[GaussianMixtureLaw, GaussianMixtureLaw]:
+    """Return mixtures below and above that of a contribution which is included with a probability; equal if exact.
+
+    Args:
+        law: mixture of the contribution itself, in any direction.
+        rates: a double at or below the probability of the inclusion, and one at or above it.
+    """
+    below, above = rates
+    return sampled_mixture(law, below, upward=False), sampled_mixture(law, above, upward=True)
+
+
+def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> GaussianMixtureLaw:
+    """Return the mixture of a contribution that is included with a probability, and is zero otherwise.
+
+    Its distribution of the sensitivity is stochastically larger than the exact one, or smaller, by a rounding.
+
+    Args:
+        law: mixture of the contribution itself, in any direction.
+        rate: probability q of the inclusion, 0 < q ≤ 1.
+        upward: True for a stochastically larger distribution, False for a smaller one.
+    """
+    if rate == 1.0:
+        return law
+    included = Fraction(rate)
+    probabilities = {Fraction(0): 1 - included}
+    for sensitivity, probability in _exact_components(law):
+        place = Fraction(sensitivity)
+        probabilities[place] = probabilities.get(place, Fraction(0)) + included * probability
+    places = sorted(probabilities)
+    weights = [probabilities[place] for place in places]
+    heaviest = max(range(len(weights)), key=weights.__getitem__)
+    rounded = [_round(weight, upward=(index > heaviest) == upward) for index, weight in enumerate(weights)]
+    rounded[heaviest] = 0.0
+    rounded[heaviest] = 1.0 - math.fsum(rounded)
+    return GaussianMixtureLaw(tuple(float(place) for place in places), tuple(rounded), law.direction)
+
+
+def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:
+    """Return the sensitivities with their exact probabilities; the largest is 1 minus the others."""
+    components = [(sensitivity, Fraction(probability)) for sensitivity, probability in law.components]
+    heaviest = max(range(len(components)), key=lambda index: components[index][1])
+    rest = sum((probability for index, (_, probability) in enumerate(components) if index != heaviest), Fraction(0))
+    components[heaviest] = (components[heaviest][0], 1 - rest)
+    return components
+
+
+def _round(value: Fraction, *, upward: bool) -> float:
+    """Return the nearest double at or above a number of at least 0, or at or below it."""
+    nearest = float(value)
+    if upward:
+        return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, 0.0)

@@ -1,0 +1,272 @@
+"""The transform of T noise steps as sums over nodes of the noise, with all errors (certificate, A2 to A4)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI, TINY
+from epsilond.accountants.engine.contour.part import (
+    LineValues,
+    characteristic_change,
+    raise_to_power,
+    summation_error,
+)
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.engine.contour.panels import Panels
+    from epsilond.accountants.engine.contour.part import Line
+    from epsilond.accountants.engine.contour.truncated_steps import TruncatedSteps
+    from epsilond.accountants.numerics.special import FloatArray
+
+_LARGEST_ANGLE = 1.4
+"""Largest angle s y of the contour of the decay bound, in radians; the lemma allows π/2 (A3)."""
+_HIGHEST = 12.0
+"""Largest height y of that contour, in standard deviations of the noise; e^{y²/2} is e^72."""
+_HEIGHTS = 5
+"""Number of heights y that are tried for the decay bound, between the best for the first and for the last frequency."""
+_MOST_PRODUCTS = 1 << 28
+"""Largest number of nodes of the noise times frequencies: a second."""
+NEGLIGIBLE_NATS = 40.0
+"""Nats of a share that is negligible next to the error of T quadratures: weight at the ends of the noise, and, over T,
+the error of one step's quadrature for the decay bound, which itself is small for few steps (A3)."""
+
+
+class _NoiseNodes(NamedTuple):
+    """Nodes j of the noise of one step, and the atom at the loss 0 as a last node, if there is one.
+
+    Attributes:
+        log_masses: log p_j: log of the quadrature weight times the density of the first distribution.
+        mass_errors: bounds on their errors.
+        losses: L_j, in nats.
+        loss_errors: bounds on their errors.
+    """
+
+    log_masses: FloatArray
+    mass_errors: FloatArray
+    losses: FloatArray
+    loss_errors: FloatArray
+
+
+@dataclass(frozen=True)
+class NoiseSums:
+    """The transform M(z) = E_P[e^{zL}] of one of T steps as a sum Σ_j p_j e^{zL_j} over quadrature nodes of the noise.
+
+    Attributes:
+        steps: the steps, with their number T.
+        panels: the panels of each piece of the noise. Their nodes are those of the sum.
+    """
+
+    steps: TruncatedSteps
+    panels: list[Panels]
+
+    @cached_property
+    def _nodes(self) -> _NoiseNodes:
+        columns = []
+        for panels in self.panels:
+            log_density, density_error, loss, loss_error = panels.piece.losses(panels.nodes)
+            columns.append(np.stack((panels.log_weights + log_density, density_error, loss, loss_error)))
+        if self.steps.atom > 0.0:
+            columns.append(np.asarray([[math.log(self.steps.atom)], [32 * UNIT_ROUNDOFF], [0.0], [0.0]]))
+        return _NoiseNodes(*np.concatenate(columns, axis=1))
+
+    @property
+    def losses(self) -> FloatArray:
+        """Losses at all nodes."""
+        return self._nodes.losses
+
+    def _log_weights(self, tilt: float) -> FloatArray:
+        """Return log(p_j e^{lL_j}) at all nodes, for the tilt l."""
+        return np.asarray(self._nodes.log_masses + tilt * self.losses)
+
+    def log_error(self, tilt: float, frequency: float, lift: float = 0.0) -> float:
+        """Return log of a bound on the quadrature error of the transform M(z), without rounding (A2, Panels).
+
+        Args:
+            tilt: real part l of z.
+            frequency: largest modulus of the imaginary part of z.
+            lift: imaginary part of the noise for the integral of the decay bound, at frequency 0 (A3). It is 0 for
+                M(z).
+        """
+        errors = np.concatenate([panel.log_errors(tilt, frequency, lift) for panel in self.panels])
+        return float(np.logaddexp.reduce(errors))
+
+    @cached_property
+    def _total_mass_error(self) -> float:
+        """Bound on the quadrature error of M(0), without rounding."""
+        return math.exp(min(self.log_error(0.0, 0.0), 50.0))
+
+    def log_moment(self, tilt: float) -> float:
+        """Return an estimate of log M(l) of one step."""
+        return float(np.logaddexp.reduce(self._log_weights(tilt)))
+
+    def moments(self, tilt: float) -> tuple[float, float, float]:
+        """Return estimates of K(l) = T log M(l), K′(l) and K″(l)."""
+        log_moment, count = self.log_moment(tilt), self.steps.count
+        weights = np.exp(self._log_weights(tilt) - log_moment)
+        mean = float(weights @ self.losses)
+        variance = float(weights @ (self.losses - mean) ** 2)
+        return count * log_moment, count * mean, count * variance
+
+    def _weight_errors(self, tilt: float) -> FloatArray:
+        """Return bounds on the relative errors of the tilted weights, and of sums over them (A4, What η is)."""
+        log_masses, mass_errors, losses, loss_errors = self._nodes
+        rounding = UNIT_ROUNDOFF * (4.0 * np.abs(log_masses) + 8.0 * tilt * np.abs(losses) + 32.0)
+        return np.asarray(mass_errors + tilt * loss_errors + rounding + summation_error(losses.size))
+
+    def cumulant(self, tilt: float) -> tuple[float, float]:
+        """Return log M(l) of one step, and a bound on its error.
+
+        It is computed from M − 1 = Σ_j p_j (e^{lL_j} − 1), whose terms are small for small losses. The mass of the
+        noise that is left out is charged as an error (A4).
+        """
+        log_masses, _, losses, loss_errors = self._nodes
+        exponents, log_weights = tilt * losses, self._log_weights(tilt)
+        # All sums are in units of e^{log_unit}, so that they do not overflow.
+        log_unit = max(float(log_weights.max()), 0.0)
+        scaled_one = math.exp(-log_unit)
+        # |p (e^{lL} − 1)| = max(p, p e^{lL}) (1 − e^{−|lL|}).
+        sizes = np.exp(np.maximum(log_masses, log_weights) - log_unit) * -np.expm1(-np.abs(exponents))
+        change = float(np.sign(losses) @ sizes)
+        value = log_unit + math.log(scaled_one + change) if log_unit > 0.0 else math.log1p(change)
+        exponent_errors = tilt * loss_errors + 4 * UNIT_ROUNDOFF * np.abs(exponents)
+        change_error = float(sizes @ self._weight_errors(tilt))
+        change_error += float(np.exp(log_weights - log_unit) @ exponent_errors)
+        change_error += scaled_one * math.exp(self.steps.log_leak - math.log(self.steps.count))
+        change_error += 1.01 * scaled_one * self._total_mass_error
+        quadrature_error = math.exp(min(self.log_error(tilt, 0.0) - value, 50.0))
+        error = 1.01 * change_error / (scaled_one + change) + 1.01 * quadrature_error
+        return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)
+
+    def upper_cumulant(self, tilt: float) -> float:
+        """Return an upper bound on K(l) = T log M(l); exactly 0 at tilt 0."""
+        return self.steps.count * sum(self.cumulant(tilt)) * (1.0 + 4 * UNIT_ROUNDOFF) if tilt > 0.0 else 0.0
+
+    def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
+        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3).
+
+        φ(t) = M(l + it)/M(l) is the characteristic function of one tilted loss. For a height y, the integral over the
+        noise x is moved to x + iy, where the integrand decays as e^{−tθ(x)} (`Piece.turn`). The result is the least of
+        a few bounds T log B_y(t) of `_decay_bound`. The best y is about t times the slope of the mean of θ in y.
+
+        Args:
+            tilt: real part l of z.
+            frequencies: t > 0, increasing.
+        """
+        value, value_error = self.cumulant(tilt)
+        log_weights = self._log_weights(tilt) - value
+        highest = min(_LARGEST_ANGLE / self.steps.ratio.shift, _HIGHEST)
+        small_height = 1e-3 * highest
+        theta, _ = self._contour(tilt, small_height)
+        slope = float(theta @ np.exp(log_weights[: theta.size])) / small_height
+        # These factors only choose the heights that are tried; every height gives a bound.
+        first = max(min(0.4 * slope * float(frequencies[0]), 0.2 * highest), TINY)
+        last = max(min(slope * float(frequencies[-1]), highest), 1.001 * first)
+        heights = np.geomspace(first, last, _HEIGHTS).tolist()
+        bounds = [self._decay_bound(tilt, frequencies, height, log_weights, value) for height in heights]
+        rounding = float(self._weight_errors(tilt).max()) + 1.01 * value_error + 6000 * UNIT_ROUNDOFF
+        return np.asarray(self.steps.count * np.log(np.clip(np.min(bounds, axis=0) * (1.0 + rounding), TINY, 1.0)))
+
+    def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
+        """Return θ and log G at all nodes on the contour at a height y (A3); see `Piece.turn`."""
+        turns = [panel.piece.turn(panel.nodes, tilt, height) for panel in self.panels]
+        return np.concatenate([theta for theta, _ in turns]), np.concatenate([growth for _, growth in turns])
+
+    def _decay_bound(
+        self, tilt: float, frequencies: FloatArray, height: float, log_weights: FloatArray, log_moment: float
+    ) -> FloatArray:
+        """Return a bound B_y(t) on |φ(t′)| of one step for all t′ ≥ t, without rounding (A3, Cut law).
+
+        B_y(t) is e^{y²/2} E_l[G e^{−tθ}], with the mean E_l over tilted noise, and θ and G of `Piece.turn`. Added are
+        the probability of the loss 0 (the atom of a batch), the paths from the ends of the noise to the height y, and
+        `_edge_bound`.
+
+        Args:
+            tilt: real part l of z.
+            frequencies: t > 0.
+            height: imaginary part y > 0 of the noise.
+            log_weights: logarithms of the masses of the tilted distribution, that of the atom last.
+            log_moment: log M(l).
+        """
+        theta, growth = self._contour(tilt, height)
+        # Exponents are cut at 700, 50 and 300 so that nothing overflows. The factor 1.01 covers roundings of the error.
+        exponents = log_weights[: theta.size] + growth - frequencies[:, None] * theta
+        expectation = np.exp(np.minimum(exponents, 700.0)).sum(axis=1)
+        error = math.exp(min(self.log_error(tilt, 0.0, height) - log_moment, 50.0))
+        atom = np.exp(log_weights[theta.size :]).sum()
+        bound = math.exp(0.5 * height * height) * (expectation + 1.01 * error) + atom
+        for piece in self.steps.pieces:
+            ends = np.asarray([piece.high] if self.steps.kind == "drawn" else [piece.low, piece.high])
+            log_integrand = piece.log_maximum(tilt, ends, ends) - log_moment
+            log_integrand += piece.log_growth(tilt, 0.0, ends, ends, np.asarray(height), 0.0)
+            bound = bound + height * float(np.exp(np.minimum(log_integrand, 300.0)).sum())
+        return np.asarray(bound + self._edge_bound(tilt, frequencies, height) * math.exp(-log_moment))
+
+    def _edge_bound(self, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
+        """Return what the path from x = s/2 to s/2 + iy adds to the decay bound of a batch; 0 for other steps.
+
+        The noise of a batch without replacement begins at s/2 (A8). With its density φ, the likelihood ratio r, the
+        rate q, β = q sin(sy)/y, b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)), it is for all t′ ≥ t at
+        most
+
+            V(t) = φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
+
+        Source: docs/engine-certificate.md, A8, Decay.
+
+        Args:
+            tilt: real part l of z.
+            frequencies: t > 0.
+            height: imaginary part y of the noise, with s y ≤ π/2.
+        """
+        if self.steps.kind != "drawn":
+            return np.zeros_like(frequencies)
+        rate, shift = self.steps.ratio.rate, self.steps.ratio.shift
+        _, (log_modulus,) = self.steps.ratio.turn(np.asarray([0.5 * shift]), height)
+        modulus_power = math.exp(min(-tilt * float(log_modulus), 600.0))
+        beta = rate * math.sin(shift * height) / height * (1.0 - 1e-12)
+        late = np.maximum(frequencies, 1.8171 / (beta * height))  # 6^{1/3}, rounded down
+        first_order = shift * np.minimum(0.5 * height * height, (frequencies * beta) ** -2.0)
+        curvature = rate * (1.0 - rate) * (shift * math.exp(-float(log_modulus))) ** 2
+        second_order = curvature * (1.0 + tilt + late + (tilt + late) * modulus_power) * (late * beta) ** -3.0
+        density = math.exp(0.5 * height * height - 0.125 * shift * shift - LOG_SQRT_2PI)
+        # The factor 1 + 1e-9 covers all roundings.
+        return np.asarray((1.0 + 1e-9) * density * (first_order + second_order))
+
+    def on_line(self, line: Line) -> LineValues:
+        """Return φ^T on a line with its errors: quadrature, roundings of weights, losses and sums, and the power (A4).
+
+        Raises:
+            ContourRefused: too many nodes together with the frequencies, or too large an error.
+        """
+        if self.losses.size * line.nodes > _MOST_PRODUCTS:
+            raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{self.losses.size} times {line.nodes} nodes")
+        count, frequencies = self.steps.count, line.frequencies
+        value, value_error = self.cumulant(line.tilt)
+        weights = np.exp(self._log_weights(line.tilt) - value)
+        mean = float(weights @ self.losses)
+        deviations = self.losses - mean
+        weight_errors = self._weight_errors(line.tilt) + value_error + 32 * UNIT_ROUNDOFF
+        loss_errors = self._nodes.loss_errors + 4 * UNIT_ROUNDOFF * np.abs(self.losses)
+        # The error of φ is proportional to t, except for that of the quadrature.
+        error_rate = float((weights * np.abs(deviations)) @ weight_errors)
+        error_rate += float(weights @ loss_errors)
+        quadrature = math.exp(min(self.log_error(line.tilt, line.nodes * line.spacing) - value, 50.0))
+        error = 1.01 * error_rate * frequencies + 2.02 * quadrature
+        error[0] = 0.0  # φ(0) = 1 exactly
+        change = characteristic_change(weights, deviations, line)
+        log_modulus, phase, log_growth, rounding = raise_to_power(change, error, mean, frequencies, count)
+        return LineValues(
+            log_modulus=log_modulus,
+            phase=phase,
+            log_growth=log_growth,
+            rounding=rounding,
+            centre=count * mean,
+            cumulant=count * value,
+            cumulant_error=count * (value_error + 2 * UNIT_ROUNDOFF * abs(value)),
+        )

@@ -1,0 +1,97 @@
+"""T steps whose loss is a function of Gaussian noise, with improbable noise left out (certificate, A2 and A8)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from epsilond.accountants.engine.contour.piece import Piece
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.facts import Direction
+    from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
+    from epsilond.accountants.numerics.special import FloatArray
+
+FARTHEST_END = 60.0
+"""Largest end of the noise, in standard deviations: the normal distribution has e^−1800 beyond, less than any δ."""
+
+
+@dataclass(frozen=True)
+class TruncatedSteps:
+    """T independent subsampled Gaussian steps, by Poisson sampling in one direction or on batches without replacement.
+
+    For a batch, the loss is that of the directions "remove" and "add" on the noise x ≥ s/2, and 0 with probability
+    (1 − q) erf(s/√8) (A8).
+
+    Attributes:
+        ratio: likelihood ratio with the rate q and the shift s.
+        kind: direction of the pair, or "drawn" for a batch without replacement.
+        count: T.
+        low: lower end of the noise in standard deviations; noise below it is left out. A batch does not use it.
+        high: upper end of the noise; for a batch, the end minus s/2.
+    """
+
+    ratio: LikelihoodRatio
+    kind: Direction | Literal["drawn"]
+    count: int
+    low: float = -FARTHEST_END
+    high: float = FARTHEST_END
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """Intervals of the noise with their integrands."""
+        if self.kind != "drawn":
+            return [Piece(self.ratio, self.kind, self.low, self.high)]
+        edge = 0.5 * self.ratio.shift
+        return [Piece(self.ratio, "remove", edge, edge + self.high), Piece(self.ratio, "add", edge, edge + self.high)]
+
+    @property
+    def atom(self) -> float:
+        """Probability (1 − q) erf(s/√8) of the loss 0 of a batch, within 16 units of roundoff; otherwise 0."""
+        return (1.0 - self.ratio.rate) * math.erf(self.ratio.shift / math.sqrt(8.0)) if self.kind == "drawn" else 0.0
+
+    @property
+    def supremum(self) -> float:
+        """Largest total loss −T log(1 − q) in the direction "add", rounded up; otherwise the loss is unbounded."""
+        largest = -math.log1p(-self.ratio.rate) if self.kind == "add" else math.inf
+        return self.count * largest * (1.0 + 8 * UNIT_ROUNDOFF)
+
+    @property
+    def largest_loss(self) -> float:
+        """T times the largest loss that is not left out. It is at an end of the noise, since losses are monotone."""
+        largest_of_pieces = [np.max(piece.losses(np.asarray([piece.low, piece.high]))[2]) for piece in self.pieces]
+        return self.count * float(np.max(largest_of_pieces))
+
+    def log_outside(self, distances: FloatArray, side: int) -> FloatArray:
+        """Return upper bounds on the log probability, under the first distribution P, that the noise is beyond an end.
+
+        Args:
+            distances: possible ends, as values of `high` for the side 1, or of −`low` for the side −1.
+            side: 1 for the noise above an end, −1 for the noise below it.
+        """
+        rate, shift = self.ratio.rate, self.ratio.shift
+        if self.kind == "drawn":
+            if side < 0:
+                return np.full_like(distances, -np.inf)
+            # (2 − q) Φ(−x) + q Φ(s − x) at x = s/2 + distance.
+            log_centred = math.log1p(1.0 - rate) + log_ndtr(-distances - 0.5 * shift)
+            log_tail = np.logaddexp(log_centred, math.log(rate) + log_ndtr(0.5 * shift - distances))
+        elif self.kind == "add" or side < 0:
+            log_tail = log_ndtr(-distances)
+        else:
+            log_excluded = math.log1p(-rate) + log_ndtr(-distances)
+            log_tail = np.logaddexp(log_excluded, math.log(rate) + log_ndtr(shift - distances))
+        # The error of `log_ndtr` is far smaller.
+        return np.asarray(log_tail + 1e-12 * (1.0 + np.abs(log_tail)))
+
+    @property
+    def log_leak(self) -> float:
+        """Upper bound on log T P(noise that is left out), for the first distribution P."""
+        below = self.log_outside(np.asarray(-self.low), -1)
+        above = self.log_outside(np.asarray(self.high), 1)
+        return math.log(self.count) + float(np.logaddexp(below, above)) + 1e-12

@@ -1,0 +1,137 @@
+"""Lines below a profile, P(L > m) − α Q(L > m) at thresholds m, and the cells of loss between the thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.engine.lattice.discretise import BoolArray, SideTails, difference, rounding
+from epsilond.accountants.engine.lattice.tilted import IntArray
+from epsilond.accountants.numerics.special import log1m_exp
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+NOWHERE = -(2**60)
+"""An index far below any loss."""
+
+
+@dataclass(frozen=True)
+class LoweredCells:
+    """Cells of loss between neighbouring thresholds of `TangentLines`, with the masses that these lines give them.
+
+    They are in the order of increasing loss; the first and the last one are unbounded.
+
+    Attributes:
+        low: lower bound of each cell, in lattice units.
+        high: upper bound of each cell, in lattice units.
+        log_p: log mass under the first distribution P.
+        log_q: log mass under the second distribution Q.
+    """
+
+    low: IntArray
+    high: IntArray
+    log_p: FloatArray
+    log_q: FloatArray
+
+    @cached_property
+    def has_mass(self) -> BoolArray:
+        """True for cells with mass under both distributions."""
+        return np.isfinite(self.log_p) & np.isfinite(self.log_q)
+
+    @cached_property
+    def own(self) -> FloatArray:
+        """Loss log(p/q) of each cell with the masses p and q, in nats; −∞ for cells without mass under P."""
+        with np.errstate(invalid="ignore"):
+            own = self.log_p - self.log_q
+        return np.where(np.isnan(own), -np.inf, own)
+
+    @cached_property
+    def safe(self) -> FloatArray:
+        """`own`, lowered by its rounding error, so that a lattice point below it is below the exact loss."""
+        return np.asarray(self.own - np.where(self.has_mass, rounding(self.log_p, self.log_q), 0.0))
+
+
+@dataclass(frozen=True)
+class TangentLines:
+    """Lines P(L > m) − α Q(L > m) below a profile at thresholds m, with all masses moved to the side that lowers them.
+
+    On the left, a line is stored by the masses below its threshold, P(L < −m) and Q(L < −m).
+
+    Attributes:
+        right: thresholds above zero, in units, increasing.
+        left: distances from zero of the thresholds below zero, in units, increasing.
+        p: lower bounds on log P(L > m).
+        q: upper bounds on log Q(L > m).
+        below_p: upper bounds on log P(L < −m).
+        below_q: lower bounds on log Q(L < −m).
+        log_atom: lower bound on log P(L = ∞).
+    """
+
+    right: IntArray
+    left: IntArray
+    p: FloatArray
+    q: FloatArray
+    below_p: FloatArray
+    below_q: FloatArray
+    log_atom: float
+
+    @classmethod
+    def of(cls, right: SideTails, left: SideTails, log_atom: float) -> TangentLines:
+        """Return the lines at the given thresholds, lowered by the errors of the tails and made monotone.
+
+        Args:
+            right: tails P(L > m) and Q(L > m) of the positive losses, at thresholds m.
+            left: tails P(L < −m) and Q(L < −m) of the negative losses.
+            log_atom: lower bound of log P(L = ∞).
+        """
+        p, q = right.bounds(p_up=False)
+        below_p, below_q = left.bounds(p_up=True)
+        # A mass that is raised by a large error may exceed one; the true mass does not.
+        q = np.minimum(np.maximum.accumulate(q[::-1])[::-1], 0.0)
+        below_p = np.minimum(np.maximum.accumulate(below_p[::-1])[::-1], 0.0)
+        # The total mass of each distribution is at most one.
+        p = np.minimum(np.minimum.accumulate(p), log1m_exp(np.minimum(below_p[0], 0.0)))
+        below_q = np.minimum(np.minimum.accumulate(below_q), log1m_exp(np.minimum(q[0], 0.0)))
+        # If P or Q has no mass beyond a threshold, further lines are not above the one there. The last line is
+        # always such a line: the mass beyond it counts with the last cell.
+        p[-1] = -np.inf
+        q = np.where(p <= log_atom, -np.inf, q)
+        is_empty_below = np.isneginf(below_p)
+        below_q = np.where(is_empty_below, np.max(below_q, where=is_empty_below, initial=-np.inf), below_q)
+        return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
+
+    def without(self, dropped: IntArray) -> TangentLines:
+        """Return the lines without some thresholds; at least one threshold remains on each side."""
+        if not dropped.size:
+            return self
+        right, left = ~np.isin(self.right, dropped), ~np.isin(-self.left, dropped)
+        right[-1] = left[-1] = True
+        return TangentLines(
+            self.right[right],
+            self.left[left],
+            self.p[right],
+            self.q[right],
+            self.below_p[left],
+            self.below_q[left],
+            self.log_atom,
+        )
+
+    @cached_property
+    def cells(self) -> LoweredCells:
+        """Cells between neighbouring thresholds, and the two unbounded ones."""
+        middle_p = log1m_exp(np.minimum(np.logaddexp(self.p[:1], self.below_p[:1]), 0.0))
+        middle_q = log1m_exp(np.minimum(np.logaddexp(self.q[:1], self.below_q[:1]), 0.0))
+        left_p = difference(self.below_p, np.append(self.below_p[1:], -np.inf))[::-1]
+        left_q = difference(self.below_q, np.append(self.below_q[1:], -np.inf))[::-1]
+        right_p = difference(self.p, np.append(self.p[1:], self.log_atom))
+        right_q = difference(self.q, np.append(self.q[1:], -np.inf))
+        return LoweredCells(
+            low=np.concatenate(([NOWHERE], -self.left[::-1], self.right)),
+            high=np.concatenate((-self.left[::-1], self.right, [-NOWHERE])),
+            log_p=np.concatenate((left_p, middle_p, right_p)),
+            log_q=np.concatenate((left_q, middle_q, right_q)),
+        )

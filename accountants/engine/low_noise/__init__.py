@@ -1,0 +1,1 @@
+"""Composition of Poisson-subsampled Gaussian steps with so little noise that few steps reveal anything."""

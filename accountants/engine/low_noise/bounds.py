@@ -1,0 +1,221 @@
+"""δ(ε) and ε(δ) of Poisson-subsampled Gaussian steps with little noise, from the tables of their total loss."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scipy.special import ndtr
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.facts import SampledGaussianLaw
+from epsilond.accountants.engine.low_noise.span import estimate_depth, estimate_log_moment, round_depth
+from epsilond.accountants.engine.low_noise.table import loss_tables
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.engine.low_noise.span import Steps
+    from epsilond.accountants.engine.low_noise.table import LossTable
+
+    Laws = Sequence[tuple[Law, int]]
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where the tables are better than the contour integral.
+
+    Attributes:
+        least_shift: below it, the compiled kernel has narrower bounds within milliseconds.
+        largest_shift: above it, the lattice is too coarse.
+        least_rate: below it, few steps have any loss, and other bounds are close.
+        near_least: loss above the least one, in nats, that counts as equal to it.
+        least_log_probability: log of the tilted probability that all steps have about the least loss. Above it, the
+            contour integral needs thousands of frequencies, or does not converge.
+        deepest: −log δ up to which the tables are used; the width of their bounds grows with it.
+        most_laws: largest number of different steps, which take two transforms each.
+    """
+
+    least_shift: float = 3.0
+    largest_shift: float = 200.0
+    least_rate: float = 1e-12
+    near_least: float = 1e-3
+    least_log_probability: float = -12.0
+    deepest: float = 25.0
+    most_laws: int = 4
+
+
+REGION = Region()
+
+
+def has_low_noise(steps: Steps, depth: float) -> bool:
+    """Return whether δ depends on total losses near the least one, so that the tables are better than other engines.
+
+    The choice affects no bound.
+
+    Args:
+        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        depth: −log δ, about.
+    """
+    if depth > REGION.deepest:
+        return False
+    total = 0.0
+    for law, count in steps:
+        log_odds = math.log1p(-law.rate) - math.log(law.rate)
+        noise = 0.5 * law.shift + (log_odds + math.log(REGION.near_least)) / law.shift
+        probability = (1.0 - law.rate) * float(ndtr(noise)) + law.rate * float(ndtr(noise - law.shift))
+        total += count * math.log(max(probability, 1e-300))
+    return total - estimate_log_moment(steps, depth) >= REGION.least_log_probability
+
+
+def _steps_to_remove(laws: Laws) -> Steps | None:
+    """Return the steps in the direction that removes a contribution; None if the tables do not apply.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+    """
+    if not laws or not all(isinstance(law, SampledGaussianLaw) for law, _ in laws):
+        return None
+    counts: Counter[SampledGaussianLaw] = Counter()
+    directions = set()
+    for law, count in laws:
+        if not isinstance(law, SampledGaussianLaw) or law.direction == "replace" or not 0.0 < law.rate < 1.0:
+            return None
+        if count <= 0 or law.rate < REGION.least_rate:
+            return None
+        if not REGION.least_shift <= law.shift <= REGION.largest_shift:
+            return None
+        directions.add(law.direction)
+        counts[law if law.direction == "remove" else law.reverse()] += count
+    return tuple(counts.items()) if len(directions) == 1 and len(counts) <= REGION.most_laws else None
+
+
+def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
+    """Enclose log δ(ε), for ε ≥ 0; None if the tables do not apply, or their bounds are further apart than `widest`.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        epsilon: ε in nats.
+        widest: largest width of the enclosure, relative to δ.
+    """
+    steps = _steps_to_remove(laws)
+    if epsilon < 0.0 or steps is None:
+        return None
+    to_add = _is_to_add(laws)
+    bounds = _delta_bounds(steps, 0.0 if to_add else estimate_depth(steps, epsilon), to_add)
+    return None if bounds is None else _narrow(bounds[0](epsilon), bounds[1](epsilon), widest)
+
+
+def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interval | None:
+    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; None as in `log_delta`.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        log_delta: log of the target δ.
+        slack: distance ≥ 0 in log δ that both bounds keep from the target.
+        widest: largest width of the enclosure of log δ near the upper bound.
+
+    Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
+    At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
+    """
+    steps = _steps_to_remove(laws)
+    if steps is None:
+        return None
+    if _log_delta_at_zero(steps) <= log_delta - slack:
+        return Interval(0.0, 0.0)
+    to_add = _is_to_add(laws)
+    bounds = _delta_bounds(steps, 0.0 if to_add else -log_delta, to_add)
+    if bounds is None:
+        return None
+    lower_delta, upper_delta = bounds
+    below, above = math.exp(log_delta - slack), math.exp(log_delta + slack)
+    below, above = below * (1.0 - 64 * UNIT_ROUNDOFF), above * (1.0 + 64 * UNIT_ROUNDOFF)
+    upper = _first_at_most(upper_delta, below)
+    lower = _first_at_most(lower_delta, above)
+    if upper is None or lower is None or _narrow(lower_delta(upper[1]), upper_delta(upper[1]), widest) is None:
+        return None
+    return Interval(lower[0], upper[1])
+
+
+def _log_delta_at_zero(steps: Steps) -> float:
+    """Return an upper bound on log δ(0): the log probability that any contribution is included."""
+    log_none = math.fsum(count * math.log1p(-law.rate) for law, count in steps) * (1.0 + 16 * UNIT_ROUNDOFF)
+    included = -math.expm1(log_none)
+    return math.log(included) + 8 * UNIT_ROUNDOFF * (1.0 - math.log(included)) if included > 0.0 else 0.0
+
+
+def _is_to_add(laws: Laws) -> bool:
+    """Return whether the laws are those of adding a contribution."""
+    law = laws[0][0]
+    return isinstance(law, SampledGaussianLaw) and law.direction == "add"
+
+
+def _delta_bounds(
+    steps: Steps, depth: float, to_add: bool
+) -> tuple[Callable[[float], float], Callable[[float], float]] | None:
+    """Return a lower and an upper bound on δ as functions of ε ≥ 0; None if the tables do not suit.
+
+    Args:
+        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        depth: −log δ, about, at which the bounds are accurate.
+        to_add: whether δ is that of the other direction.
+    """
+    if not has_low_noise(steps, depth):
+        return None
+    tables = loss_tables(steps, round_depth(depth))
+    if tables is None:
+        return None
+    lower, upper = tables
+    return (reverse_bound(lower), reverse_bound(upper)) if to_add else (lower.delta, upper.delta)
+
+
+def reverse_bound(table: LossTable) -> Callable[[float], float]:
+    """Return the bound on δ of the other direction, 1 − e^ε + e^ε δ(−ε), as a function of ε ≥ 0."""
+
+    def delta(epsilon: float) -> float:
+        """Return the bound on δ(ε)."""
+        ratio = math.exp(min(epsilon, 700.0))
+        rounding = table.sign * 16 * UNIT_ROUNDOFF * ratio
+        return min(max(ratio * table.delta(-epsilon) - (ratio - 1.0) + rounding, 0.0), 1.0)
+
+    return delta
+
+
+def _narrow(lower: float, upper: float, widest: float) -> Interval | None:
+    """Return bounds on log δ from bounds on δ; None if they differ by more than `widest`, relative to δ."""
+    if not 0.0 < lower <= upper <= lower * (1.0 + widest):
+        return None
+    log_lower = math.log(lower) - 4 * UNIT_ROUNDOFF * (1.0 - math.log(lower))
+    log_upper = math.log(upper) + 4 * UNIT_ROUNDOFF * (1.0 - math.log(upper))
+    return Interval(log_lower, min(log_upper, 0.0))
+
+
+def _first_at_most(delta: Callable[[float], float], target: float) -> tuple[float, float] | None:
+    """Bisect for the smallest ε ≥ 0 at which a decreasing function of ε is at most a target.
+
+    Args:
+        delta: the function.
+        target: the target.
+
+    Returns:
+        Two close ε: the function exceeds the target at the first one, unless it is 0, and not at the second one.
+        None if no ε up to 1e12 has been found.
+    """
+    if delta(0.0) <= target:
+        return 0.0, 0.0
+    low, high = 0.0, 1.0
+    while delta(high) > target:
+        low, high = high, 4.0 * high
+        if high > 1e12:
+            return None
+    while high - low > 1e-13 * high:
+        middle = 0.5 * (low + high)
+        if delta(middle) > target:
+            low = middle
+        else:
+            high = middle
+    return low, high

@@ -1,0 +1,185 @@
+"""The total loss of many Poisson-subsampled Gaussian steps with little noise, as a table.
+
+Each step is replaced by lattice distributions above and below it (`steps.py`). The distribution of the total loss is
+their convolution, computed by one fast Fourier transform each. A table is tilted exponentially, which keeps the
+relative accuracy of small δ. One table answers δ at every ε around its depth. Proofs: docs/low-noise.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.fft import irfft, rfft
+
+from epsilond.accountants.engine.low_noise.span import RESOLUTION, Plan, choose_plan
+from epsilond.accountants.engine.low_noise.steps import lower_step, upper_step
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.engine.low_noise.span import Steps
+    from epsilond.accountants.engine.low_noise.steps import LatticeStep
+    from epsilond.accountants.numerics.special import FloatArray
+
+ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
+
+
+class _Alias(NamedTuple):
+    """Chernoff bound of the total loss, for losses beyond a table.
+
+    Attributes:
+        log_moment: upper bound on log E[e^{μ (S − S₀)}] of the total loss S with the least value S₀.
+        tilt: μ, larger than the tilt of the table.
+    """
+
+    log_moment: float
+    tilt: float
+
+    def log_beyond(self, loss: float) -> float:
+        """Return an upper bound on log P(S − S₀ ≥ `loss`)."""
+        return self.log_moment - self.tilt * loss
+
+
+@dataclass(frozen=True, eq=False)
+class LossTable:
+    """Tilted distribution of a total loss S on a lattice, as an upper or as a lower bound.
+
+    Attributes:
+        plan: the spacing h of the lattice and the tilt λ.
+        first: least loss S₀, in nats.
+        masses: P(S = S₀ + k h) e^{λ k h} over the exponential of `log_scale`, for k = 0, 1, ….
+        survival: P(S ≥ S₀ + k h) over the exponential of `log_scale`, for k = 0, 1, …, and 0 at the end.
+        log_scale: log E[e^{λ (S − S₀)}], about.
+        near_weights: e^{−(1 + λ) k h} for k = 0, 1, … down to the rounding of 1.
+        error: bound on the error of a sum of masses with weights that rise to 1 and fall.
+        infinite: probability of losses that are beyond the lattice of a step.
+        alias: Chernoff bound of the total loss.
+        sign: 1 for upper bounds, −1 for lower bounds.
+    """
+
+    plan: Plan
+    first: float
+    masses: FloatArray
+    survival: FloatArray
+    log_scale: float
+    near_weights: FloatArray
+    error: float
+    infinite: float
+    alias: _Alias
+    sign: int
+
+    def delta(self, epsilon: float) -> float:
+        """Return the bound on δ(ε), for ε of any sign, in nats; 0 or 1 if ε is too far from the table's depth."""
+        spacing, tilt = self.plan.spacing, self.plan.tilt
+        pad = 16 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(self.first))
+        offset = epsilon - self.first - self.sign * pad
+        index = min(max(math.floor(offset / spacing) + 1, 0), RESOLUTION.points)
+        excess = index * spacing - offset
+        near = self.masses[index : index + self.near_weights.size]
+        log_tilt = tilt * index * spacing
+        if self.log_scale > 700.0 or log_tilt > 700.0:
+            return 0.5 + 0.5 * self.sign
+        scale, decay, total = math.exp(self.log_scale), math.exp(-log_tilt), float(self.survival[index])
+        discounted = math.exp(-max(excess, 0.0)) * float(near @ self.near_weights[: near.size])
+        rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(self.log_scale) + log_tilt) * abs(total)
+        bound = scale * (total - decay * discounted + self.sign * (decay * self.error + rounding))
+        bound += self.sign * self._left_out(offset)
+        return min(max(bound, 0.0), 1.0)
+
+    def _left_out(self, offset: float) -> float:
+        """Return a bound on the effect of losses beyond the table on δ at ε = S₀ + `offset`.
+
+        An upper bound misses the losses beyond the last point. In a lower bound, losses beyond it are counted as
+        smaller ones with too large a weight, once for each length of the table.
+        """
+        length = RESOLUTION.points * self.plan.spacing
+        if self.sign > 0:
+            return math.exp(min(self.alias.log_beyond(length), 0.0)) + self.infinite
+        log_ratio = -(self.alias.tilt - self.plan.tilt) * length
+        log_alias = self.alias.log_beyond(offset) + log_ratio - math.log(-math.expm1(log_ratio))
+        return math.exp(min(log_alias, 0.0))
+
+
+@functools.lru_cache(maxsize=8)  # four megabytes each
+def loss_tables(steps: Steps, depth: float) -> tuple[LossTable, LossTable] | None:
+    """Return tables of the total loss as a lower and as an upper bound; None if the losses do not fit into a table.
+
+    Args:
+        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        depth: −log δ around which the tables are accurate, at least 0.
+    """
+    plan = choose_plan(steps, depth)
+    if plan.cells < 2:
+        return None
+    lower: list[tuple[LatticeStep, int]] = []
+    upper: list[tuple[LatticeStep, int]] = []
+    for law, count in steps:
+        below = lower_step(law.rate, law.shift, plan.spacing, plan.cells)
+        if below is None:
+            return None
+        lower.append((below, count))
+        upper.append((upper_step(law.rate, law.shift, plan.spacing, plan.cells), count))
+    least = math.fsum(count * math.log1p(-law.rate) for law, count in steps)
+    return _compose(lower, plan, least, -1), _compose(upper, plan, least, 1)
+
+
+def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float, sign: int) -> LossTable:
+    """Return the table of the total loss of independent steps.
+
+    Args:
+        steps: lattice distributions with their counts.
+        plan: lattice and tilts.
+        least: sum of log(1 − q) over all steps.
+        sign: 1 for upper bounds, −1 for lower bounds.
+    """
+    points = RESOLUTION.points
+    transform = np.ones(points // 2 + 1, dtype=np.complex128)
+    error, log_scale, log_moment, stages = 0.0, 0.0, 0.0, math.log2(points)
+    losses = plan.spacing * np.arange(plan.cells + 1)
+    factors, far_factors = np.exp(plan.tilt * losses), np.exp(plan.far_tilt * losses)
+    for step, count in steps:
+        tilted = step.masses * factors
+        moment = float(tilted.sum())
+        rest = np.zeros(points)
+        rest[1 : tilted.size] = tilted[1:] / moment
+        transform *= _power(float(tilted[0]) / moment + rfft(rest), count)
+        exponents = 16.0 + plan.tilt * float(losses[-1])
+        error += count * UNIT_ROUNDOFF * (16.0 + (16.0 * stages + exponents) * float(rest.sum()))
+        log_scale += count * math.log(moment)
+        log_moment += count * math.log(float(step.masses @ far_factors)) * (1.0 + 1e-9) + count * 1e-12
+    error *= 2.0 + math.log(points)
+    error += UNIT_ROUNDOFF * (16.0 * stages * math.sqrt(points) + 8.0 * points)
+    error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in steps)
+    masses = irfft(transform, points)
+    all_losses = plan.spacing * np.arange(points)
+    weighted = masses * np.exp(-plan.tilt * all_losses) if plan.tilt > 0.0 else masses
+    near = all_losses[: math.ceil(37.0 / ((1.0 + plan.tilt) * plan.spacing))]
+    return LossTable(
+        plan,
+        least + math.fsum(count * step.first for step, count in steps),
+        masses,
+        np.append(np.cumsum(weighted[::-1])[::-1], 0.0),
+        log_scale,
+        np.exp(-(1.0 + plan.tilt) * near),
+        error,
+        math.fsum(count * step.infinite for step, count in steps),
+        _Alias(log_moment, plan.far_tilt),
+        sign,
+    )
+
+
+def _power(base: ComplexArray, exponent: int) -> ComplexArray:
+    """Return a power by repeated squaring. Its relative error is at most four roundings for each factor."""
+    result = np.ones_like(base)
+    while exponent:
+        if exponent & 1:
+            result = result * base
+        exponent >>= 1
+        if exponent:
+            base = base * base
+    return result

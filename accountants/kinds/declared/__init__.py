@@ -1,0 +1,1 @@
+"""Mechanisms of which only a guarantee is known, which the caller declares."""

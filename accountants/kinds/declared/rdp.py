@@ -1,0 +1,91 @@
+"""A mechanism that is known only by bounds on its Rényi divergences."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.facts import RenyiBounds
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.kind import MechanismKind
+from epsilond.accountants.profiles.declared.renyi_bounds import renyi_pair
+from epsilond.accountants.quantities import AnyEpsilon, delta_outputs, request
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.specs import Rdp
+from epsilond.accountants.specs.declared.rdp import DIVERGENCES, ORDERS
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+
+
+@request
+class RenyiPairInputs:
+    """Bounds on the Rényi divergences of a mechanism, and the ε at which δ is computed."""
+
+    orders: Annotated[tuple[float, ...], ORDERS]
+    epsilons: Annotated[tuple[float, ...], DIVERGENCES]
+    epsilon: AnyEpsilon
+
+    def check(self) -> None:
+        """Check the lists, as for the spec `rdp`.
+
+        Raises:
+            InvalidInput: a list is empty, too long or of another length, or an entry is out of range.
+        """
+        Rdp(orders=self.orders, epsilons=self.epsilons)
+
+
+def renyi_delta(inputs: RenyiPairInputs) -> Outputs:
+    """Compute δ at ε, rounded up."""
+    pair = renyi_pair(RenyiBounds(inputs.orders, inputs.epsilons))
+    return delta_outputs(pair.upper_log_delta(inputs.epsilon))
+
+
+AS_DECLARED = Condition(
+    "rdp-as-declared",
+    "the mechanism's Rényi divergences are at most the given ones in the relation of the request, and for its unit",
+)
+DECLARED_RENYI = Theorem(
+    id="epsilond.declared-renyi-divergences",
+    title="The pair of bounds on Rényi divergences",
+    statement=(
+        "δ(ε) is at most the least over the orders a of (1 − 1/a)^a/(a − 1) e^{(a−1)(D_a − ε)}. It is at most the "
+        "greatest convex function of e^ε below these values in both directions, which a pair has. Divergences of "
+        "composed mechanisms add up at each order; the least of the sum and of the product of the pairs is used"
+    ),
+    source=Source("canonne2020discrete", "Proposition 12; the pair: accountants/profiles/declared/points.py"),
+    status=Status.PROVED,
+    conditions=(AS_DECLARED,),
+    inputs=RenyiPairInputs,
+    formula=renyi_delta,
+    examples=({"orders": [2.0, 8.0, 32.0], "epsilons": [0.1, 0.4, 1.6], "epsilon": 1.0},),
+)
+
+
+def declared_renyi(spec: Rdp, case: Case) -> Guarantee:
+    """Return the guarantee of any mechanism with these Rényi divergences, in the relation of the request.
+
+    There is no lower bound, because the mechanism may be better.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(renyi_pair(RenyiBounds(spec.orders, spec.epsilons))),
+        derivation=DECLARED_RENYI.because(orders=list(spec.orders), epsilons=list(spec.epsilons)),
+        declared=(AS_DECLARED,),
+    )
+
+
+def gaussian_like(noise: float) -> Rdp:
+    """Return divergences as those of a Gaussian mechanism with this noise multiplier, at several orders."""
+    orders = tuple(1.0 + 2.0**exponent for exponent in range(-2, 9))
+    return Rdp(orders=orders, epsilons=tuple(order / (2.0 * noise * noise) for order in orders))
+
+
+THEOREMS: tuple[Theorem, ...] = (DECLARED_RENYI,)
+RULES: tuple[Rule, ...] = (Rule(DECLARED_RENYI, "rdp", declared_renyi),)
+KIND = MechanismKind(
+    sentence="a mechanism of which only Rényi divergences are known, {epsilons} at the orders {orders}".format_map,
+    at_noise=gaussian_like,
+)

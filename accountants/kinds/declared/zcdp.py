@@ -1,0 +1,99 @@
+"""A mechanism that is known only to be ρ-zero-concentrated private."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.kind import Concentration, MechanismKind
+from epsilond.accountants.numerics.outward import raise_log_by_units
+from epsilond.accountants.profiles.concentrated import concentrated_pair
+from epsilond.accountants.quantities import AnyEpsilon, PureDelta, ZcdpRho, delta_outputs, request
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.specs import Zcdp
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+
+LEAST_RHO = 1e-100
+"""Least ρ of a pair. A smaller one is rounded up, so that b = ε/2ρ and its square are doubles."""
+
+
+@request
+class ApproximateZcdpInputs:
+    """δ-approximate ρ-zCDP, and the ε at which δ of the mechanism is computed."""
+
+    rho: ZcdpRho
+    delta: PureDelta
+    epsilon: AnyEpsilon
+
+
+def zcdp_pair(rho: float, delta: float) -> Pair:
+    """Return the pair that dominates every δ-approximately ρ-zCDP mechanism.
+
+    Args:
+        rho: ρ, in nats.
+        delta: δ in [0, 1).
+    """
+    rho = max(rho, LEAST_RHO)
+    if delta == 0.0:
+        return concentrated_pair(rho)
+    return concentrated_pair(rho, math.log1p(-delta), raise_log_by_units(math.log(delta), 4.0))
+
+
+def approximate_zcdp(inputs: ApproximateZcdpInputs) -> Outputs:
+    """Compute δ at ε, rounded up."""
+    return delta_outputs(zcdp_pair(inputs.rho, inputs.delta).upper_log_delta(inputs.epsilon))
+
+
+AS_DECLARED = Condition(
+    "zcdp-as-declared", "the mechanism is (δ-approximately) ρ-zCDP in the relation of the request, and for its unit"
+)
+APPROXIMATE_ZCDP = Theorem(
+    id="bun-steinke-2016.approximate-zcdp",
+    title="The pair of approximate zero-concentrated privacy",
+    statement=(
+        "A δ-approximately ρ-zCDP mechanism is dominated by the pair with an infinite loss of probability δ, and "
+        "otherwise the pair of ρ-zCDP. In a composition the ρ add up, and the 1 − δ multiply"
+    ),
+    source=Source("bun2016concentrated", "Definition 8.1 and Lemma 8.2; the pair: docs/shifted-noise.md"),
+    status=Status.PROVED,
+    conditions=(AS_DECLARED,),
+    inputs=ApproximateZcdpInputs,
+    formula=approximate_zcdp,
+    examples=({"rho": 0.25, "delta": 0.0, "epsilon": 1.0}, {"rho": 0.1, "delta": 1e-6, "epsilon": 1.0}),
+)
+
+
+def zcdp_guarantee(spec: Zcdp, case: Case) -> Guarantee:
+    """Return the guarantee of any mechanism with this ρ and δ, in the relation of the request.
+
+    There is no lower bound, because the mechanism may be better.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(zcdp_pair(spec.rho, spec.delta)),
+        derivation=APPROXIMATE_ZCDP.because(rho=spec.rho, delta=spec.delta),
+        declared=(AS_DECLARED,),
+    )
+
+
+def sentence(fields: Mapping[str, str]) -> str:
+    """Describe a spec whose fields are given as text; without `delta` it is 0."""
+    delta = f" and δ = {fields['delta']}" if "delta" in fields else ""
+    return f"a mechanism of which only zero-concentrated privacy is known, ρ = {fields['rho']}{delta}"
+
+
+THEOREMS: tuple[Theorem, ...] = (APPROXIMATE_ZCDP,)
+RULES: tuple[Rule, ...] = (Rule(APPROXIMATE_ZCDP, "zcdp", zcdp_guarantee),)
+KIND = MechanismKind(
+    sentence=sentence,
+    at_noise=lambda noise: Zcdp(rho=0.5 / noise**2),
+    concentration=lambda spec: Concentration(rho=Fraction(spec.rho), delta=Fraction(spec.delta)),
+)

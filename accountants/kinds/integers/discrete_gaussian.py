@@ -1,0 +1,174 @@
+"""The discrete Gaussian mechanism: exactly in one dimension, and enclosed in several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.formula import formula
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.declared.approximate import AT_EPSILON
+from epsilond.accountants.kinds.kind import Concentration, MechanismKind
+from epsilond.accountants.numerics.outward import round_up
+from epsilond.accountants.profiles.concentrated import concentrated_pair
+from epsilond.accountants.profiles.integers.allowed_shifts import (
+    Parts,
+    ShiftBounds,
+    concentrated_shift,
+    spread_shift,
+)
+from epsilond.accountants.profiles.integers.discrete_gaussian import discrete_gaussian_pairs
+from epsilond.accountants.quantities import delta_outputs
+from epsilond.accountants.rule import Case, Effort, Refusal, Rule
+from epsilond.accountants.specs import DiscreteGaussian
+from epsilond.accountants.structure import ANY_INTEGERS
+from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+
+
+def bounds_of(spec: DiscreteGaussian) -> ShiftBounds:
+    """Return the bounds on the difference of two neighbours' integers."""
+    return ShiftBounds.of(spec.l2_sensitivity, spec.dimension)
+
+
+def exact_rho(spec: DiscreteGaussian) -> Fraction:
+    """Return ρ = Δ²/2σ², with Δ² the largest squared ℓ2 norm of an integer vector within the bound."""
+    return Fraction(bounds_of(spec).square) / (2 * Fraction(spec.scale) ** 2)
+
+
+def concentration(spec: DiscreteGaussian) -> float:
+    """Return ρ of zero-concentrated privacy, rounded up."""
+    return round_up(exact_rho(spec))
+
+
+def shifted_pair(scale: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
+    """Return the pair of noise on several coordinates against its shift.
+
+    Args:
+        scale: scale of the noise.
+        parts: sizes of the coordinates of the shift, with their numbers.
+        effort: effort of the composition over coordinates.
+        attained: whether the pair is one for lower bounds.
+    """
+    listed = [(discrete_gaussian_pairs(scale, size), count) for size, count in parts]
+    pairs = [(found.attained if attained else found.upper, count) for found, count in listed]
+    return composed_pair(pairs or [(discrete_gaussian_pairs(scale, 0).upper, 1)], effort)
+
+
+@formula(given="The mechanism, and the ε' at which δ is bounded.")
+def bounds_on_delta(*, noise: DiscreteGaussian, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
+    """Compute ρ of zero-concentrated privacy, and bounds on δ at ε' if one coordinate has the largest shift.
+
+    In one dimension these are the bounds on δ of the mechanism.
+
+    Args:
+        noise: the mechanism.
+        at_epsilon: ε' at which δ is bounded.
+    """
+    bounds = bounds_of(noise)
+    pairs = discrete_gaussian_pairs(noise.scale, bounds.largest)
+    upper = pairs.upper.log_delta_bounds(at_epsilon).upper
+    lower = pairs.attained.log_delta_bounds(at_epsilon).lower
+    return {
+        "shift": bounds.largest,
+        "zcdp_rho": concentration(noise),
+        **delta_outputs(upper, "delta_of_one_coordinate"),
+        **delta_outputs(lower, "lower_delta_of_one_coordinate"),
+    }
+
+
+_EXAMPLE = {"scale": 3.0, "l2_sensitivity": 2.0, "dimension": 1}
+EXACT = Theorem(
+    id="epsilond.discrete-gaussian",
+    title="The discrete Gaussian mechanism, exactly",
+    statement=(
+        "In one dimension the shift by the largest integer k ≤ Δ₂ is worst at every ε: losses (k/σ²)(k/2 − y). "
+        "In d dimensions with Δ₂² < 4 the worst shift has min(d, ⌊Δ₂²⌋) coordinates of 1"
+    ),
+    source=Source("epsilond", "docs/integer-noise.md, One coordinate"),
+    status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
+    formula=bounds_on_delta,
+    examples=({**_EXAMPLE, "at_epsilon": 1.0}, {**_EXAMPLE, "scale": 0.5, "at_epsilon": 0.0}),
+)
+CONCENTRATED = Theorem(
+    id="canonne-kamath-steinke-2020.4",
+    title="The discrete Gaussian mechanism in several dimensions",
+    statement=(
+        "Noise of scale σ on each of several integers of ℓ2 sensitivity Δ is Δ²/(2σ²)-zCDP. The lower bounds are those "
+        "of two admitted shifts, with few large and with many small coordinates"
+    ),
+    source=Source("canonne2020discrete", "Theorem 4, on each coordinate"),
+    status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
+)
+
+
+def exact(spec: DiscreteGaussian, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee by the pair of the noise against its worst shift, or a refusal if none is worst.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    worst = bounds_of(spec).worst
+    if worst is None:
+        return Refusal(EXACT, "no integer shift within the ℓ2 bound is larger than all others in every coordinate")
+    upper, attained = (shifted_pair(spec.scale, worst, case.effort, attained=side) for side in (False, True))
+    step = EXACT.because(scale=spec.scale, shift=worst[0][0] if worst else 0, coordinates=worst[0][1] if worst else 0)
+    return Guarantee(setting=case.setting, curve=Curve(upper, (attained,)), derivation=step, declared=(ANY_INTEGERS,))
+
+
+def concentration_bound(spec: DiscreteGaussian, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee by zero-concentrated privacy, with two admitted shifts for lower bounds.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    rho = concentration(spec)
+    if rho > LARGEST_RHO:
+        return Refusal(CONCENTRATED, f"ρ = {rho:g} is more than {LARGEST_RHO:g}")
+    bounds = bounds_of(spec)
+    shifts = tuple(dict.fromkeys((concentrated_shift(bounds), spread_shift(bounds))))
+    witnesses = tuple(shifted_pair(spec.scale, parts, case.effort, attained=True) for parts in shifts)
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(concentrated_pair(rho), witnesses),
+        derivation=CONCENTRATED.because(zcdp_rho=rho),
+        declared=(ANY_INTEGERS,),
+    )
+
+
+LARGEST_RHO = 1e9
+"""Largest ρ of zCDP [nat] at which the bound is computed."""
+
+
+def sentence(fields: Mapping[str, str]) -> str:
+    """Describe discrete Gaussian noise and its sensitivity in words.
+
+    Args:
+        fields: values of the spec's fields as text, by name.
+    """
+    coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"
+    return (
+        f"discrete Gaussian noise of scale {fields['scale']} on each of {fields['dimension']} integer {coordinates}"
+        f" of ℓ2 sensitivity {fields['l2_sensitivity']} in steps of the grid"
+    )
+
+
+THEOREMS: tuple[Theorem, ...] = (EXACT, CONCENTRATED)
+RULES: tuple[Rule, ...] = (
+    Rule(EXACT, "discrete_gaussian", exact),
+    Rule(CONCENTRATED, "discrete_gaussian", concentration_bound),
+)
+KIND = MechanismKind(
+    sentence=sentence,
+    at_noise=lambda noise: DiscreteGaussian(scale=2.0 * noise, l2_sensitivity=2.0, dimension=1),
+    concentration=lambda spec: Concentration(rho=exact_rho(spec)),
+)

@@ -1,0 +1,188 @@
+"""The Skellam mechanism: exactly in one dimension, and enclosed in several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.formula import formula
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.declared.approximate import AT_EPSILON
+from epsilond.accountants.kinds.kind import Concentration, MechanismKind
+from epsilond.accountants.numerics.outward import raise_log_by_units
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.concentrated import concentrated_pair
+from epsilond.accountants.profiles.integers.allowed_shifts import (
+    Parts,
+    ShiftBounds,
+    concentrated_shift,
+    majorising_shift,
+    spread_shift,
+)
+from epsilond.accountants.profiles.integers.skellam import log_unlisted, skellam_pairs
+from epsilond.accountants.profiles.integers.skellam_concentration import skellam_concentration
+from epsilond.accountants.quantities import delta_outputs
+from epsilond.accountants.rule import Case, Effort, Refusal, Rule
+from epsilond.accountants.specs import Skellam
+from epsilond.accountants.structure import ANY_INTEGERS
+from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+
+
+def bounds_of(spec: Skellam) -> ShiftBounds:
+    """Return the bounds on the difference of two neighbours' integers."""
+    return ShiftBounds.of(spec.l2_sensitivity, spec.dimension, spec.l1_sensitivity)
+
+
+def shifted_pair(variance: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
+    """Return the pair of noise on several coordinates against its shift.
+
+    Args:
+        variance: variance of the noise.
+        parts: sizes of the coordinates of the shift, with their numbers.
+        effort: effort of the composition over coordinates.
+        attained: whether the pair is one for lower bounds.
+    """
+    listed = [(skellam_pairs(variance, size), count) for size, count in parts]
+    pairs = [(bounds.attained if attained else bounds.upper, count) for bounds, count in listed]
+    return composed_pair(pairs or [(skellam_pairs(variance, 0).upper, 1)], effort)
+
+
+@formula(given="The mechanism, and the ε' at which δ is bounded.")
+def bounds_on_delta(*, noise: Skellam, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
+    """Compute bounds on δ at ε' if one coordinate has the largest shift.
+
+    In one dimension these are the bounds on δ of the mechanism.
+
+    Args:
+        noise: the mechanism.
+        at_epsilon: ε' at which δ is bounded.
+    """
+    shift = bounds_of(noise).largest
+    pairs = skellam_pairs(noise.variance, shift)
+    upper = pairs.upper.log_delta_bounds(at_epsilon).upper
+    lower = pairs.attained.log_delta_bounds(at_epsilon).lower
+    return {
+        "shift": shift,
+        **delta_outputs(upper, "delta_of_one_coordinate"),
+        **delta_outputs(lower, "lower_delta_of_one_coordinate"),
+    }
+
+
+_EXAMPLE = {"variance": 9.0, "l1_sensitivity": 2.0, "l2_sensitivity": 2.0, "dimension": 1}
+EXACT = Theorem(
+    id="epsilond.skellam",
+    title="The Skellam mechanism, exactly",
+    statement=(
+        "In one dimension the shift by the largest integer within both sensitivities is worst at every ε. In d "
+        "dimensions with coordinates of at most 1, the worst shift has as many coordinates of 1 as they allow"
+    ),
+    source=Source("epsilond", "docs/integer-noise.md, One coordinate"),
+    status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
+    formula=bounds_on_delta,
+    examples=({**_EXAMPLE, "at_epsilon": 1.0}, {**_EXAMPLE, "variance": 0.5, "at_epsilon": 0.0}),
+)
+ENCLOSED = Theorem(
+    id="epsilond.skellam-in-several-dimensions",
+    title="The Skellam mechanism in several dimensions",
+    statement=(
+        "Let K be the largest coordinate within the sensitivities. Δ₁ div K coordinates of K and a remainder are at "
+        "least as bad as every admitted shift. Given that no output is beyond the table, the noise is also "
+        "c Δ₂²-zCDP, with c from sums over the table. The lower bounds are those of two admitted shifts"
+    ),
+    source=Source("epsilond", "docs/integer-noise.md, Several coordinates"),
+    status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
+)
+
+
+def exact(spec: Skellam, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee by the pair of the noise against its worst shift, or a refusal if none is worst.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    worst = bounds_of(spec).worst
+    if worst is None:
+        return Refusal(EXACT, "no integer shift within the sensitivities is larger than all others in every coordinate")
+    upper, attained = (shifted_pair(spec.variance, worst, case.effort, attained=side) for side in (False, True))
+    shift, coordinates = worst[0] if worst else (0, 0)
+    step = EXACT.because(variance=spec.variance, shift=shift, coordinates=coordinates)
+    return Guarantee(setting=case.setting, curve=Curve(upper, (attained,)), derivation=step, declared=(ANY_INTEGERS,))
+
+
+def concentration(spec: Skellam) -> Concentration | None:
+    """Return c Δ₂²-zCDP except with the probability of an output beyond the table; None if c is too much work.
+
+    Δ₂² is the largest squared norm of an integer vector within the sensitivities (docs/integer-noise.md).
+
+    Args:
+        spec: the mechanism.
+    """
+    bounds = bounds_of(spec)
+    if bounds.largest == 0:
+        return Concentration(rho=Fraction(0))
+    constant = skellam_concentration(spec.variance, bounds.largest)
+    if constant is None:
+        return None
+    coordinates = min(bounds.total, bounds.dimension)
+    _, log_escape = log_unlisted(spec.variance, bounds.largest, coordinates)
+    escape = math.nextafter(math.exp(raise_log_by_units(log_escape, 4.0)), math.inf)
+    return Concentration(rho=Fraction(constant) * Fraction(bounds.square), delta=Fraction(escape))
+
+
+def enclosure(spec: Skellam, case: Case) -> Guarantee:
+    """Return the guarantee by the majorising shift and by zero-concentrated privacy, the least of both.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    bounds = bounds_of(spec)
+    uppers = [shifted_pair(spec.variance, majorising_shift(bounds), case.effort, attained=False)]
+    inputs: dict[str, float] = {"variance": spec.variance}
+    constant = skellam_concentration(spec.variance, bounds.largest)
+    if constant is not None:
+        rho = constant * bounds.square * (1.0 + 4 * UNIT_ROUNDOFF)
+        coordinates = min(bounds.total, bounds.dimension)
+        uppers.append(concentrated_pair(rho, *log_unlisted(spec.variance, bounds.largest, coordinates)))
+        inputs["zcdp_rho"] = rho
+    shifts = tuple(dict.fromkeys((concentrated_shift(bounds), spread_shift(bounds))))
+    witnesses = tuple(shifted_pair(spec.variance, parts, case.effort, attained=True) for parts in shifts)
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(least_of(uppers), witnesses),
+        derivation=ENCLOSED.because(**inputs),
+        declared=(ANY_INTEGERS,),
+    )
+
+
+def sentence(fields: Mapping[str, str]) -> str:
+    """Describe Skellam noise and its sensitivities in words.
+
+    Args:
+        fields: values of the spec's fields as text, by name.
+    """
+    coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"
+    return (
+        f"Skellam noise of variance {fields['variance']} on each of {fields['dimension']} integer {coordinates};"
+        f" sensitivities in steps of the grid: ℓ1 {fields['l1_sensitivity']}, ℓ2 {fields['l2_sensitivity']}"
+    )
+
+
+THEOREMS: tuple[Theorem, ...] = (EXACT, ENCLOSED)
+RULES: tuple[Rule, ...] = (Rule(EXACT, "skellam", exact), Rule(ENCLOSED, "skellam", enclosure))
+KIND = MechanismKind(
+    sentence=sentence,
+    at_noise=lambda noise: Skellam(variance=4.0 * noise * noise, l1_sensitivity=2.0, l2_sensitivity=2.0, dimension=1),
+    concentration=concentration,
+)

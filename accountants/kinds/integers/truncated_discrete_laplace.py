@@ -1,0 +1,317 @@
+"""The truncated discrete Laplace mechanism: exact for bounds on the ℓ1 and ℓ∞ distance, and a bound that uses ℓ2.
+
+The worst integer shift of ℓ1 norm at most Δ₁ with coordinates at most Δ∞ has q coordinates K and one remainder r, at
+every ε; outputs are independent over coordinates, so the mechanism is the composition of one-coordinate pairs. Proofs:
+docs/shifted-noise.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.kind import MechanismKind
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.concentrated import concentrated_pair, log_escape_of
+from epsilond.accountants.profiles.geometric import GeometricProfile, geometric_pair
+from epsilond.accountants.quantities import Epsilon, Rounds, delta_outputs
+from epsilond.accountants.rule import Case, Effort, Refusal, Rule
+from epsilond.accountants.specs import TruncatedDiscreteLaplace
+from epsilond.accountants.structure import ANY_INTEGERS
+from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+
+
+class Shift(NamedTuple):
+    """The difference of two neighbours' integer vectors: some coordinates of one size, and one of another size.
+
+    Attributes:
+        coordinates: number of coordinates that differ by `size`.
+        size: difference of each of them.
+        remainder: difference of one more coordinate.
+    """
+
+    coordinates: int
+    size: int
+    remainder: int
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Sizes of the coordinates that differ, each with the number of coordinates."""
+        parts = ((self.size, self.coordinates), (self.remainder, 1))
+        return tuple((size, count) for size, count in parts if size > 0 and count > 0)
+
+    @property
+    def square(self) -> int:
+        """The squared ℓ2 norm."""
+        return sum(count * size * size for size, count in self.parts)
+
+    @property
+    def total(self) -> int:
+        """The ℓ1 norm."""
+        return sum(count * size for size, count in self.parts)
+
+
+def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = None) -> Shift:
+    """Return the shift with as many coordinates of the largest size as the norms allow, and then the largest remainder.
+
+    Without a bound on the ℓ2 norm, this shift majorises every shift within the norms, and so reveals most. With such a
+    bound it is only one of the allowed shifts.
+
+    Args:
+        dimension: number of coordinates.
+        l1: bound on the ℓ1 norm.
+        linf: bound on the ℓ∞ norm.
+        square: bound on the squared ℓ2 norm, if there is one.
+    """
+    size = min(linf, l1)
+    if square is not None:
+        size = min(size, math.isqrt(square))
+    if size == 0:
+        return Shift(0, 0, 0)
+    count = min(dimension, l1 // size)
+    if square is not None:
+        count = min(count, square // size**2)
+    remainder = min(size, l1 - count * size) if count < dimension else 0
+    if square is not None:
+        remainder = min(remainder, math.isqrt(square - count * size**2))
+    return Shift(count, size, remainder)
+
+
+def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
+    """Return the shift that reveals most within the ℓ1 and ℓ∞ bounds of a spec.
+
+    A bound on the ℓ2 norm is used only as far as it implies smaller ℓ1 and ℓ∞ bounds.
+    """
+    l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
+    square = squared_bound(spec)
+    if square is not None:
+        l1, linf = min(l1, math.isqrt(spec.dimension * square)), min(linf, math.isqrt(square))
+    return largest_shift(dimension=spec.dimension, l1=l1, linf=linf)
+
+
+def squared_bound(spec: TruncatedDiscreteLaplace) -> int | None:
+    """Return the largest squared ℓ2 norm of an integer shift, exactly, or None without a bound."""
+    return None if spec.l2_sensitivity is None else math.floor(Fraction(spec.l2_sensitivity) ** 2)
+
+
+def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, ...]:
+    """Return one or two shifts within the bounds on all three norms, for lower bounds on δ.
+
+    A shift is the difference of the integers on two neighbours. The first has the largest possible coordinates. It
+    likely maximises the probability of an output that the neighbour cannot give. The second has the largest ℓ1 norm
+    among shifts with coordinates of size 1, 2, 4, … and the largest size. It has the largest finite loss of these.
+
+    Args:
+        spec: the noise and the sensitivities.
+        square: bound on the squared ℓ2 norm.
+    """
+    l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
+    sizes = {min(linf, 2**power) for power in range(max(linf, 1).bit_length())} | {linf}
+    shifts = {size: largest_shift(dimension=spec.dimension, l1=l1, linf=size, square=square) for size in sorted(sizes)}
+    longest = max(shifts.values(), key=lambda shift: (shift.total, shift.square))
+    return tuple(dict.fromkeys((shifts[linf], longest)))
+
+
+def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -> Pair:
+    """Return the pair of the noise against its shift, composed over all coordinates.
+
+    Args:
+        spec: the noise.
+        shift: integer shift of the coordinates.
+        effort: effort of the composition.
+    """
+    parts = [(geometric_pair(spec.decay_rate, size, spec.noise_levels), count) for size, count in shift.parts]
+    return composed_pair(parts, effort)
+
+
+def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds: int = 1) -> tuple[float, float]:
+    """Return log S and an upper bound on log(1 − S), where S is the probability that no output escapes.
+
+    An output escapes if it is impossible for the neighbour.
+
+    Args:
+        spec: the noise.
+        shift: integer shift of the coordinates.
+        rounds: number of rounds.
+    """
+    parts = [(size, count * rounds) for size, count in shift.parts]
+    profiles = [(GeometricProfile(spec.decay_rate, size, spec.noise_levels), count) for size, count in parts]
+    log_survival = math.fsum(count * profile.log_survival for profile, count in profiles)
+    return log_survival, log_escape_of(
+        log_survival, [math.log(count) + profile.log_infinite_mass for profile, count in profiles]
+    )
+
+
+def escape(inputs: TruncatedDiscreteLaplace) -> Outputs:
+    """Compute the shift that reveals most, and the probability 1 − S of an output that the neighbour cannot give.
+
+    Args:
+        inputs: the noise and the sensitivities.
+
+    Returns:
+        The shift: `shifted_coordinates` coordinates of size `shift`, and one of size `remainder`. Further `epsilon`,
+        the ε from which on δ is 1 − S, this δ with its logarithm, and log10 S.
+    """
+    shift = worst_shift(inputs)
+    log_survival, log_escape = log_survival_and_escape(inputs, shift)
+    return {
+        "shifted_coordinates": shift.coordinates,
+        "shift": shift.size,
+        "remainder": shift.remainder,
+        "epsilon": inputs.decay_rate * shift.total,
+        **delta_outputs(log_escape),
+        "log10_one_minus_delta": log_survival / math.log(10.0),
+    }
+
+
+@formula(given="The noise, the sensitivities, the number of rounds, and the ε at which δ is computed.")
+def by_distance(*, noise: TruncatedDiscreteLaplace, epsilon: Epsilon, rounds: Rounds = 1) -> Outputs:
+    """Compute a bound on δ at ε of all rounds, by zero-concentrated differential privacy.
+
+    An output escapes if the neighbour cannot give it. Its loss is infinite. All other outputs satisfy ρ-zCDP, with ρ
+    from the ℓ2 sensitivity.
+
+    Args:
+        noise: the noise and the sensitivities, of which the ℓ2 sensitivity is required.
+        epsilon: ε at which δ is computed.
+        rounds: number of rounds.
+
+    Returns:
+        `zcdp_rho` (ρ), the probability of an escape, and the bound on δ, each of all rounds.
+
+    Raises:
+        InvalidInput: there is no ℓ2 sensitivity, or ρ is out of range.
+    """
+    square = squared_bound(noise)
+    if square is None:
+        raise InvalidInput.at("/l2_sensitivity", "is required by this bound")
+    shift = worst_shift(noise)
+    if shift.total == 0:
+        return {"zcdp_rho": 0.0, **delta_outputs(-math.inf, "escape"), **delta_outputs(-math.inf)}
+    rho = 0.5 * noise.decay_rate**2 * min(square, shift.square) * rounds * (1 + 8 * UNIT_ROUNDOFF)
+    if not 0.0 < rho <= LARGEST_RHO:
+        raise InvalidInput.at("/rounds", "make a zCDP ρ that no bound is computed for", allowed=f"ρ ≤ {LARGEST_RHO:g}")
+    log_survival, log_escape = log_survival_and_escape(noise, shift, rounds)
+    log_delta = min(concentrated_pair(rho, log_survival, log_escape).log_delta_bounds(epsilon).upper, 0.0)
+    return {"zcdp_rho": rho, **delta_outputs(log_escape, "escape"), **delta_outputs(log_delta)}
+
+
+LARGEST_RHO = 1e9
+"""Largest ρ of zCDP [nat] at which the bound is computed."""
+_EXAMPLE = {"noise_levels": 113, "decay_rate": 0.0625, "dimension": 30, "l1_sensitivity": 30.0, "linf_sensitivity": 1.0}
+EXACT = Theorem(
+    id="epsilond.truncated-discrete-laplace",
+    title="The truncated discrete Laplace mechanism, exactly",
+    statement=(
+        "Among integer shifts of ℓ1 norm ≤ Δ₁ and coordinates ≤ Δ∞ the one with q = min(d, Δ₁ div K) coordinates K = "
+        "min(Δ₁, Δ∞) and a remainder r is worst at every ε. From αΔ₁ on, δ = 1 − (1 − esc K)^q (1 − esc r)"
+    ),
+    source=Source("epsilond", "docs/shifted-noise.md, One axis is worst, and Outputs that escape"),
+    status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
+    inputs=TruncatedDiscreteLaplace,
+    formula=escape,
+    examples=(_EXAMPLE,),
+)
+BY_L2 = Theorem(
+    id="epsilond.truncated-discrete-laplace-l2",
+    title="The truncated discrete Laplace mechanism, with a bound on the ℓ2 distance",
+    statement=(
+        "Given that both neighbours could have given the output, a coordinate shifted by k is αk-differentially "
+        "private. All coordinates together are then α²Δ₂²/2-zCDP: δ ≤ 1 − S + S δ_zCDP(ε). Over rounds ρ adds and S "
+        "multiplies"
+    ),
+    source=Source("epsilond", "docs/shifted-noise.md; Bun and Steinke 2016, Proposition 1.4 and Lemma 1.7"),
+    status=Status.PROVED,
+    conditions=(ANY_INTEGERS,),
+    formula=by_distance,
+    examples=({**_EXAMPLE, "l2_sensitivity": 3.0, "epsilon": 2.0, "rounds": 10},),
+)
+
+
+def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
+    """Return the guarantee by the pair of the worst shift within the ℓ1 and ℓ∞ bounds.
+
+    If the ℓ2 bound allows the worst shift, neighbours attain it, and the guarantee is exact. Otherwise the lower bounds
+    are those of `allowed_shifts`.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    worst = worst_shift(spec)
+    square = squared_bound(spec)
+    pair = shifted_pair(spec, worst, case.effort)
+    attained: tuple[Pair, ...] = (pair,)
+    if square is not None and square < worst.square:
+        # The ℓ2 bound excludes the worst shift.
+        attained = tuple(shifted_pair(spec, shift, case.effort) for shift in allowed_shifts(spec, square))
+    step = EXACT.because(coordinates=worst.coordinates, shift=worst.size, remainder=worst.remainder)
+    return Guarantee(setting=case.setting, curve=Curve(pair, attained), derivation=step, declared=(ANY_INTEGERS,))
+
+
+def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee by the ℓ2 bound, or by `exact` where that is better; a refusal if the ℓ2 bound adds nothing.
+
+    Given that the output is possible for both neighbours, the noise is α²Δ₂²/2-zCDP, with decay rate α and ℓ2
+    sensitivity Δ₂.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    worst, square = worst_shift(spec), squared_bound(spec)
+    if square is None or square >= worst.square:
+        return Refusal(BY_L2, "there is no bound on the ℓ2 distance, or the others imply it")
+    without = exact(spec, case)
+    rho = 0.5 * spec.decay_rate**2 * square * (1 + 4 * UNIT_ROUNDOFF)
+    log_survival, log_escape = log_survival_and_escape(spec, worst)
+    pair = least_of([without.curve.upper, concentrated_pair(rho, log_survival, log_escape)])
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(pair, without.curve.witnesses),
+        derivation=BY_L2.because(without.derivation, zcdp_rho=rho),
+        declared=without.declared,
+    )
+
+
+def sentence(fields: Mapping[str, str]) -> str:
+    """Describe truncated discrete Laplace noise and its sensitivities in words.
+
+    Args:
+        fields: values of the spec's fields as text, by name. A sensitivity without a value is left out.
+    """
+    norms = {"ℓ1": "l1_sensitivity", "ℓ∞": "linf_sensitivity", "ℓ2": "l2_sensitivity"}
+    sensitivities = [f"{norm} {fields[name]}" for norm, name in norms.items() if name in fields]
+    coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"
+    return (
+        f"truncated discrete Laplace noise of decay rate {fields['decay_rate']},"
+        f" at most {fields['noise_levels']} steps either way, on each of {fields['dimension']} {coordinates};"
+        f" sensitivities in steps of the grid: {', '.join(sensitivities)}"
+    )
+
+
+def at_noise(noise: float) -> TruncatedDiscreteLaplace:
+    """Return noise of a given scale, on three coordinates."""
+    return TruncatedDiscreteLaplace(
+        noise_levels=300, decay_rate=1.0 / noise, dimension=3, l1_sensitivity=5.0, linf_sensitivity=2.0
+    )
+
+
+THEOREMS: tuple[Theorem, ...] = (EXACT, BY_L2)
+RULES: tuple[Rule, ...] = (
+    Rule(BY_L2, "truncated_discrete_laplace", by_l2),
+    Rule(EXACT, "truncated_discrete_laplace", exact),
+)
+KIND = MechanismKind(sentence=sentence, at_noise=at_noise)

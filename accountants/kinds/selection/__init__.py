@@ -1,0 +1,1 @@
+"""Choice of one candidate by noisy scores."""

@@ -1,0 +1,140 @@
+"""The exponential mechanism, exactly for one release, and enclosed for many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.formula import formula
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.declared.approximate import AT_EPSILON
+from epsilond.accountants.kinds.kind import Concentration, MechanismKind
+from epsilond.accountants.kinds.randomized_response import response_pair
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.concentrated import concentrated_pair
+from epsilond.accountants.profiles.selection.bounded_range import bounded_range_pair, largest_loss_pair
+from epsilond.accountants.quantities import Epsilon, delta_outputs
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.specs import Exponential
+from epsilond.accountants.structure import ANY_SCORES, ONE_DIRECTION
+from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.theorem import Step
+
+
+@formula(given="The exponential mechanism, and the ε' at which δ is computed.")
+def privacy_profile(*, epsilon: Epsilon, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
+    """Compute δ at ε' of one release, and ρ of zero-concentrated privacy.
+
+    Args:
+        epsilon: ε of the mechanism.
+        at_epsilon: ε' at which δ is computed.
+    """
+    upper = float(bounded_range_pair(epsilon).log_delta(np.asarray([at_epsilon])).upper[0])
+    return {"zcdp_rho": concentration(epsilon), **delta_outputs(upper)}
+
+
+def concentration(epsilon: float) -> float:
+    """Return ρ = ε²/8 of the zero-concentrated privacy of ε-bounded-range mechanisms, rounded up."""
+    return 0.125 * epsilon * epsilon * (1.0 + 4 * UNIT_ROUNDOFF)
+
+
+def bounded_range_concentration(epsilon: float) -> Concentration:
+    """Return the ε²/8-zero-concentrated privacy of ε-bounded-range mechanisms, without rounding."""
+    return Concentration(rho=Fraction(epsilon) ** 2 / 8)
+
+
+BOUNDED_RANGE = Theorem(
+    id="epsilond.bounded-range",
+    title="The exponential mechanism, exactly",
+    statement=(
+        "Its losses lie in an interval of length ε. Over all such mechanisms the largest δ(ε') is "
+        "(1 − e^{(ε' − ε)/2})²/(1 − e^{−ε}), which two candidates attain at each ε'. It is the profile of one pair, so "
+        "products of this pair dominate adaptive compositions. So does ε²/8-zCDP"
+    ),
+    source=Source("epsilond", "docs/selection.md, Bounded range"),
+    status=Status.PROVED,
+    conditions=(ANY_SCORES, ONE_DIRECTION),
+    formula=privacy_profile,
+    examples=({"epsilon": 1.0, "at_epsilon": 0.5}, {"epsilon": 0.01, "at_epsilon": 0.0}),
+)
+
+
+def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_question: bool) -> Guarantee:
+    """Return the guarantee of an ε-bounded-range choice.
+
+    One release is exact: at each ε' some pair of neighbours attains the bound. No single pair of neighbours attains it
+    at every ε', so a part of a larger spec has the witnesses of single neighbours, which compose and can be subsampled.
+
+    Args:
+        epsilon: ε of the choice, in nats.
+        step: derivation of the bounded range.
+        case: the requested setting and effort.
+        is_whole_question: whether the guarantee is the answer itself, and not a part of a larger spec.
+    """
+    pair = bounded_range_pair(epsilon)
+    witnesses = _witnesses(epsilon)
+    if is_whole_question:
+        curve = Curve(pair, (pair, *witnesses), pointwise=True)
+    else:
+        curve = Curve(_upper(epsilon, pair), witnesses)
+    return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ANY_SCORES,))
+
+
+def _upper(epsilon: float, pair: Pair) -> Pair:
+    """Return the least of the bounded-range pair and of zero-concentrated privacy, if ρ is in the latter's range."""
+    rho = concentration(epsilon)
+    return least_of([pair, concentrated_pair(rho)]) if LEAST_RHO <= rho <= LARGEST_RHO else pair
+
+
+def _witnesses(epsilon: float) -> tuple[Pair, ...]:
+    """Return pairs that two candidates attain: that of the largest loss variance, and two with larger losses."""
+    if epsilon > LARGEST_SPLIT:
+        return (response_pair(0.5 * epsilon, 2),)
+    return (response_pair(0.5 * epsilon, 2), largest_loss_pair(epsilon, 0.25), largest_loss_pair(epsilon, 0.0625))
+
+
+LEAST_RHO, LARGEST_RHO = 1e-200, 1e9
+"""Range of ρ [nat] in which the bound by zero-concentrated privacy is used; its profile is computed up to 1e9."""
+LARGEST_SPLIT = 1e3
+"""Largest ε [nat] at which witnesses of asymmetric losses are used; beyond it their probabilities are below 1e-27."""
+
+
+def exponential_mechanism(spec: Exponential, case: Case) -> Guarantee:
+    """Return the guarantee of the exponential mechanism in the relation of the request.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    step = BOUNDED_RANGE.because(epsilon=spec.epsilon, monotonic=spec.monotonic)
+    guarantee = bounded_range_guarantee(spec.epsilon, step, case, is_whole_question=case.root == spec)
+    return replace(guarantee, declared=(*guarantee.declared, ONE_DIRECTION)) if spec.monotonic else guarantee
+
+
+def sentence(fields: Mapping[str, str]) -> str:
+    """Describe the exponential mechanism in words.
+
+    Args:
+        fields: values of the spec's fields as text, by name.
+    """
+    words = f"the exponential mechanism with ε = {fields['epsilon']} on scores of sensitivity 1"
+    is_monotonic = fields.get("monotonic") == "yes"
+    return f"{words}, which all change in one direction" if is_monotonic else words
+
+
+THEOREMS: tuple[Theorem, ...] = (BOUNDED_RANGE,)
+RULES: tuple[Rule, ...] = (Rule(BOUNDED_RANGE, "exponential", exponential_mechanism),)
+KIND = MechanismKind(
+    sentence=sentence,
+    at_noise=lambda noise: Exponential(epsilon=1.0 / noise),
+    concentration=lambda spec: bounded_range_concentration(spec.epsilon),
+)

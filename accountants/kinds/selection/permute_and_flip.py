@@ -1,0 +1,106 @@
+"""Permute-and-flip, exactly for one release, and enclosed for many."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.formula import formula
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.declared.approximate import AT_EPSILON
+from epsilond.accountants.kinds.kind import MechanismKind
+from epsilond.accountants.kinds.randomized_response import response_pair
+from epsilond.accountants.profiles.laplace import laplace_pair
+from epsilond.accountants.profiles.selection.bounded_range import two_outcome_pair
+from epsilond.accountants.quantities import Epsilon, delta_outputs
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.specs import PermuteAndFlip
+from epsilond.accountants.specs.selection.two_candidates import log_ratio
+from epsilond.accountants.structure import ANY_SCORES
+from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.theorem import Step
+
+
+@formula(given="Permute-and-flip, and the ε' at which δ is computed.")
+def privacy_profile(*, epsilon: Epsilon, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
+    """Compute δ at ε' of one release.
+
+    Args:
+        epsilon: ε of the mechanism.
+        at_epsilon: ε' at which δ is computed.
+    """
+    return delta_outputs(float(laplace_pair(epsilon).log_delta(np.asarray([at_epsilon])).upper[0]))
+
+
+EXPONENTIAL_NOISE = Theorem(
+    id="epsilond.permute-and-flip",
+    title="Permute-and-flip, exactly",
+    statement=(
+        "It is the candidate with the largest score after exponential noise of scale 2/ε. The pair of Laplace noise at "
+        "distance ε dominates it, so δ(ε') ≤ (1 − e^{(ε' − ε)/2})₊, which two candidates attain at each ε'"
+    ),
+    source=Source("epsilond", "docs/selection.md, Noise with an exponential tail"),
+    status=Status.PROVED,
+    conditions=(ANY_SCORES,),
+    formula=privacy_profile,
+    examples=({"epsilon": 1.0, "at_epsilon": 0.5}, {"epsilon": 5.0, "at_epsilon": 0.0}),
+)
+
+
+def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_question: bool) -> Guarantee:
+    """Return the guarantee of the largest score after exponential noise.
+
+    One release is exact: at each ε' some pair of neighbours attains the bound. A part of a larger spec has the
+    witnesses of single neighbours, which compose and can be subsampled.
+
+    Args:
+        epsilon: ε of the choice, in nats.
+        step: derivation of the dominating pair.
+        case: the requested setting and effort.
+        is_whole_question: whether the guarantee is the answer itself, and not a part of a larger spec.
+    """
+    pair = laplace_pair(epsilon)
+    witnesses = _witnesses(epsilon)
+    attained = witnesses
+    if is_whole_question:
+        attained = (pair, *witnesses)
+    curve = Curve(pair, attained, pointwise=is_whole_question)
+    return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ANY_SCORES,))
+
+
+def _witnesses(epsilon: float) -> tuple[Pair, ...]:
+    """Return pairs that two candidates attain.
+
+    In the first, their scores change places. In the second, the chosen candidate falls from equal scores, which has the
+    largest loss, ε.
+    """
+    symmetric = response_pair(log_ratio(epsilon, "exponential"), 2)
+    least_loss = -math.log1p(-math.expm1(-epsilon))
+    log_half = -math.log(2.0)
+    log_second = (math.log1p(-0.5 * math.exp(-epsilon)), log_half - epsilon)
+    return symmetric, two_outcome_pair((least_loss, epsilon), (log_half, log_half), log_second)
+
+
+def permute_and_flip(spec: PermuteAndFlip, case: Case) -> Guarantee:
+    """Return the guarantee of permute-and-flip in the relation of the request.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    step = EXPONENTIAL_NOISE.because(epsilon=spec.epsilon)
+    return exponential_noise_guarantee(spec.epsilon, step, case, is_whole_question=case.root == spec)
+
+
+THEOREMS: tuple[Theorem, ...] = (EXPONENTIAL_NOISE,)
+RULES: tuple[Rule, ...] = (Rule(EXPONENTIAL_NOISE, "permute_and_flip", permute_and_flip),)
+KIND = MechanismKind(
+    sentence="permute-and-flip with ε = {epsilon} on scores of sensitivity 1".format_map,
+    at_noise=lambda noise: PermuteAndFlip(epsilon=1.0 / noise),
+)

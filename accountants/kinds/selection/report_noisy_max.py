@@ -1,0 +1,158 @@
+"""Report-noisy-max: with Gumbel and exponential noise another mechanism, with Laplace noise enclosed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.formula import formula
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.declared.approximate import AT_EPSILON
+from epsilond.accountants.kinds.kind import Concentration, MechanismKind
+from epsilond.accountants.kinds.randomized_response import response_pair
+from epsilond.accountants.kinds.selection.exponential import (
+    BOUNDED_RANGE,
+    bounded_range_concentration,
+    bounded_range_guarantee,
+)
+from epsilond.accountants.kinds.selection.permute_and_flip import EXPONENTIAL_NOISE, exponential_noise_guarantee
+from epsilond.accountants.profiles.laplace import laplace_pair
+from epsilond.accountants.profiles.selection.bounded_range import two_outcome_pair
+from epsilond.accountants.quantities import Epsilon, delta_outputs
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.specs import ReportNoisyMax
+from epsilond.accountants.specs.selection.two_candidates import log_ratio
+from epsilond.accountants.structure import ANY_SCORES
+from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+
+
+@formula(given="Report-noisy-max with Laplace noise, and the ε' at which δ is bounded.")
+def bounds(*, epsilon: Epsilon, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
+    """Compute an upper bound on δ at ε' of one release, and the largest δ of two witnesses, which is a lower bound.
+
+    Args:
+        epsilon: ε of the mechanism.
+        at_epsilon: ε' at which δ is bounded.
+    """
+    place = np.asarray([at_epsilon])
+    upper = float(laplace_pair(epsilon).log_delta(place).upper[0])
+    lower = max(float(pair.log_delta(place).lower[0]) for pair in laplace_witnesses(epsilon))
+    return {**delta_outputs(upper), **delta_outputs(min(lower, upper), "lower_delta")}
+
+
+GUMBEL = Theorem(
+    id="epsilond.report-noisy-max-gumbel",
+    title="Report-noisy-max with Gumbel noise",
+    statement="The largest score after Gumbel noise of scale 2/ε is distributed as the exponential mechanism",
+    source=Source("epsilond", "docs/selection.md, Bounded range"),
+    status=Status.PROVED,
+    conditions=(ANY_SCORES,),
+)
+EXPONENTIAL = Theorem(
+    id="epsilond.report-noisy-max-exponential",
+    title="Report-noisy-max with exponential noise",
+    statement="The largest score after exponential noise of scale 2/ε is distributed as permute-and-flip",
+    source=Source("epsilond", "docs/selection.md, Noise with an exponential tail"),
+    status=Status.PROVED,
+    conditions=(ANY_SCORES,),
+)
+LAPLACE = Theorem(
+    id="epsilond.report-noisy-max-laplace",
+    title="Report-noisy-max with Laplace noise",
+    statement=(
+        "The pair of Laplace noise at distance ε dominates the largest score after Laplace noise of scale 2/ε, for any "
+        "number of candidates. The lower bound is that of two candidates, so both bounds differ"
+    ),
+    source=Source("epsilond", "docs/selection.md, Noise with an exponential tail"),
+    status=Status.PROVED,
+    conditions=(ANY_SCORES,),
+    formula=bounds,
+    examples=({"epsilon": 1.0, "at_epsilon": 0.5}, {"epsilon": 5.0, "at_epsilon": 0.0}),
+)
+
+
+def laplace_witnesses(epsilon: float) -> tuple[Pair, ...]:
+    """Return pairs that two candidates attain with Laplace noise on both scores.
+
+    The difference of the noises exceeds 2y/ε ≥ 0 with probability e^{−y} (2 + y)/4. In the first pair the scores
+    change places. In the second the chosen candidate falls from equal scores, with the loss ε − log(1 + ε/2).
+
+    Args:
+        epsilon: ε of the choice, in nats.
+    """
+    symmetric = response_pair(log_ratio(epsilon, "laplace"), 2)
+    log_half = -math.log(2.0)
+    log_after = log_half - epsilon + math.log1p(0.5 * epsilon)
+    log_other = math.log1p(-math.exp(log_after))
+    losses = (log_half - log_other, epsilon - math.log1p(0.5 * epsilon))
+    if epsilon < LEAST_FALL:
+        return (symmetric,)
+    return symmetric, two_outcome_pair(losses, (log_half, log_half), (log_other, log_after))
+
+
+LEAST_FALL = 1e-3
+"""Least ε [nat] for which the second pair is used; below it the difference of its logarithms loses digits."""
+
+
+def gumbel_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of the exponential mechanism, for Gumbel noise.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    if spec.noise != "gumbel":
+        return Refusal(GUMBEL, f"the noise is {spec.noise} noise")
+    step = GUMBEL.because(BOUNDED_RANGE.because(epsilon=spec.epsilon))
+    return bounded_range_guarantee(spec.epsilon, step, case, is_whole_question=case.root == spec)
+
+
+def exponential_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of permute-and-flip, for exponential noise.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    if spec.noise != "exponential":
+        return Refusal(EXPONENTIAL, f"the noise is {spec.noise} noise")
+    step = EXPONENTIAL.because(EXPONENTIAL_NOISE.because(epsilon=spec.epsilon))
+    return exponential_noise_guarantee(spec.epsilon, step, case, is_whole_question=case.root == spec)
+
+
+def laplace_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
+    """Return the bounds for Laplace noise: the pair of the Laplace mechanism above, two candidates below.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    if spec.noise != "laplace":
+        return Refusal(LAPLACE, f"the noise is {spec.noise} noise")
+    curve = Curve(laplace_pair(spec.epsilon), laplace_witnesses(spec.epsilon))
+    step = LAPLACE.because(epsilon=spec.epsilon)
+    return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ANY_SCORES,))
+
+
+def concentration(spec: ReportNoisyMax) -> Concentration | None:
+    """Return the zero-concentrated privacy of the exponential mechanism for Gumbel noise; None for other noise."""
+    return bounded_range_concentration(spec.epsilon) if spec.noise == "gumbel" else None
+
+
+THEOREMS: tuple[Theorem, ...] = (GUMBEL, EXPONENTIAL, LAPLACE)
+RULES: tuple[Rule, ...] = (
+    Rule(GUMBEL, "report_noisy_max", gumbel_noise),
+    Rule(EXPONENTIAL, "report_noisy_max", exponential_noise),
+    Rule(LAPLACE, "report_noisy_max", laplace_noise),
+)
+KIND = MechanismKind(
+    sentence="report-noisy-max with ε = {epsilon} and {noise} noise on scores of sensitivity 1".format_map,
+    at_noise=lambda noise: ReportNoisyMax(epsilon=1.0 / noise, noise="laplace"),
+    concentration=concentration,
+)

@@ -1,0 +1,102 @@
+"""The sparse vector technique: the pure pair above, and one output on suitable queries below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.formula import formula
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.declared.approximate import approximate_pair
+from epsilond.accountants.kinds.kind import MechanismKind
+from epsilond.accountants.profiles.selection.bounded_range import two_outcome_pair
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.specs import SparseVector
+from epsilond.accountants.specs.selection.threshold_crossings import crossings
+from epsilond.accountants.structure import ONE_DIRECTION
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.specs.selection.threshold_crossings import ThresholdOutput
+
+ANY_QUERIES = Condition(
+    "query-sensitivity",
+    "on any two neighbours in the request's relation and unit each query differs by at most 1. A query may depend on "
+    "earlier answers, and the threshold does not depend on the data",
+)
+LARGEST_SCALE = 1e9
+"""Largest noise scale for which an instance is computed; beyond it the differences of probabilities lose all digits."""
+
+
+@formula(given="The noise of the technique.")
+def scales(*, technique: SparseVector) -> Outputs:
+    """Compute the scales of the Laplace noise on the threshold and on each query.
+
+    Args:
+        technique: the mechanism.
+    """
+    noise = technique.noise
+    return {"threshold_scale": noise.threshold_scale, "query_scale": noise.query_scale}
+
+
+PURE = Theorem(
+    id="epsilond.sparse-vector",
+    title="The sparse vector technique",
+    statement=(
+        "Shifting the threshold noise by 1 keeps every answer below, at a factor e^{sε}. Each of at most c answers "
+        "above costs e^{(1 − s)ε/c}. So the answers are ε-differentially private. The lower bound is that of one output"
+    ),
+    source=Source("epsilond", "docs/selection.md, Sparse vector"),
+    status=Status.PROVED,
+    conditions=(ANY_QUERIES, ONE_DIRECTION),
+    formula=scales,
+    examples=({"epsilon": 1.0, "threshold_share": 0.5, "largest_answers": 3},),
+)
+
+
+def crossing_pair(output: ThresholdOutput) -> Pair:
+    """Return the pair of one output against all others, which some neighbours exceed."""
+    first, second = output
+    losses = (math.log1p(-first) - math.log1p(-second), math.log(first) - math.log(second))
+    logs = ((math.log1p(-p), math.log(p)) for p in (first, second))
+    return two_outcome_pair(losses, *logs)
+
+
+def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
+    """Return the guarantee of every ε-private mechanism, with outputs of the technique for lower bounds.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
+    noise = spec.noise
+    is_resolved = max(noise.threshold_scale, noise.query_scale) <= LARGEST_SCALE
+    outputs = crossings(noise) if is_resolved else ()
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(approximate_pair(spec.epsilon, 0.0), tuple(crossing_pair(output) for output in outputs)),
+        derivation=PURE.because(epsilon=spec.epsilon, largest_answers=spec.largest_answers),
+        declared=(ANY_QUERIES, ONE_DIRECTION) if spec.monotonic else (ANY_QUERIES,),
+    )
+
+
+def sentence(fields: Mapping[str, str]) -> str:
+    """Describe the sparse vector technique in words.
+
+    Args:
+        fields: values of the spec's fields as text, by name.
+    """
+    share, answers = fields.get("threshold_share", "0.5"), fields.get("largest_answers", "1")
+    words = (
+        f"the sparse vector technique with ε = {fields['epsilon']}, a share of {share} for the threshold,"
+        f" until {answers} answers above it"
+    )
+    return f"{words}, on queries that all change in one direction" if fields.get("monotonic") == "yes" else words
+
+
+THEOREMS: tuple[Theorem, ...] = (PURE,)
+RULES: tuple[Rule, ...] = (Rule(PURE, "sparse_vector", sparse_vector),)
+KIND = MechanismKind(sentence=sentence, at_noise=lambda noise: SparseVector(epsilon=1.0 / noise))

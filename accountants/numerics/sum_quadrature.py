@@ -1,0 +1,172 @@
+"""The trapezoidal rule for the transform of a sum of independent copies, with a bound on its rounding error."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.numerics.step_law import WeightedPoints
+
+    ComplexArray = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
+
+_BLOCK_SIZE = 1 << 15
+"""Number of complex exponentials that are held at once; they fit into a processor's cache."""
+_NEGLIGIBLE_WEIGHT = 1e-12
+"""Total weight, per copy of the variable, of the points that may be left out."""
+
+
+class QuadratureRule(NamedTuple):
+    """A trapezoidal rule on the frequencies t = 0, Δt, …, N Δt.
+
+    Attributes:
+        spacing: Δt.
+        last_index: N.
+        smoothing_std: standard deviation τ of the Gaussian ξ that is added to the sum; 0 for none.
+    """
+
+    spacing: float
+    last_index: int
+    smoothing_std: float
+
+
+class QuadratureSum(NamedTuple):
+    """Results of the trapezoidal rule, in units of e^{K(λ)}.
+
+    Attributes:
+        value: the sum for S + ξ.
+        shifted_value: the sum for S + ξ − c.
+        rounding_error: bound on the rounding errors of each, and on the effect of the errors of points and weights.
+    """
+
+    value: float
+    shifted_value: float
+    rounding_error: float
+
+
+class _TiltedPoints(NamedTuple):
+    """The points y of non-negligible weight, with their weights w e^{λy}/M(λ) under the tilted distribution."""
+
+    points: FloatArray
+    weights: FloatArray
+    point_errors: FloatArray
+    weight_errors: FloatArray
+    omitted_weight: float
+
+    def transform_error(self, frequencies: FloatArray) -> FloatArray:
+        """Bound the error of φ(t) − 1 at each frequency t.
+
+        The four terms are the points left out, rounding, the errors of the weights, and those of the points.
+        """
+        mean_size = float(self.weights @ np.abs(self.points))
+        mean_weight_error = float(self.weight_errors @ np.abs(self.points))
+        largest_change = np.minimum(mean_size * frequencies, 2.0)
+        relative_rounding = UNIT_ROUNDOFF * (4.0 * math.sqrt(self.points.size) + 64.0)
+        point_errors = self.point_errors + 4 * UNIT_ROUNDOFF * np.abs(self.points)
+        return np.asarray(
+            2.0 * self.omitted_weight
+            + largest_change * relative_rounding
+            + np.minimum(2.0 * float(self.weight_errors.sum()), 2.0 * mean_weight_error * frequencies)
+            + frequencies * float(self.weights @ point_errors)
+        )
+
+
+def integrate_transform(
+    nodes: WeightedPoints, count: int, tilt: float, rule: QuadratureRule, shift: float
+) -> QuadratureSum:
+    """Approximate E[(S + ξ)₊] and E[(S + ξ − c)₊] by the trapezoidal rule.
+
+    S is the sum of n independent copies of a variable Y, and ξ ~ N(0, τ²). The rule is
+
+        (Δt/π) e^{K(λ)} (g(0)/2 + Σ_{k=1}^N Re g(k Δt)),   g(t) = φ(t)ⁿ e^{(τz)²/2 − zc}/z²,   z = λ + it,
+
+    where φ(t) = M(λ + it)/M(λ), M(z) = E e^{zY} and K = n log M. The factor e^{K(λ)} is left out of the results.
+
+    Args:
+        nodes: the distribution of Y.
+        count: number n of copies.
+        tilt: λ > 0.
+        rule: Δt, N and τ.
+        shift: c ≥ 0 of the shifted sum.
+    """
+    tilted = _tilt_points(nodes, tilt, count)
+    frequencies = np.asarray(rule.spacing * np.arange(rule.last_index + 1), dtype=np.float64)
+    change = _transform_change(tilted, rule.spacing, rule.last_index)
+    x, y = change.real, change.imag
+    log_modulus = 0.5 * np.log1p(np.maximum(2.0 * x + x * x + y * y, -1.0 + 1e-15))
+    z = tilt + 1j * frequencies
+    log_power = count * (log_modulus + 1j * np.arctan2(y, 1.0 + x))
+    terms = np.exp(log_power + 0.5 * (rule.smoothing_std * z) ** 2) / z**2
+    terms[0] *= 0.5
+    # An error η of φ changes φⁿ by at most |φ|ⁿ ((1 + η/|φ|)ⁿ − 1).
+    relative_error = tilted.transform_error(frequencies) * np.exp(-log_modulus)
+    with np.errstate(over="ignore"):
+        power_error = np.expm1(np.minimum(count * np.log1p(relative_error), 700.0))
+    factor_rounding = 64 * UNIT_ROUNDOFF * (1.0 + frequencies * abs(shift))
+    scale = rule.spacing / math.pi
+    value = scale * float(terms.real.sum())
+    shifted_value = scale * float((terms * np.exp(-z * shift)).real.sum()) if shift else value
+    return QuadratureSum(value, shifted_value, scale * float((np.abs(terms) * (power_error + factor_rounding)).sum()))
+
+
+def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoints:
+    """Multiply the weights by e^{λy}/M(λ), and leave out the points whose weights are then negligible."""
+    points, weights, point_errors, weight_errors = nodes
+    growth = np.exp(tilt * points)
+    moment = 1.0 + float(weights @ np.expm1(tilt * points))
+    tilted_weights, tilted_errors = weights * growth / moment, weight_errors * growth / moment
+    is_heavy = tilted_weights > _NEGLIGIBLE_WEIGHT / (count * points.size)
+    omitted_weight = float(tilted_weights[~is_heavy].sum() + tilted_errors[~is_heavy].sum())
+    return _TiltedPoints(
+        points[is_heavy], tilted_weights[is_heavy], point_errors[is_heavy], tilted_errors[is_heavy], omitted_weight
+    )
+
+
+def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) -> ComplexArray:
+    """Return φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, `last_index`.
+
+    Each k is written as a multiple of about √N plus a remainder. With the angles a and b of both,
+
+        e^{i(a+b)} − 1 = (e^{ia} − 1)(e^{ib} − 1) + (e^{ia} − 1) + (e^{ib} − 1),
+
+    so that only about 2√N exponentials are needed for each point y.
+    """
+    stride = math.isqrt(last_index) + 1
+    multiples = last_index // stride + 1
+    table = np.zeros((multiples, stride), dtype=np.complex128)
+    block_size = max(_BLOCK_SIZE // stride, 16)
+    for start in range(0, tilted.points.size, block_size):
+        points = tilted.points[start : start + block_size]
+        weights = tilted.weights[start : start + block_size]
+        remainder_turns = _turns(points, spacing, stride)
+        multiple_turns = _turns(points, spacing * stride, multiples) * weights
+        table += (
+            multiple_turns @ remainder_turns.T
+            + multiple_turns.sum(axis=1)[:, None]
+            + (remainder_turns @ weights)[None, :]
+        )
+    return np.asarray(table.ravel()[: last_index + 1])
+
+
+def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
+    """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 (rows) and each point y (columns).
+
+    The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k.
+    """
+    half_angle = 0.5 * step * points
+    first = 2.0 * np.sin(half_angle) * (-np.sin(half_angle) + 1j * np.cos(half_angle))
+    turns = np.zeros((count, points.size), dtype=np.complex128)
+    computed = 1
+    if count > 1:
+        turns[1], computed = first, 2
+    while computed < count:
+        added = min(computed, count - computed)
+        next_row = turns[computed - 1] * first + turns[computed - 1] + first
+        turns[computed : computed + added] = turns[:added] * next_row + turns[:added] + next_row
+        computed += added
+    return turns

@@ -1,0 +1,1 @@
+"""Pairs of mechanisms that are known by bounds."""

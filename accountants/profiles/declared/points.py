@@ -1,0 +1,154 @@
+"""The pair of a privacy profile that is known at finitely many points.
+
+Let H(γ) = E_γ(P‖Q) at γ > 0. It is convex and decreasing, H(0) = 1, and H(γ) = 1 − γ + γ E_{1/γ}(Q‖P). Let D_i ≥ H(γ_i)
+be upper bounds from both directions. Let D be the greatest convex function below the points (0, 1) and (γ_i, D_i),
+constant after the last one. Then H ≤ D. D starts with a slope of at least −1 and is never below (1 − γ)₊. So it is
+itself the profile of a pair with finitely many losses. Vertex γ_i has the loss log γ_i. Its masses are
+
+    q_i = s_{i−1} − s_i under Q, and p_i = γ_i q_i under P,
+
+where s_i is the slope −D′ to the right of vertex i. The loss ∞ has the mass D_n of the last vertex, and the loss −∞ has
+the mass 1 − s_0. This pair dominates every mechanism with these bounds, and is one of them. ∎
+
+The vertices are computed in decimal arithmetic of `DIGITS` digits. A vertex that is almost on the line of its
+neighbours is left out, which raises D.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Context, Decimal, localcontext
+from typing import NamedTuple
+
+from epsilond.accountants.curve.finite_law import FiniteLaw
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.atoms import AtomicProfile
+
+DIGITS = 60
+"""Digits of the decimal arithmetic. Slopes lose at most half of them to cancellation."""
+_MARGIN = Decimal(10) ** -50
+"""Relative amount by which values are raised: far above the roundings, and far below a double's."""
+_LEAST_TURN = Decimal(10) ** -20
+"""Least relative change of the slope at a vertex that is kept."""
+_ACCURACY = 8 * UNIT_ROUNDOFF
+
+
+class ProfilePoint(NamedTuple):
+    """An upper bound on δ at an ε.
+
+    Attributes:
+        epsilon: ε ≥ 0, in nats.
+        log_delta: upper bound on ln δ(ε), at most 0.
+    """
+
+    epsilon: float
+    log_delta: float
+
+
+class _Vertex(NamedTuple):
+    """A vertex of the profile: the loss log γ in nats, γ, and D(γ)."""
+
+    loss: float
+    gamma: Decimal
+    delta: Decimal
+
+
+def points_pair(forward: Sequence[ProfilePoint], backward: Sequence[ProfilePoint] | None = None) -> Pair:
+    """Return the pair that dominates every mechanism with these upper bounds on its privacy profile.
+
+    Args:
+        forward: bounds on the profile E(P‖Q), at least one.
+        backward: bounds on E(Q‖P); None if the bounds of `forward` hold in both directions.
+    """
+    with localcontext(Context(prec=DIGITS, Emin=-(10**17), Emax=10**17)):
+        of_backward = _backward_vertices(forward if backward is None else backward)
+        law = _finite_law(_hull([*_forward_vertices(forward), *of_backward]))
+    first = _profile_of(law)
+    if backward is None:
+        return Pair(first, first, atoms=law)
+    return Pair(first, _profile_of(law.reverse()), atoms=law)
+
+
+def _forward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
+    """Yield the points of E(P‖Q) at γ = e^ε."""
+    for epsilon, log_delta in points:
+        yield _Vertex(epsilon, Decimal(epsilon).exp(), _raised_exp(log_delta))
+
+
+def _backward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
+    """Yield the points of E(Q‖P) as points of E(P‖Q) at γ = e^−ε: D = 1 − γ + γ δ."""
+    for epsilon, log_delta in points:
+        gamma = Decimal(-epsilon).exp()
+        value = (1 - gamma + gamma * _raised_exp(log_delta)) * (1 + _MARGIN)
+        yield _Vertex(-epsilon, gamma, min(value, Decimal(1)))
+
+
+def _raised_exp(log_value: float) -> Decimal:
+    """Return e^log_value, raised by the margin, and at most 1; 0 for −∞."""
+    if log_value == -math.inf:
+        return Decimal(0)
+    return min(Decimal(log_value).exp() * (1 + _MARGIN), Decimal(1))
+
+
+def _hull(points: Iterable[_Vertex]) -> list[_Vertex]:
+    """Return the vertices of the greatest convex decreasing function below the points and (0, 1), without (0, 1)."""
+    origin = _Vertex(-math.inf, Decimal(0), Decimal(1))
+    hull = [origin]
+    for point in sorted(points, key=lambda vertex: (vertex.gamma, vertex.delta)):
+        if point.delta >= hull[-1].delta:
+            continue  # D is constant or smaller there
+        while len(hull) > 1 and _slope(hull[-2], hull[-1]) <= _slope(hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    return hull[1:] or [_Vertex(0.0, Decimal(1), Decimal(1))]
+
+
+def _slope(left: _Vertex, right: _Vertex) -> Decimal:
+    """Return −D′ of the line through two vertices."""
+    return (left.delta - right.delta) / (right.gamma - left.gamma)
+
+
+def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
+    """Return the finite distribution of the losses of a convex piecewise linear profile.
+
+    Args:
+        vertices: the vertices in increasing order, with positive γ.
+    """
+    previous = _Vertex(-math.inf, Decimal(0), Decimal(1))
+    first_slope = slope = _slope(previous, vertices[0])
+    losses: list[float] = []
+    log_first: list[float] = []
+    log_second: list[float] = []
+    for index, vertex in enumerate(vertices):
+        next_slope = _slope(vertex, vertices[index + 1]) if index + 1 < len(vertices) else Decimal(0)
+        if slope - next_slope > _LEAST_TURN * slope:
+            losses.append(vertex.loss)
+            log_first.append(_log(vertex.gamma * (slope - next_slope)))
+            log_second.append(_log(slope - next_slope))
+            slope = next_slope
+    return FiniteLaw(
+        tuple(losses),
+        tuple(log_first),
+        tuple(log_second),
+        _log(vertices[-1].delta),
+        _log(1 - first_slope),
+        accuracy=_ACCURACY,
+    )
+
+
+def _log(value: Decimal) -> float:
+    """Return ln of a number, rounded to a double; −∞ if it is not positive."""
+    return float(value.ln()) if value > 0 else -math.inf
+
+
+def _profile_of(law: FiniteLaw) -> AtomicProfile:
+    """Return the profile of one direction of a finite distribution."""
+    order = sorted(range(len(law.losses)), key=law.losses.__getitem__)
+    losses = tuple(law.losses[index] for index in order)
+    masses = tuple(law.log_first[index] for index in order)
+    log_infinite = law.log_infinite
+    if log_infinite > -math.inf:
+        log_infinite = min(log_infinite + _ACCURACY * (1.0 + abs(log_infinite)), 0.0)
+    return AtomicProfile(losses, masses, log_infinite, law.accuracy)

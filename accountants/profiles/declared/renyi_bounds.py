@@ -1,0 +1,131 @@
+"""The pair of a mechanism that is known by bounds on its Rényi divergences at some orders.
+
+Let C(a) = (a − 1)^{a−1}/a^a. A divergence D_a of order a gives E_γ ≤ C(a) e^{(a−1) D_a} γ^{−(a−1)} (Canonne, Kamath and
+Steinke 2020, Proposition 12). The least over the orders bounds δ at each ε. It is not convex. The pair is therefore
+that of the greatest convex function below finitely many of its points, in both directions (`points.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.facts import RenyiBounds
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.numerics.outward import product_up, sum_up
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.declared.points import ProfilePoint, points_pair
+from epsilond.accountants.profiles.powers import log_conversion
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+POINTS = 384
+"""Number of points of the convex table, dense near ε = 0. A chord is about 1 % above a bound of 1e-6."""
+_NEGLIGIBLE = -200.0
+"""log δ at which the table ends. Beyond it the tails are constant."""
+
+
+@dataclass(frozen=True)
+class RenyiProfile(Profile):
+    """The profile of bounds on Rényi divergences that hold in both directions.
+
+    `log_delta` is the least of the bound and of the table. The tails are those of the table, which composes.
+
+    Attributes:
+        bounds: the orders and the divergences.
+    """
+
+    bounds: RenyiBounds
+
+    @cached_property
+    def _table(self) -> Profile:
+        """Profile of the pair of the convex table."""
+        end = self._negligible_from()
+        places = end * (np.arange(POINTS + 1.0) / POINTS) ** 2
+        values = np.minimum(self._log_bound(places), 0.0)
+        points = [ProfilePoint(*point) for point in zip(places.tolist(), values.tolist(), strict=True)]
+        return points_pair(points).forward
+
+    def _negligible_from(self) -> float:
+        """Return an ε at which the bound is negligible, from the order that reaches it first."""
+        terms = zip(self.bounds.orders, self.bounds.divergences, strict=True)
+        return min(
+            max(divergence + (log_conversion(order) - _NEGLIGIBLE) / (order - 1.0), 2.0**-20)
+            for order, divergence in terms
+        )
+
+    def _log_bound(self, epsilon: FloatArray) -> FloatArray:
+        """Return the least over the orders of log C(a) + (a − 1) (D_a − ε), rounded up."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        least = np.full(at.shape, math.inf)
+        for order, divergence in zip(self.bounds.orders, self.bounds.divergences, strict=True):
+            constant = log_conversion(order)
+            value = constant + (order - 1.0) * (divergence - at)
+            slack = 16 * UNIT_ROUNDOFF * (1.0 + (order + 1.0) * (1.0 + divergence + at) - constant)
+            least = np.minimum(least, value + slack)
+        return least
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """Log of the table's last value, which is constant beyond the table."""
+        return self._table.log_infinite_mass
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Accuracy of the tails of the table."""
+        return self._table.tail_accuracy
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Return the least of the bound and of the table, as both bounds."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        upper = np.minimum(np.minimum(self._log_bound(at), self._table.log_delta(at).upper), 0.0)
+        return Enclosure(upper, upper)
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the tails of the table."""
+        return self._table.log_tails(epsilon)
+
+
+def renyi_pair(bounds: RenyiBounds) -> Pair:
+    """Return the symmetric pair that dominates every mechanism with these Rényi divergences."""
+    profile = RenyiProfile(bounds)
+    return Pair(profile, profile, renyi=bounds)
+
+
+def add_renyi(parts: Sequence[tuple[RenyiBounds, int]]) -> RenyiBounds:
+    """Return the bounds of a composition: sums at every order of every part, rounded up.
+
+    An order that a part does not list has the bound of its next larger one. Orders beyond the largest of a part are
+    left out.
+
+    Args:
+        parts: the bounds of each part, and its number of runs.
+    """
+    orders = sorted({order for bounds, _ in parts for order in bounds.orders})
+
+    def total(order: float) -> float:
+        """Return the sum of the divergences at one order."""
+        values = [(bounds.at(order), times) for bounds, times in parts]
+        is_known = all(value < math.inf for value, _ in values)
+        return sum_up(product_up(times, value) for value, times in values) if is_known else math.inf
+
+    return bounds_at(orders, total)
+
+
+def bounds_at(orders: Iterable[float], divergence: Callable[[float], float]) -> RenyiBounds:
+    """Return the bounds at the orders at which a function is finite.
+
+    Args:
+        orders: increasing orders.
+        divergence: function from an order to an upper bound on the divergence; math.inf if none is known.
+    """
+    bounds = [(order, value) for order in orders if (value := divergence(order)) < math.inf]
+    return RenyiBounds(tuple(order for order, _ in bounds), tuple(value for _, value in bounds))

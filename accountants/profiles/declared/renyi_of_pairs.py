@@ -1,0 +1,138 @@
+"""Upper bounds on the Rényi divergences of pairs whose losses have a known distribution.
+
+For a Laplace pair of shift s, D_a = log(a/(2a−1) e^{(a−1)s} + (a−1)/(2a−1) e^{−as})/(a − 1) (Mironov 2017, Proposition
+6). For a pure mechanism, randomized response has the largest divergence (Mironov 2017, Proposition 10). A batch without
+replacement has the profile q δ in both directions. Let A be e^{(a−1) D_a} of the Poisson pair of the same rate. Then
+
+    A′ − 1 = a(a − 1) ∫₁^∞ (γ^{a−2} + γ^{−a−1}) E_γ dγ ≤ 2 a(a − 1) ∫₁^∞ γ^{a−2} E_γ dγ ≤ 2 (A − 1).
+
+The integral for A has the same first term, and its second term is positive.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve.facts import DrawnGaussianLaw, SampledGaussianLaw
+from epsilond.accountants.errors import BeyondBudget
+from epsilond.accountants.numerics.outward import product_up, sum_up
+from epsilond.accountants.numerics.renyi_divergence import divergence_of_atoms, sampled_gaussian_renyi
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.facts import NormalLaw
+    from epsilond.accountants.curve.finite_law import FiniteLaw
+    from epsilond.accountants.curve.pair import Pair
+
+_ROUNDING = 1.0 + 32 * UNIT_ROUNDOFF
+
+
+def upper_renyi(pair: Pair, order: float) -> float:
+    """Return an upper bound on the Rényi divergence of an order, in the worse direction; math.inf if none is known.
+
+    Args:
+        pair: the pair.
+        order: order a > 1.
+    """
+    if pair.alternatives:
+        return min(upper_renyi(alternative, order) for alternative in pair.alternatives)
+    bounds = [math.inf]
+    if pair.renyi is not None:
+        bounds.append(pair.renyi.at(order))
+    if pair.concentrated is not None and pair.concentrated.log_escape == -math.inf:
+        bounds.append(product_up(pair.concentrated.rho, order))
+    if pair.gaussian_dp_mu is not None:
+        bounds.append(0.5 * order * pair.gaussian_dp_mu**2 * _ROUNDING)
+    if pair.law is not None and getattr(pair.law, "log_rest", -math.inf) == -math.inf:
+        bounds.append(_upper_renyi_of_law(pair.law, order))
+    if pair.laplace_shift is not None:
+        bounds.append(_laplace_renyi(pair.laplace_shift * _ROUNDING, order))
+    if pair.plateau is not None and pair.plateau.delta == 0:
+        bounds.append(pure_renyi(pair.plateau.epsilon, order))
+    if pair.atoms is not None:
+        bounds.extend(_atoms_renyi(pair.atoms, order))
+    if pair.parts:
+        divergences = [(upper_renyi(part, order), times) for part, times in pair.parts]
+        if all(value < math.inf for value, _ in divergences):
+            bounds.append(sum_up(product_up(value, times) for value, times in divergences))
+    return min(bounds)
+
+
+def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
+    """Return an upper bound on the divergence of subsampled Gaussian noise, in the worse direction.
+
+    The Gaussian pair without subsampling dominates every law.
+    """
+    unsampled = 0.5 * order * law.distance**2 * _ROUNDING
+    if isinstance(law, DrawnGaussianLaw):
+        upper = _poisson_renyi(law.rate, law.shift, order)
+        exponent = (order - 1.0) * upper
+        doubled = math.log1p(2.0 * math.expm1(exponent)) if exponent < 300.0 else exponent + math.log(2.0)
+        return min(doubled / (order - 1.0) * _ROUNDING, unsampled)
+    if isinstance(law, SampledGaussianLaw) and law.direction != "replace":
+        return min(_poisson_renyi(law.rate, law.shift, order), unsampled)
+    return unsampled
+
+
+def _poisson_renyi(rate: float, shift: float, order: float) -> float:
+    """Return the divergence of Gaussian noise on a Poisson batch, rounded up; math.inf if it takes too much work.
+
+    Args:
+        rate: inclusion probability.
+        shift: norm of a contribution, in standard deviations of the noise.
+        order: order a > 1.
+    """
+    if rate == 0.0 or shift == 0.0:
+        return 0.0
+    noise_multiplier = math.nextafter(1.0 / shift, 0.0)
+    try:
+        return sampled_gaussian_renyi(order=order, rate=rate, noise_multiplier=noise_multiplier).upper
+    except BeyondBudget:
+        return math.inf
+
+
+def _laplace_renyi(shift: float, order: float) -> float:
+    """Return the divergence of Laplace(s) against Laplace(0), rounded up."""
+    first = math.log(order / (2.0 * order - 1.0)) + (order - 1.0) * shift
+    second = math.log((order - 1.0) / (2.0 * order - 1.0)) - order * shift
+    value = float(np.logaddexp(first, second))
+    slack = 32 * UNIT_ROUNDOFF * (1.0 + abs(first) + abs(second))
+    return min((max(value, 0.0) + slack) / (order - 1.0), shift)
+
+
+def pure_renyi(epsilon: float, order: float) -> float:
+    """Return the largest divergence of an ε-differentially private mechanism, rounded up.
+
+    Randomized response attains log(p^a r^{1−a} + r^a p^{1−a})/(a − 1), with p = 1/(1 + e^−ε) and r = 1 − p.
+
+    Args:
+        epsilon: ε, in nats.
+        order: order a > 1.
+    """
+    log_p = -math.log1p(math.exp(-epsilon))
+    log_r = log_p - epsilon
+    first, second = order * log_p + (1.0 - order) * log_r, order * log_r + (1.0 - order) * log_p
+    value = float(np.logaddexp(first, second))
+    slack = 32 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))
+    return min((max(value, 0.0) + slack) / (order - 1.0), epsilon)
+
+
+def _atoms_renyi(law: FiniteLaw, order: float) -> list[float]:
+    """Return the larger divergence of both directions of finitely many outcomes; nothing if a loss is infinite.
+
+    Losses and masses are known within `law.accuracy`. Let A be Σ Q r^a. An error e of every log r changes log A by at
+    most 2 a e. An error of every log Q changes it by at most as much.
+    """
+    if law.log_infinite > -math.inf or law.log_missing > -math.inf or not law.losses:
+        return []
+    largest_loss = max(map(abs, law.losses))
+    largest_log = max(map(abs, (*law.log_first, *law.log_second)))
+    slack = law.accuracy * (2.0 * order * largest_loss + 1.0 + largest_log) / (order - 1.0)
+    values = [
+        divergence_of_atoms(order, np.asarray(side.log_second), np.asarray(side.losses)).upper
+        for side in (law, law.reverse())
+    ]
+    return [max(values) + 2.0 * slack]

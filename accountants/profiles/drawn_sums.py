@@ -1,0 +1,184 @@
+"""The bound on δ for Gaussian noise on a sum in which a contribution is counted a random number of times.
+
+A record is drawn k times with probability w_k. Let η = Σ w_k over k ≥ 1, and π_k = w_k/η. For α = e^ε ≥ 1 let
+γ = 1 + (α − 1)/η and β = α/γ. The bound is:
+
+    δ(ε) = η ((1 − β) G + β S),   G = E_γ(Σ π_k N(r_k, 1) ‖ N(0, 1)),   S = Σ π_k E_γ(N(d_k, 1) ‖ N(0, 1)).
+
+r_k is the largest distance of a batch that has the record k times from one that has other records in its place. d_k is
+the largest distance from one that has the replacement in its place (docs/engine-certificate.md, Unseen multiplicities).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference, log_normal_tail
+from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon
+from epsilond.accountants.profiles.bound import NEGLIGIBLE_LOG_DELTA, Bound
+from epsilond.accountants.profiles.gaussian import LineMixture
+from epsilond.accountants.profiles.weighted_groups import GaussianGroups, MultiplicityProfile
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+_NEWTON_STEPS = 40
+"""Largest number of Newton steps; some ten are enough, and fewer give a valid but larger bound."""
+_SETTLED = 1e-13
+"""Relative change of a root at which Newton's method stops."""
+_TAIL_ACCURACY = 256 * UNIT_ROUNDOFF
+"""Bound on the error of a log mass of a mixture, per unit of 1 + |log mass|."""
+_SCAN = 192
+"""Number of ε at which the bound is first evaluated to place the entries of its table."""
+_LEAST_SCANNED = 1e-9
+"""Least scanned ε above 0, relative to the end of the table."""
+_DROP = 0.02
+"""Decrease of log δ between two entries of the table, down to `_DEEP`; a chord is then 5e-5 above the bound at most."""
+_DEEP, _DEEPER = -40.0, 128
+"""Log δ from which entries are wider apart, and the number of entries from there on."""
+
+
+@dataclass(frozen=True)
+class DrawnSumBound(Bound):
+    """The bound of the module's equation, in one direction of the pair.
+
+    Attributes:
+        rate: η, rounded up.
+        log_probabilities: log π_k. The distribution of k is rounded up in the stochastic order.
+        shifts: r_k, positive and increasing, in standard deviations of the noise.
+        log_weights: log w_k.
+        replaced_shifts: d_k, in standard deviations of the noise.
+        accuracy: bound on the error of each log weight.
+        log_rest: log-probability of an infinite loss, for the k that are left out.
+    """
+
+    rate: float
+    log_probabilities: tuple[float, ...]
+    shifts: tuple[float, ...]
+    log_weights: tuple[float, ...]
+    replaced_shifts: tuple[float, ...]
+    accuracy: float
+    log_rest: float = -math.inf
+
+    @cached_property
+    def _mixture(self) -> LineMixture:
+        return LineMixture(self.log_probabilities, self.shifts)
+
+    @cached_property
+    def _replaced(self) -> MultiplicityProfile:
+        """The profile η Σ π_k E_γ(N(d_k, 1) ‖ N(0, 1)), in which k is revealed."""
+        groups = GaussianGroups(self.replaced_shifts)
+        return MultiplicityProfile(groups, self.log_weights, self.rate, self.accuracy, self.log_rest)
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Enclose the logarithm of the bound at one ε ≥ 0."""
+        return self.log_bounds(np.asarray([epsilon]))[0]
+
+    def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
+        """Enclose the logarithm of the bound at several ε ≥ 0."""
+        lower, upper = self.enclose(np.asarray(epsilons, dtype=np.float64))
+        return [Interval(*bounds) for bounds in zip(lower.tolist(), upper.tolist(), strict=True)]
+
+    def upper_log_bounds(self, epsilons: FloatArray) -> FloatArray:
+        """Return the upper bounds of `log_bounds`."""
+        return self.enclose(np.asarray(epsilons, dtype=np.float64)).upper
+
+    def enclose(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose the logarithm of the bound, elementwise.
+
+        β and 1 − β are both rounded outward. The change from ε to log γ is rounded so that γ is smaller for an upper
+        bound, because divergences decrease.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
+        least_base = base_epsilon(epsilon * (1.0 - NUDGE), self.rate)
+        largest_base = base_epsilon(epsilon * (1.0 + NUDGE), self.rate)
+        margin = 4 * NUDGE * (1.0 + largest_base)
+        log_beta = np.minimum(epsilon - least_base, 0.0)
+        without = -np.expm1(log_beta)  # 1 − β
+        slack = 4 * NUDGE + self.accuracy
+        replaced = self._replaced.log_delta(epsilon)
+        mixture = self._log_mixture(least_base, largest_base)
+        log_rate = math.log(self.rate)
+        with np.errstate(divide="ignore"):
+            lower = np.logaddexp(
+                np.log(np.maximum(without - margin, 0.0)) + log_rate + mixture.lower, log_beta - margin + replaced.lower
+            )
+            upper = np.logaddexp(
+                np.log(np.minimum(without + margin, 1.0)) + log_rate + mixture.upper,
+                np.minimum(log_beta + margin, 0.0) + replaced.upper,
+            )
+        upper = np.minimum(np.logaddexp(upper + slack, self.log_rest), 0.0)
+        return Enclosure(np.asarray(np.minimum(lower - slack, upper)), np.asarray(upper))
+
+    def _log_mixture(self, least: FloatArray, largest: FloatArray) -> Enclosure:
+        """Enclose log E_γ(Σ π_k N(r_k, 1) ‖ N(0, 1)), for log γ between two close values.
+
+        A half-line x > c is a test, so that P(x > c) − γ Q(x > c) is a lower bound for every c. Let c* be the place at
+        which log dP/dQ is log γ. It is convex and increasing in x, so that Newton's method started above c* stays above
+        it. Its slope is at least r₁, so that c = x − ρ/r₁ is at most c* if the loss at x is log γ + ρ. Between c and c*
+        the half-line subtracts ∫(γ dQ − dP), which is at most (e^s − 1) P(x > c) for s = log γ − log dP/dQ(c).
+
+        Args:
+            least: lower bounds on log γ.
+            largest: upper bounds on log γ.
+        """
+        mixture, smallest_shift, largest_shift = self._mixture, self.shifts[0], self.shifts[-1]
+        place = self._place_above(least)
+        rounding = 64 * UNIT_ROUNDOFF * (1.0 + largest_shift * (np.abs(place) + largest_shift) + least)
+        rounding = rounding + 64 * UNIT_ROUNDOFF * len(self.shifts)
+        excess = np.maximum(mixture.log_density_ratio(place) - least, 0.0)
+        cut = place - (excess + rounding) / smallest_shift
+        shortfall = np.abs(mixture.log_density_ratio(cut) - least) + 2.0 * rounding
+        log_p, log_q = mixture.log_tail(cut, side=1), np.asarray(log_normal_tail(cut))
+        slack = _TAIL_ACCURACY * (1.0 + np.abs(log_p) + np.abs(log_q) + largest)
+        most_p, least_p = log_p + shortfall + slack, log_p - slack
+        upper = log_difference(most_p, np.minimum(log_q + least - slack, most_p))
+        lower = log_difference(least_p, np.minimum(log_q + largest + slack, least_p))
+        return Enclosure(np.asarray(lower), np.minimum(upper, 0.0))
+
+    def _place_above(self, epsilon: FloatArray) -> FloatArray:
+        """Return an x at which log dP/dQ of the mixture is ε, up to rounding, or larger.
+
+        Args:
+            epsilon: ε, in nats.
+        """
+        log_weights, shifts = np.asarray(self.log_probabilities)[:, None], np.asarray(self.shifts)[:, None]
+        # log dP/dQ is at least the term of any component, log π_k + r_k x − r_k²/2.
+        place = ((epsilon - log_weights) / shifts + 0.5 * shifts).min(axis=0)
+        for _ in range(_NEWTON_STEPS):
+            loss, slope = self._mixture.log_density_ratio_and_slope(place)
+            step = np.maximum(loss - epsilon, 0.0) / slope
+            place = place - step
+            if bool((step <= _SETTLED * (1.0 + np.abs(place))).all()):
+                break
+        return np.asarray(place)
+
+    @property
+    def negligible_from(self) -> float:
+        """An ε from which on the bound is negligible."""
+        scanned = 2.0 ** np.arange(-20.0, math.log2(LARGEST_EPSILON) + 1.0)
+        is_negligible = self.upper_log_bounds(scanned) <= NEGLIGIBLE_LOG_DELTA
+        return float(scanned[int(np.argmax(is_negligible))]) if is_negligible.any() else float(scanned[-1])
+
+    def corners(self, end: float) -> FloatArray:
+        """Return the ε of the entries of the table of tails: log δ falls by `_DROP` from one to the next.
+
+        Args:
+            end: largest ε of the table.
+        """
+        scanned = np.append(0.0, np.geomspace(_LEAST_SCANNED * end, end, _SCAN))
+        log_values = np.minimum.accumulate(self.upper_log_bounds(scanned))
+        first, last = float(log_values[0]), float(log_values[-1])
+        levels = np.arange(first, max(last, _DEEP), -_DROP)
+        if last < _DEEP:
+            levels = np.append(levels, np.linspace(_DEEP, last, _DEEPER))
+        places = np.interp(-levels, -log_values, scanned)
+        return np.unique(np.concatenate((scanned, places)))

@@ -1,0 +1,1 @@
+"""Pairs of integer noise and its shift, from tables of the noise's probabilities."""

@@ -1,0 +1,96 @@
+"""Integer vectors within bounds on their norms: the difference of two neighbours' integers."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class ShiftBounds(NamedTuple):
+    """Bounds on an integer vector.
+
+    Attributes:
+        square: bound on the squared ℓ2 norm.
+        total: bound on the ℓ1 norm.
+        dimension: number of coordinates.
+    """
+
+    square: int
+    total: int
+    dimension: int
+
+    @classmethod
+    def of(cls, l2: float, dimension: int, l1: float | None = None) -> ShiftBounds:
+        """Return the bounds for real norms, exactly: integers attain only their floors.
+
+        Args:
+            l2: bound on the ℓ2 norm.
+            dimension: number of coordinates.
+            l1: bound on the ℓ1 norm; None if there is none.
+        """
+        square = math.floor(Fraction(l2) ** 2)
+        total = min(square, math.isqrt(dimension * square))
+        total = total if l1 is None else min(total, math.floor(l1))
+        return cls(min(square, total * total), total, dimension)
+
+    @property
+    def largest(self) -> int:
+        """Largest coordinate of an allowed vector."""
+        return min(math.isqrt(self.square), self.total)
+
+    @property
+    def worst(self) -> Parts | None:
+        """The allowed vector with sorted coordinates at least those of every other vector; None if there is none.
+
+        It exists in one dimension, and if every allowed vector has coordinates of at most 1.
+        """
+        if self.dimension == 1 or self.total <= 1:
+            return ((self.largest, 1),) if self.largest > 0 else ()
+        if self.largest <= 1:
+            return ((1, min(self.total, self.dimension)),)
+        return None
+
+
+Parts = tuple[tuple[int, int], ...]
+"""Sizes of coordinates, each with the number of coordinates of that size."""
+
+
+def majorising_shift(bounds: ShiftBounds) -> Parts:
+    """Return the vector within the bounds on the ℓ1 norm and on the coordinates that majorises every allowed vector.
+
+    It has as many coordinates of the largest size as the ℓ1 bound allows, and a remainder. The ℓ2 bound may exclude it.
+    """
+    size = bounds.largest
+    if size == 0:
+        return ()
+    count = min(bounds.dimension, bounds.total // size)
+    remainder = min(size, bounds.total - count * size) if count < bounds.dimension else 0
+    return tuple((step, times) for step, times in ((size, count), (remainder, 1)) if step > 0)
+
+
+def concentrated_shift(bounds: ShiftBounds) -> Parts:
+    """Return an allowed vector with few large coordinates: each is the largest that the rest of the bounds allows."""
+    square, total, left = bounds.square, bounds.total, bounds.dimension
+    parts: list[tuple[int, int]] = []
+    while left > 0:
+        size = min(math.isqrt(square), total)
+        if size == 0:
+            break
+        count = min(left, square // (size * size), total // size)
+        parts.append((size, count))
+        square, total, left = square - count * size * size, total - count * size, left - count
+    return tuple(parts)
+
+
+def spread_shift(bounds: ShiftBounds) -> Parts:
+    """Return an allowed vector with many coordinates of nearly equal size."""
+    square, total, dimension = bounds
+    if min(square, total) <= dimension:
+        count = min(square, total)
+        return ((1, count),) if count > 0 else ()
+    size = min(math.isqrt(square // dimension), total // dimension)
+    left_square, left_total = square - dimension * size * size, total - dimension * size
+    larger = min(left_square // (2 * size + 1), left_total, dimension)
+    parts = ((size + 1, larger), (size, dimension - larger))
+    return tuple((step, count) for step, count in parts if step > 0 and count > 0)

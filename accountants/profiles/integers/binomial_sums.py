@@ -1,0 +1,105 @@
+"""Distributions of sums of independent trials with success probability 1/2 + θ or 1/2 − θ.
+
+A binomial distribution is computed from its mode by the ratios of consecutive probabilities. Values farther than
+√(120 n) + 1 from the mode have a probability of at most 2e^{−240} (Hoeffding). Values of a probability below e^{−240}
+of the mode's are left out as well. With at most 2^17 trials both together have a probability below e^{−230.7}.
+
+Sums of two binomial variables are convolutions of positive terms, which keep the relative error up to one rounding for
+each term. The values outside of the two windows have a probability below e^{−230}. It is at most e^{−30} of every
+probability above e^{−200}, and only such values are listed. At most 2^14 values of the convolution are not.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+LOG_UNLISTED = -190.0
+"""Upper bound on the log probability of the values of a sum that are not listed: 2^14 e^{−200} and e^{−230}."""
+_HOEFFDING, _LEAST_LOG, _LEAST_SUM, _LOG_CUT = 120.0, -240.0, -200.0, -30.0
+"""Square of the reach per trial; least log probability of a trial relative to the mode, and of a sum; log of the
+relative error of a sum's probability by the values outside of the windows."""
+_KEPT = 256
+"""Number of stored distributions, of at most 130 kB each."""
+
+
+class ListedMasses(NamedTuple):
+    """Log probabilities of consecutive integers.
+
+    Attributes:
+        first: smallest listed integer.
+        log_masses: log probabilities of `first`, `first` + 1, ….
+        error: bound on the absolute error of each log probability.
+    """
+
+    first: int
+    log_masses: FloatArray
+    error: float
+
+
+def log_odds(theta: float) -> float:
+    """Return log((1/2 + θ)/(1/2 − θ)), within 4 units of roundoff relative.
+
+    Args:
+        theta: θ, 0 < θ < 1/2.
+    """
+    return math.log1p(2.0 * theta) - math.log1p(-2.0 * theta)
+
+
+def binomial(trials: int, theta: float, *, complete: bool = False) -> ListedMasses:
+    """Return the binomial distribution of n trials with success probability 1/2 + θ.
+
+    Args:
+        trials: n ≥ 0.
+        theta: θ, 0 < θ < 1/2.
+        complete: whether every value is listed, however small its probability is.
+    """
+    mode = min(math.floor((trials + 1) * (0.5 + theta)), trials)
+    reach = trials if complete else math.ceil(math.sqrt(_HOEFFDING * trials)) + 1
+    low, high = max(mode - reach, 0), min(mode + reach, trials)
+    odds = log_odds(theta)
+    ratios = np.arange(low, high, dtype=np.float64)  # from k to k + 1
+    ratios = np.log((trials - ratios) / (ratios + 1.0)) + odds
+    above = np.cumsum(ratios[mode - low :].astype(np.longdouble))
+    below = np.cumsum(-ratios[: mode - low][::-1].astype(np.longdouble))[::-1]
+    sums = np.concatenate([below, np.zeros(1, dtype=np.longdouble), above])
+    is_listed = np.ones(sums.size, dtype=bool) if complete else sums >= _LEAST_LOG
+    low += int(np.argmax(is_listed))
+    logs = sums[is_listed]
+    steps = max(high - mode, mode - low, 1)
+    largest = float(np.max(np.abs(ratios), initial=0.0))
+    per_step = UNIT_ROUNDOFF * (4.0 + largest + 5.0 * odds)
+    error = steps * (per_step + float(np.finfo(np.longdouble).eps) * float(np.max(np.abs(logs), initial=0.0)))
+    log_total = np.log(np.sum(np.exp(logs)))
+    rounding = UNIT_ROUNDOFF * (8.0 + float(np.max(np.abs(logs), initial=0.0)) + abs(float(log_total)))
+    # The total has the same error as each term.
+    return ListedMasses(low, (logs - log_total).astype(np.float64), 2.0 * error + rounding + logs.size * UNIT_ROUNDOFF)
+
+
+@lru_cache(maxsize=_KEPT)
+def two_binomials(high_trials: int, low_trials: int, theta: float) -> ListedMasses:
+    """Return the distribution of trials with success probability 1/2 + θ and further ones with 1/2 − θ.
+
+    Args:
+        high_trials: number of trials with the larger probability.
+        low_trials: number of trials with the smaller probability.
+        theta: θ.
+    """
+    high, mirrored = binomial(high_trials, theta), binomial(low_trials, theta)
+    low_first = low_trials - mirrored.first - (mirrored.log_masses.size - 1)
+    masses = np.convolve(np.exp(high.log_masses), np.exp(mirrored.log_masses[::-1]))
+    is_listed = np.log(masses) >= _LEAST_SUM
+    terms = min(high.log_masses.size, mirrored.log_masses.size)
+    rounding = UNIT_ROUNDOFF * (terms + 8.0 + 2.0 * abs(_LEAST_LOG))
+    error = high.error + mirrored.error + rounding + math.exp(_LOG_CUT)
+    # A sum of independent trials is unimodal, so the listed values are consecutive.
+    first = high.first + low_first + int(np.argmax(is_listed))
+    return ListedMasses(first, np.log(masses[is_listed]), 1.01 * error)

@@ -1,0 +1,106 @@
+"""Discrete Gaussian noise, P(y) ∝ e^{−y²/2σ²} on the integers, against its shift by k.
+
+The loss at y is (k/σ²) (k/2 − y). Up to a scale of 2^13 all outcomes within 42 scales are listed, at least 1024 of
+them to each side. Beyond that scale outcomes are merged into cells, which are intervals of integers.
+
+A cell of the integers a, …, b − 1 has the sum of f(y) = e^{−y²/2σ²}. By the midpoint rule this is the integral of f
+from a − 1/2 to b − 1/2 within (1/24) ∫ |f″|, where f″ = f (y²/σ² − 1)/σ². The relative error is at most
+(z² + 1)/(24σ²) at z scales from 0, and twice that is charged. Merging attains a lower bound on δ. Raising the loss to
+the largest one of the cell gives an upper bound.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference, log_normal_tail
+from epsilond.accountants.profiles.integers.shifted_noise import ShiftedPairs, ShiftedTable, shifted_pairs
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+REACH = 42.0
+"""Largest distance from 0 of listed outcomes, in scales; the rest has a probability below 1e-382."""
+LARGEST_LISTED = 2.0**13
+"""Largest scale at which every outcome is listed; the table has at most 700,000 entries."""
+_LEAST_REACH, _CELLS = 1024, 2**17
+"""Least number of outcomes on each side, and number of cells of noise of a larger scale."""
+_KEPT = 16
+"""Number of stored tables, of some megabytes each."""
+
+
+@lru_cache(maxsize=_KEPT)
+def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
+    """Return bounds on discrete Gaussian noise of scale σ against its shift by k ≥ 0.
+
+    Args:
+        scale: σ, from 2^−20 to 2^40.
+        shift: k, at most 1e15.
+    """
+    if shift == 0:
+        return shifted_pairs(None)
+    if scale <= LARGEST_LISTED:
+        return shifted_pairs(_table(scale, shift))
+    edges = _cell_edges(scale, shift)
+    upper, attained = _cells(scale, shift, edges)
+    return ShiftedPairs(shifted_pairs(upper).upper, shifted_pairs(attained).attained)
+
+
+def _table(scale: float, shift: int) -> ShiftedTable:
+    """Return the table of all outcomes from −R to the last one of positive loss, at most R."""
+    reach = max(math.ceil(REACH * scale), _LEAST_REACH)
+    exponents = 0.5 * np.square(np.arange(reach + 1.0) / scale)
+    log_whole = math.log(2.0 * float(np.sum(np.exp(-exponents[:0:-1]))) + 1.0)
+    last = min(reach, (shift - 1) // 2)
+    outcomes = np.arange(last, -reach - 1, -1.0)
+    losses = shift / scale * ((0.5 * shift - outcomes) / scale)
+    log_masses = -0.5 * np.square(outcomes / scale) - log_whole
+    # Consecutive probabilities beyond R fall at least by the factor e^{−(R + 1)/σ²}; both sides are counted.
+    log_ratio = -(reach + 1.0) / scale / scale
+    log_rest = -0.5 * ((reach + 1.0) / scale) ** 2 * (1.0 - 8 * UNIT_ROUNDOFF) - math.log(-math.expm1(log_ratio))
+    span = (shift / scale) / scale * (0.5 if shift % 2 else 1.0)
+    return ShiftedTable(losses, log_masses, log_rest + math.log(2.0), 128 * UNIT_ROUNDOFF, span=span)
+
+
+def _cell_edges(scale: float, shift: int) -> FloatArray:
+    """Return first integers of cells, decreasing from the middle of the noise and its shift, or from the reach."""
+    reach = math.ceil(REACH * scale)
+    last = min(reach, (shift - 1) // 2)
+    width = max((last + reach) // _CELLS, 1)
+    return np.arange(last + 1.0, -reach - width, -width)
+
+
+def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, ShiftedTable]:
+    """Return tables of cells: with the largest loss of each cell, and with the loss of the whole cell.
+
+    Args:
+        scale: σ.
+        shift: k.
+        edges: integers a₀ > a₁ > …; cell i has the integers from a_{i+1} to a_i − 1.
+    """
+    farthest = float(np.max(np.abs(edges))) / scale
+    error = (farthest**2 + 1.0) / (24.0 * scale * scale) + 64 * UNIT_ROUNDOFF * (1.0 + farthest**2)
+    log_masses = _log_cells(scale, edges)
+    largest = shift / scale * ((0.5 * shift - edges[1:]) / scale)
+    log_rest = math.log(2.0) + float(log_normal_tail(np.asarray([REACH - 1.0]))[0])
+    upper = ShiftedTable(largest, log_masses, log_rest, 2.0 * error)
+    merged = log_masses - _log_cells(scale, edges - shift)
+    shifted = (farthest + shift / scale) ** 2
+    misplacement = 4.0 * error + (shifted + 1.0) / (12.0 * scale * scale) + 256 * UNIT_ROUNDOFF * (1.0 + shifted)
+    # Losses are raised by their error before use, so a lower table has its losses lowered twice as far.
+    lowered = merged - 2.0 * misplacement
+    is_positive = np.minimum.accumulate((lowered > 0.0)[::-1])[::-1] & (np.diff(lowered, prepend=-np.inf) > 0.0)
+    return upper, ShiftedTable(lowered[is_positive], log_masses[is_positive] - 2.0 * error, -math.inf, 2.0 * error)
+
+
+def _log_cells(scale: float, edges: FloatArray) -> FloatArray:
+    """Return the log masses of the cells under Gaussian noise, between edges that are half an integer lower."""
+    places = (edges - 0.5) / scale
+    low, high = places[1:], places[:-1]
+    is_above = low >= 0.0
+    near, far = np.where(is_above, low, -high), np.where(is_above, high, -low)
+    return np.asarray(log_difference(log_normal_tail(near), log_normal_tail(far)))

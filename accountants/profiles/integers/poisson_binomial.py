@@ -1,0 +1,197 @@
+"""Bounds on the sum of several clients' binomial variables when one client's value is replaced.
+
+M = (n − 1) m trials are those of the other clients, and h of them have the probability 1/2 + θ. F(j) is the
+distribution of N = nm trials of which j have that probability. The pair of h is F(h + m) against F(h). Proofs:
+docs/integer-noise.md, Sums of binomial variables.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve.pair import Pair, with_plateau
+from epsilond.accountants.curve.plateaus import pure_plateau
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.declared.points import ProfilePoint, points_pair
+from epsilond.accountants.profiles.integers.binomial_sums import LOG_UNLISTED, binomial, log_odds, two_binomials
+from epsilond.accountants.profiles.integers.shifted_noise import ShiftedTable, shifted_pairs
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+
+_BLOCKS = 64
+"""Largest number of blocks of h; the bound then uses at least 98 % of the other clients' trials."""
+_POINTS = 512
+"""Number of ε at which the bound is computed, about 1/30 of a standard deviation of the loss apart."""
+_KEPT = 16
+"""Number of stored bounds."""
+
+
+class TrialsBounds(NamedTuple):
+    """A pair that dominates the sum on all neighbours, and pairs that neighbours attain."""
+
+    upper: Pair
+    attained: tuple[Pair, ...]
+
+
+class _Losses(NamedTuple):
+    """Losses of the values that both distributions list, with the probability of all further ones.
+
+    Attributes:
+        losses: losses in nats, increasing.
+        log_masses: log probabilities under the first distribution.
+        log_rest: upper bound on the log probability of values that are not listed.
+        log_beyond: log probability of values above those that the second distribution lists; the first one lists them.
+        misplacement: bound on the absolute error of each loss, in nats.
+        error: bound on the error of each log probability.
+    """
+
+    losses: FloatArray
+    log_masses: FloatArray
+    log_rest: float
+    log_beyond: float
+    misplacement: float
+    error: float
+
+
+def pure_epsilon(trials: int, theta: float) -> float:
+    """Return m log((1/2 + θ)/(1/2 − θ)), rounded up: no sum has a larger loss.
+
+    Args:
+        trials: m.
+        theta: θ.
+    """
+    return trials * log_odds(theta) * (1.0 + 8 * UNIT_ROUNDOFF)
+
+
+@lru_cache(maxsize=_KEPT)
+def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
+    """Return bounds on one coordinate of the Poisson binomial mechanism.
+
+    Args:
+        trials: m, trials of one client.
+        theta: θ.
+        clients: n, number of clients in a sum.
+    """
+    pure = pure_epsilon(trials, theta)
+    if clients == 1:
+        exact = with_plateau(_single_client(trials, theta), pure_plateau(Fraction(pure)))
+        return TrialsBounds(exact, (exact,))
+    other_trials = (clients - 1) * trials
+    points = points_pair(_largest_deltas(trials, other_trials, theta))
+    # The finite law of the points has a margin, as a mass of impossible outcomes. The profile has no infinite loss.
+    upper = with_plateau(Pair(points.forward, points.forward), pure_plateau(Fraction(pure)))
+    # None, half, and nine tenths of the other clients have the largest value.
+    raised = dict.fromkeys((0, (clients - 1) // 2, 9 * (clients - 1) // 10))
+    return TrialsBounds(upper, tuple(attained_pair(trials, other_trials, theta, number * trials) for number in raised))
+
+
+def _single_client(trials: int, theta: float) -> Pair:
+    """Return the pair of one client's message: k successes have the loss (2k − m) log((1/2 + θ)/(1/2 − θ))."""
+    law = binomial(trials, theta, complete=True)
+    successes = np.arange(trials // 2 + 1.0, trials + 1.0)
+    losses = (2.0 * successes - trials) * log_odds(theta)
+    table = ShiftedTable(losses, law.log_masses[trials // 2 + 1 :], -math.inf, law.error + 8 * UNIT_ROUNDOFF)
+    # All outcomes are listed, so the table is attained.
+    return shifted_pairs(table).upper
+
+
+def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> Pair:
+    """Return the pair of the sums if h trials of other clients have the larger probability, for lower bounds.
+
+    Args:
+        trials: m.
+        other_trials: M, number of trials of the other clients.
+        theta: θ.
+        raised: h, a multiple of m.
+    """
+    return Pair(
+        _lower_profile(_losses(trials, other_trials, theta, raised)),
+        _lower_profile(_losses(trials, other_trials, theta, other_trials - raised)),
+    )
+
+
+def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losses:
+    """Return the losses of F(h + m) against F(h), which increase with the sum."""
+    first = two_binomials(raised + trials, other_trials - raised, theta)
+    second = two_binomials(raised, other_trials - raised + trials, theta)
+    low = max(first.first, second.first)
+    high = min(first.first + first.log_masses.size, second.first + second.log_masses.size)
+    high = max(high, low)
+    log_masses = first.log_masses[low - first.first : high - first.first]
+    differences = log_masses - second.log_masses[low - second.first : high - second.first]
+    # The exact losses increase along this list. Rounding may not.
+    losses = np.maximum.accumulate(differences)
+    unmatched = np.concatenate([first.log_masses[: low - first.first], first.log_masses[high - first.first :]])
+    log_unmatched = float(np.logaddexp.reduce(unmatched, initial=-np.inf)) + first.error + 8 * UNIT_ROUNDOFF
+    log_rest = min(float(np.logaddexp(log_unmatched, LOG_UNLISTED)) + 8 * UNIT_ROUNDOFF, 0.0)
+    misplacement = first.error + second.error + 256 * UNIT_ROUNDOFF
+    log_beyond = float(np.logaddexp.reduce(first.log_masses[high - first.first :], initial=-np.inf))
+    return _Losses(losses, log_masses, log_rest, log_beyond, misplacement, first.error + 8 * UNIT_ROUNDOFF)
+
+
+def _lower_profile(listed: _Losses) -> Profile:
+    """Return the profile of the listed values with a loss that is certainly positive, for lower bounds.
+
+    Values beyond those that the second distribution lists are merged. That distribution gives them a probability of at
+    most e^{−190}, and each of them has a larger loss than all listed values.
+    """
+    is_above = listed.losses > 2.0 * listed.misplacement
+    losses, log_masses = listed.losses[is_above], listed.log_masses[is_above]
+    loss_beyond = listed.log_beyond - LOG_UNLISTED - 2.0 * (listed.misplacement + listed.error)
+    if loss_beyond > 2.0 * listed.misplacement:
+        losses = np.append(losses, max(loss_beyond, float(np.max(losses, initial=0.0))))
+        log_masses = np.append(log_masses, listed.log_beyond)
+    table = ShiftedTable(losses, log_masses, -math.inf, listed.error, misplacement=listed.misplacement)
+    return shifted_pairs(table).attained.forward
+
+
+def _upper_profile(listed: _Losses) -> Profile:
+    """Return the profile with raised losses, in which the values that are not listed have an infinite loss."""
+    is_above = listed.losses > -2.0 * listed.misplacement
+    table = ShiftedTable(
+        np.maximum(listed.losses[is_above], listed.misplacement),
+        listed.log_masses[is_above],
+        listed.log_rest,
+        listed.error,
+        misplacement=listed.misplacement,
+    )
+    return shifted_pairs(table).upper.forward
+
+
+def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[ProfilePoint]:
+    """Return points of the largest profile of all h, each rounded up.
+
+    A block is h₀, …, h₀ + B. All its sums share h₀ raised trials and M − h₀ − B further ones. The remaining trials can
+    only hide more. So the pair with these M − B trials bounds the block.
+
+    Args:
+        trials: m.
+        other_trials: M.
+        theta: θ.
+    """
+    width = -(-(other_trials + 1) // _BLOCKS)
+    shared = other_trials - (width - 1)
+    starts = sorted({min(start, shared) for start in range(0, other_trials + 1, width)})
+    listed = [_losses(trials, shared, theta, start) for start in starts]
+    epsilons = _grid(listed, pure_epsilon(trials, theta))
+    log_deltas = np.max([_upper_profile(losses).log_delta(epsilons).upper for losses in listed], axis=0)
+    points = [
+        ProfilePoint(*point) for point in zip(epsilons.tolist(), np.minimum(log_deltas, 0.0).tolist(), strict=True)
+    ]
+    return [*points, ProfilePoint(pure_epsilon(trials, theta), -math.inf)]
+
+
+def _grid(listed: list[_Losses], pure: float) -> FloatArray:
+    """Return increasing ε from 0 on: all positive losses if these are few, otherwise equally spaced."""
+    losses = np.unique(np.concatenate([each.losses for each in listed]))
+    losses = losses[(losses > 0.0) & (losses < pure)]
+    if losses.size <= _POINTS:
+        return np.append(0.0, losses)
+    return np.linspace(0.0, float(losses[-1]), _POINTS)

@@ -1,0 +1,172 @@
+"""The profile of symmetric log-concave integer noise against its shift, from a table of the noise.
+
+The noise has the probabilities p(y) and is shifted by k ≥ 1. The loss at y is log p(y) − log p(y − k). It decreases in
+y, is positive for y < k/2, and is antisymmetric about k/2, so both directions have one profile. The table has the
+losses of −R ≤ y < k/2. For the upper bound the remaining outcomes have an infinite loss. For the lower bound they are
+left out.
+
+*Charged:* losses are raised by their error, so that the table dominates. The lower bound is evaluated at an ε raised by
+twice that error. With l̃ in [l, l (1 + 2η) + 2a],
+
+    Σ p (1 − e^{ε − l})₊ ≥ (1 − 4η) Σ p (1 − e^{ε (1 + 4η) + 2a − l̃})₊.
+
+For l ≤ 2ε the shift of ε covers the error of l. For larger l a relative error of the term does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import EpsilonEstimate, Profile, RootSearch
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.gaussian import ZeroProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+class ShiftedTable(NamedTuple):
+    """Positive losses of noise against its shift, in increasing order, and their probabilities.
+
+    Attributes:
+        losses: losses in nats, each within a relative `loss_accuracy` and an absolute `misplacement`.
+        log_masses: log probabilities.
+        log_rest: upper bound on the log probability of all positive losses that are not listed.
+        mass_accuracy: bound on the error of each log probability, per unit of 1 + |log probability|.
+        loss_accuracy: bound on the relative error of each loss.
+        misplacement: bound on a further absolute error of each loss, in nats.
+        span: largest number of which every loss is a multiple; None if there is none.
+    """
+
+    losses: FloatArray
+    log_masses: FloatArray
+    log_rest: float
+    mass_accuracy: float
+    loss_accuracy: float = 8 * UNIT_ROUNDOFF
+    misplacement: float = 0.0
+    span: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftedNoiseProfile(Profile):
+    """The profile of a table of losses that have errors.
+
+    Guarantees: `log_delta` encloses the δ of the listed outcomes and of the infinite loss.
+
+    Attributes:
+        atoms: the table with raised losses.
+        loss_accuracy: bound on the relative error of each loss.
+        misplacement: bound on a further absolute error of each loss, in nats.
+        span: largest number of which every loss is a multiple; None if there is none.
+    """
+
+    root_search: ClassVar[RootSearch] = "solve"
+
+    atoms: AtomicProfile
+    loss_accuracy: float
+    misplacement: float
+    span: float | None = None
+
+    @property
+    def _slack(self) -> float:
+        """Bound on the absolute error of log δ by rounded logarithms of probabilities under the second distribution."""
+        return 16 * UNIT_ROUNDOFF * max(self.atoms.losses, default=0.0)
+
+    @property
+    def lossy(self) -> bool:
+        """True: the noise decreases with distance, so that it and its shift differ."""
+        return True
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """Log of the probability of the outcomes that are not listed; −∞ for a lower bound."""
+        return self.atoms.log_infinite_mass
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Accuracy of the table's tails, and of probabilities under the second distribution, from raised losses."""
+        return self.atoms.tail_accuracy + 2.0 * (self.loss_accuracy + self.misplacement)
+
+    @property
+    def supremum(self) -> float:
+        """Largest loss, rounded up; math.inf if a loss is infinite."""
+        if self.log_infinite_mass > -math.inf or not self.atoms.losses:
+            return math.inf
+        return self.atoms.losses[-1] * (1.0 + 8 * UNIT_ROUNDOFF)
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose log δ(ε) by the raised table at ε, and at the raised ε."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        raised = at * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.misplacement
+        lower = self.atoms.log_delta(raised).lower - 8.0 * self.loss_accuracy - self._slack
+        upper = np.minimum(self.atoms.log_delta(at).upper + self._slack, 0.0)
+        return Enclosure(np.minimum(lower, upper), upper)
+
+    def log_delta_bounds(self, epsilon: float) -> Interval:
+        """Enclose log δ at one ε, without arrays."""
+        raised = epsilon * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.misplacement
+        lower = self.atoms.log_delta_bounds(raised).lower - 8.0 * self.loss_accuracy - self._slack
+        upper = min(self.atoms.log_delta_bounds(epsilon).upper + self._slack, 0.0)
+        return Interval(min(lower, upper), upper)
+
+    def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
+        """Return bounds on log δ, without arrays."""
+        del lower
+        return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
+
+    def solve(self, log_delta: float) -> EpsilonEstimate | None:
+        """Return the ε at which log δ of the raised table is `log_delta`; None if there is none."""
+        solution = self.atoms.solve(log_delta)
+        if not math.isfinite(solution.epsilon) or solution.epsilon <= 0.0:
+            return None
+        pad = solution.pad + 4.0 * (self.misplacement + self.loss_accuracy * solution.epsilon)
+        return solution._replace(pad=pad)
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the log tails of the raised table."""
+        return self.atoms.log_tails(epsilon)
+
+
+class ShiftedPairs(NamedTuple):
+    """Bounds on noise against its shift: a dominating pair, and a pair that neighbours attain."""
+
+    upper: Pair
+    attained: Pair
+
+
+def shifted_pairs(table: ShiftedTable | None) -> ShiftedPairs:
+    """Return the pairs of a table of losses; None is the table of no shift."""
+    if table is None:
+        pair = Pair(ZeroProfile(), ZeroProfile())
+        return ShiftedPairs(pair, pair)
+    raised = table.losses * (1.0 + table.loss_accuracy) + table.misplacement
+    number = int(np.searchsorted(raised, LARGEST_LOSS))
+    log_infinite = table.log_rest
+    log_beyond = float(np.logaddexp.reduce(table.log_masses[number:], initial=-np.inf))
+    if number < table.losses.size:
+        log_infinite = float(np.logaddexp(log_infinite, log_beyond + table.mass_accuracy * (1.0 + abs(log_beyond))))
+    losses, log_masses = tuple(raised[:number].tolist()), tuple(table.log_masses[:number].tolist())
+    upper = AtomicProfile(losses, log_masses, min(log_infinite, 0.0), table.mass_accuracy)
+    if number < table.losses.size:  # the losses beyond the largest one become the largest one
+        losses, log_masses = (*losses, LARGEST_LOSS), (*log_masses, log_beyond)
+    attained = AtomicProfile(losses, log_masses, mass_accuracy=table.mass_accuracy + table.losses.size * UNIT_ROUNDOFF)
+    profiles = [
+        ShiftedNoiseProfile(atoms, table.loss_accuracy, table.misplacement, table.span) for atoms in (upper, attained)
+    ]
+    return ShiftedPairs(*(Pair(profile, profile) for profile in profiles))
+
+
+LARGEST_LOSS = 1e9
+"""Largest finite loss of a table [nat], which is the largest ε of a request.
+
+Larger losses are infinite in upper bounds, and equal to this one in lower bounds.
+"""

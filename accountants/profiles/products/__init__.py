@@ -1,0 +1,1 @@
+"""Profiles of products of pairs."""

@@ -1,0 +1,138 @@
+"""The product of finitely many losses and one Gaussian mechanism: a weighted sum of the Gaussian's shifted profile.
+
+Suppose that the loss of one part takes the values l_i with masses p_i under its first distribution. The other part is
+N(μ, 1) against N(0, 1). With E(x) the Gaussian's profile at any real x
+
+    δ(ε) = Σ p_i E(ε − l_i),   E(x) = 1 − e^x + e^x E(−x) for x < 0.
+
+These are sums of positive terms, so that no cancellation occurs. The tails are likewise sums of normal tails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import log_ndtr, logsumexp
+
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from epsilond.accountants.numerics.special import FloatArray
+
+_MOST_AT_ONCE = 2**18
+"""Number of values of one pass: two megabytes for each array."""
+_TAIL_UNITS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteAndGaussianProfile(Profile):
+    """One direction of the product.
+
+    Attributes:
+        losses: the values of the finite part, each within `misplacement`.
+        log_masses: log p_i, each within `log_error`.
+        misplacement: bound on the error of each loss, in nats.
+        log_error: bound on the error of each log mass.
+        mu: μ of the Gaussian part, positive.
+        log_infinite_mass: upper bound on the log-probability P of an infinite loss.
+    """
+
+    losses: FloatArray
+    log_masses: FloatArray
+    misplacement: float
+    log_error: float
+    mu: float
+    log_infinite_mass: float = -np.inf
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Bound on the error of the log tails: roundings, errors of the masses, and the effect of raised losses.
+
+        The raised losses affect the tail of the second distribution. A difference ε − l is rounded by units of both
+        numbers. A normal tail is steep in it, by up to the reciprocal of μ.
+        """
+        steep = _TAIL_UNITS * (1.0 + float(np.max(np.abs(self.losses)))) / self.mu
+        rounding = (4 * self.losses.size + _TAIL_UNITS + steep) * UNIT_ROUNDOFF
+        return self.log_error + 2.0 * self.misplacement + rounding
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose log Σ p_i E(ε − l_i), with the losses l_i and masses p_i of the finite part.
+
+        E is the profile of the Gaussian part. Each l_i is known within `misplacement`. As profiles decrease, bounds at
+        ε moved up and down by this error are valid.
+
+        Args:
+            epsilon: values of ε, in nats.
+        """
+        at = np.asarray(epsilon, dtype=np.float64)
+        shift = self.misplacement + 8 * UNIT_ROUNDOFF * (at + float(np.max(np.abs(self.losses))))
+        gaussian = gaussian_pair(self.mu).forward
+        lower = self._log_sum_over_losses(at + shift, lambda x: _log_delta_anywhere(gaussian, x).lower)
+        upper = self._log_sum_over_losses(at - shift, lambda x: _log_delta_anywhere(gaussian, x).upper)
+        upper = np.logaddexp(upper, self.log_infinite_mass)
+        rounding = self.log_error + 4 * UNIT_ROUNDOFF * (self.losses.size + 8)
+        return Enclosure(lower - rounding * _size(lower), np.minimum(upper + rounding * _size(upper), 0.0))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the log tails of the distribution with all losses raised by the misplacement, which dominates.
+
+        P(L > ε) = Σ p_i Φ(μ/2 − (ε − l_i)/μ), and Q(L > ε) = Σ p_i e^{−l_i} Φ(−μ/2 − (ε − l_i)/μ).
+        """
+        at = np.asarray(epsilon, dtype=np.float64) - self.misplacement
+        log_p = self._log_sum_over_losses(at, lambda x: log_ndtr(0.5 * self.mu - x / self.mu))
+        log_q = self._log_sum_over_losses(
+            at, lambda x: log_ndtr(-0.5 * self.mu - x / self.mu), self.log_masses - self.losses
+        )
+        return Tails(np.minimum(np.logaddexp(log_p, self.log_infinite_mass), 0.0), np.minimum(log_q, 0.0))
+
+    def _log_sum_over_losses(
+        self, at: FloatArray, log_value: Callable[[FloatArray], FloatArray], log_weights: FloatArray | None = None
+    ) -> FloatArray:
+        """Return log Σ_i w_i v(x − l_i) at every x, in blocks of limited size.
+
+        Args:
+            at: values of x.
+            log_value: log v, elementwise.
+            log_weights: log w_i; the log masses if None.
+        """
+        weights = self.log_masses if log_weights is None else log_weights
+        points = np.atleast_1d(at).ravel()
+        rows = max(1, _MOST_AT_ONCE // self.losses.size)
+        sums = []
+        for start in range(0, points.size, rows):
+            differences = points[start : start + rows, None] - self.losses
+            sums.append(logsumexp(log_value(differences) + weights, axis=1))
+        return np.asarray(np.concatenate(sums).reshape(np.shape(at)))
+
+
+def _size(log_value: FloatArray) -> FloatArray:
+    """Return 1 + |value|, and 1 for −∞, so that an exact zero remains exact."""
+    return np.asarray(1.0 + np.abs(np.where(np.isneginf(log_value), 0.0, log_value)))
+
+
+def _log_delta_anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
+    """Enclose log E(x) of a symmetric pair at any real x, where E(x) is its δ at ε = x.
+
+    For x < 0 it is E(x) = 1 − e^x + e^x E(−x).
+
+    Args:
+        gaussian: profile of the pair, for x ≥ 0.
+        at: values of x, in nats.
+    """
+    positive = gaussian.log_delta(np.abs(at))
+    negative_part = np.minimum(at, 0.0)
+    with np.errstate(divide="ignore"):
+        log_gap = np.log(-np.expm1(negative_part))
+    lower, upper = (
+        np.where(at < 0.0, np.logaddexp(log_gap, negative_part + bound), bound)
+        for bound in (positive.lower, positive.upper)
+    )
+    slack = 8 * UNIT_ROUNDOFF * _size(upper)
+    return Enclosure(lower - slack, np.minimum(upper + slack, 0.0))

@@ -1,0 +1,109 @@
+"""The product of finitely many losses and any other pair: a weighted sum of the other pair's shifted profile.
+
+Suppose that the loss of one part takes the values l_i with masses p_i under its first distribution, and the value ∞
+with the remaining mass p_∞. Let (P, Q) be the other part, with E(x) = E_{e^x}(P‖Q) at any real x. Then
+
+    δ(ε) = p_∞ + Σ p_i E(ε − l_i),   E(x) = 1 − e^x + e^x E_{e^{−x}}(Q‖P) for x < 0.
+
+*Proof.* Let q_i = p_i e^{−l_i}. An outcome of infinite loss is impossible under the second distribution, so its whole
+mass counts. On an outcome of loss l_i, p_i P − γ q_i Q = p_i (P − γ e^{−l_i} Q). The integral of its positive part is
+p_i E(ε − l_i). Outcomes that are impossible under the first distribution add nothing. ∎ All terms are positive, so that
+no cancellation occurs. The other part keeps the accuracy of its own engine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from epsilond.accountants.curve.enclosure import Interval, Tails
+from epsilond.accountants.curve.profile import PointwiseProfile, RootSearch
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp_at, log_sum
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteAndPairProfile(PointwiseProfile):
+    """One direction of the product.
+
+    Attributes:
+        losses: the values of the finite part, each within `misplacement`, in nats.
+        log_masses: log p_i, each within `log_error`.
+        log_infinite: upper bound on log p_∞, within `log_error`.
+        misplacement: bound on the error of each loss, in nats.
+        log_error: bound on the error of each log mass.
+        forward: profile of the other part in this direction.
+        backward: profile of the other part in the opposite direction.
+        lattice: makes the same profile on a lattice, which gives the tails.
+    """
+
+    root_search: ClassVar[RootSearch] = "spare"
+
+    losses: FloatArray
+    log_masses: FloatArray
+    log_infinite: float
+    misplacement: float
+    log_error: float
+    forward: Profile
+    backward: Profile
+    lattice: Callable[[], Profile]
+
+    def log_delta_bounds(self, epsilon: float) -> Interval:
+        """Enclose log δ at one ε.
+
+        The errors of the losses move ε outward, which is valid because profiles decrease.
+        """
+        largest = float(max(abs(self.losses[0]), abs(self.losses[-1])))
+        shift = self.misplacement + 8 * UNIT_ROUNDOFF * (epsilon + largest)
+        lower, upper = -math.inf, self.log_infinite
+        if self.log_infinite > -math.inf:
+            lower = self.log_infinite - 2.0 * self._slack(self.log_infinite)
+        for loss, log_mass in zip(self.losses.tolist(), self.log_masses.tolist(), strict=True):
+            low, high = self._shifted_bounds(epsilon - loss, shift)
+            lower, upper = log_sum(lower, log_mass + low), log_sum(upper, log_mass + high)
+        return Interval(lower - self._slack(lower), min(upper + self._slack(upper), 0.0))
+
+    def _slack(self, log_value: float) -> float:
+        """Return a bound on the error of the log of a sum of positive terms; 0 for an exact zero."""
+        if log_value == -math.inf:
+            return 0.0
+        return (self.log_error + 4 * UNIT_ROUNDOFF * (self.losses.size + 8)) * (1.0 + abs(log_value))
+
+    def _shifted_bounds(self, place: float, shift: float) -> Interval:
+        """Return bounds on log E(x) of the other part at any x within `shift` of `place`."""
+        return Interval(self._at(place + shift).lower, self._at(place - shift).upper)
+
+    def _at(self, place: float) -> Interval:
+        """Return bounds on log E(x) of the other part at one real x."""
+        if place >= 0.0:
+            return self.forward.log_delta_bounds(place)
+        bounds = self.backward.log_delta_bounds(-place)
+        log_gap = log1m_exp_at(place)
+        lower, upper = (log_sum(log_gap, place + bound) for bound in bounds)
+        rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(upper))
+        return Interval(lower - rounding, min(upper + rounding, 0.0))
+
+    @cached_property
+    def _lattice(self) -> Profile:
+        """The same profile on a lattice."""
+        return self.lattice()
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """Upper bound on the log-probability of an infinite loss."""
+        return self._lattice.log_infinite_mass
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Accuracy of the tails on the lattice."""
+        return self._lattice.tail_accuracy
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the log tails of the composition on a lattice, which dominates."""
+        return self._lattice.log_tails(epsilon)

@@ -1,0 +1,271 @@
+"""Compositions dominated by one step: rare large losses, and a δ far below the probability of a single large loss.
+
+Let S = Σ L_t, M the largest of the losses and R = S − M the sum of the rest. Then δ(ε) = E[(1 − e^{ε−S})₊] lies between
+
+    Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²   and   Σ_t δ_t(ε − c₀) + Σ_k Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m)
+
+for every c₀ < c₁ < … < c_m. The lower bound uses the event that some step's loss exceeds ε. The upper bound is a union
+bound over the step with the large loss. The sum of the rest is bounded by Bennett's inequality for losses truncated at
+b, and by P(L > b) for larger losses (docs/engine-certificate.md, One large step). All bounds use only the tails of one
+step, for any number T of steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import logsumexp
+
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval
+from epsilond.accountants.curve.facts import DrawnGaussianLaw, DrawnMixtureLaw, GaussianLaw, GaussianMixtureLaw
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.numerics.root_search import Guess, crossing
+from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, with_and_without
+from epsilond.accountants.profiles.gaussian import LineMixture, gaussian_pair, mixture_pair
+from epsilond.accountants.profiles.weighted_groups import drawn_mixture_pair, gaussian_mixture_pair
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.facts import NormalLaw
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.numerics.special import FloatArray
+
+NARROW = 0.02
+"""Relative width of ε below which no other method is tried."""
+NARROW_LOG_DELTA = 0.25
+"""Width of log δ below which no other method is tried: about twenty times that of ε if losses are rare and large."""
+HOPELESS = 8.0
+"""Width of log δ at an initial estimate above which no search starts."""
+_STARTS, _FINER = np.append(0.0, np.geomspace(SMALL_EPSILON**3, LARGEST_EPSILON, 127)), 4
+_RATIO = 1.2
+_SLACK = 1e-12
+_FAR = -1790.0
+"""Log of the mass outside a tabulated mixture, as an upper bound."""
+_SQUARE_PEAK = 4.0 * math.exp(-2.0)
+"""The largest value of t² e^{−t}."""
+
+
+def step_pair(law: NormalLaw) -> Pair:
+    """Return the pair of one step with a given distribution of the losses."""
+    if isinstance(law, GaussianMixtureLaw):
+        return gaussian_mixture_pair(law)
+    if isinstance(law, DrawnMixtureLaw):
+        return drawn_mixture_pair(law)
+    if isinstance(law, GaussianLaw) or law.rate == 1.0:
+        return gaussian_pair(law.distance)
+    if isinstance(law, DrawnGaussianLaw):
+        return amplified_in_both_orders(gaussian_pair(law.shift), Share.at(law.rate))
+    if law.direction == "replace":
+        log_weights = (math.log1p(-law.rate), math.log(law.rate))
+        return mixture_pair(LineMixture(log_weights, (0.0, law.shift)), LineMixture(log_weights, (0.0, -law.shift)))
+    pair = with_and_without(gaussian_pair(law.shift), law.rate)
+    return pair if law.direction == "remove" else pair.reverse()
+
+
+def _geometric(low: float, high: float) -> FloatArray:
+    """Return points from `low` to `high` with a ratio of at most `_RATIO` between neighbours."""
+    count = 1 + math.ceil(math.log(high / low) / math.log(_RATIO))
+    return np.asarray(np.geomspace(low, high, count))
+
+
+@dataclass(frozen=True)
+class RepeatedStep:
+    """Independent steps with the same distribution of the loss.
+
+    Attributes:
+        pair: the pair of one step, with the profiles of both directions.
+        count: number of steps.
+    """
+
+    pair: Pair
+    count: int
+
+    def log_tail(self, profile: Profile, at: FloatArray) -> FloatArray:
+        """Return log P(L > t) of one step under the first distribution of a direction, rounded up.
+
+        Args:
+            profile: the profile of the direction.
+            at: values of t, in nats.
+        """
+        least = _FAR if self.pair.symmetric else -np.inf
+        log_p = np.maximum(profile.log_tails(at).log_p, least)
+        with np.errstate(invalid="ignore"):
+            raised = log_p + profile.tail_accuracy * (1.0 + np.abs(log_p))
+        return np.where(np.isneginf(log_p), -np.inf, np.minimum(raised, 0.0))
+
+    @cached_property
+    def negative_moments(self) -> tuple[float, float]:
+        """Upper bounds on E[L²; L < 0] and E[L − 1 + e^{−L}; L < 0], from the tail of the other direction.
+
+        With L' = −L under the second distribution Q they are E_Q[L'² e^{−L'}] and E_Q[1 − (1 + L') e^{−L'}]. The first
+        integrand grows no more than t² up to t² = 4 e^{−2}, its peak. The second grows no more than t²/2 up to 1.
+        """
+        grid = _geometric(1e-20, math.sqrt(2.0))
+        tail = np.exp(self.log_tail(self.pair.backward, np.append(0.0, grid[:-1])))
+
+        def bound_moment(largest: float) -> float:
+            """Return an upper bound on E_Q[min(L'², largest); L' > 0]."""
+            square = np.minimum(grid**2, largest)
+            return float(np.diff(square, prepend=0.0) @ tail) * (1.0 + _SLACK)
+
+        infinite_mass = math.exp(self.pair.backward.log_infinite_mass)
+        return bound_moment(_SQUARE_PEAK), 0.5 * bound_moment(2.0) + infinite_mass
+
+
+@dataclass(frozen=True)
+class OneLargeStep:
+    """Bounds on log δ of a composition in the forward direction, which are close if one step has a large loss.
+
+    With the losses L_t and their profiles δ_t,
+
+        δ(ε) ≥ Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²,
+
+    and δ(ε) is at most a union bound over the step with the large loss, plus the probability that the sum of all other
+    losses is large (docs/engine-certificate.md, One large step).
+
+    Attributes:
+        steps: the steps, by their distributions.
+    """
+
+    steps: tuple[RepeatedStep, ...]
+
+    @classmethod
+    def of(cls, laws: Sequence[tuple[NormalLaw, int]]) -> OneLargeStep:
+        """Return the composition of steps with given distributions of losses and counts.
+
+        Steps with a loss that is always zero are left out.
+        """
+        steps = []
+        for law, count in laws:
+            is_silent = law.distance == 0.0 or getattr(law, "rate", 1.0) == 0.0
+            if count > 0 and not is_silent:
+                steps.append(RepeatedStep(step_pair(law), count))
+        return cls(tuple(steps))
+
+    def log_delta(self, epsilon: float) -> Interval:
+        """Return certified bounds on log δ at ε > 0; −inf and 0 at worst."""
+        if sum(step.count for step in self.steps) == 1:
+            bounds = self.steps[0].pair.forward.log_delta(np.asarray([epsilon]))
+            return Interval(float(bounds.lower[0]), float(bounds.upper[0]))
+        lower, upper = self._lower(epsilon), self._upper(epsilon)
+        return Interval(lower - _SLACK * (1.0 + abs(lower)) if math.isfinite(lower) else lower, upper)
+
+    def epsilon(self, log_delta: float) -> Interval:
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; 0 and math.inf if the bounds on δ are wide there."""
+        start = self._start(log_delta)
+        if start is None:
+            return Interval(0.0, math.inf)
+        bounds = self.log_delta(start)
+        if not bounds.upper - bounds.lower <= HOPELESS:
+            return Interval(0.0, math.inf)
+        steepness = (self._log_sum_at(0.999 * start) - self._log_sum_at(start)) / (0.001 * start)
+        guess = Guess(start, steepness if math.isfinite(steepness) and steepness > 0.0 else 1.0 / start)
+        upper = crossing(lambda epsilon: self.log_delta(epsilon).upper, log_delta, guess).below
+        lower = crossing(lambda epsilon: self.log_delta(epsilon).lower, log_delta, guess).above
+        return Interval(min(lower, upper), upper)
+
+    def _start(self, log_delta: float) -> float | None:
+        """Estimate the ε > 0 at which the sum Σ_t δ_t over the steps is the target, by finer and finer grids of ε.
+
+        The result is None if there are no steps, or if the sum does not cross the target within the first grid.
+        """
+        if not self.steps:
+            return None
+        grid = _STARTS
+        for _ in range(_FINER):
+            is_above = self._sum(grid).upper > log_delta
+            if not is_above[0] or is_above[-1]:
+                return None
+            first_below = int(np.argmin(is_above))
+            grid = np.linspace(grid[first_below - 1], grid[first_below], _STARTS.size)
+        return float(grid[-1])
+
+    def _sum(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose log Σ_t δ_t(ε) over all steps; −∞ without steps, if no step has any loss."""
+        if not self.steps:
+            nothing = np.full(epsilon.shape, -np.inf)
+            return Enclosure(nothing, nothing)
+        lower, upper = [], []
+        for step in self.steps:
+            bounds = step.pair.forward.log_delta(epsilon)
+            lower.append(math.log(step.count) + bounds.lower)
+            upper.append(math.log(step.count) + bounds.upper)
+        return Enclosure(np.asarray(logsumexp(lower, axis=0)), np.asarray(logsumexp(upper, axis=0)))
+
+    def _log_sum_at(self, epsilon: float) -> float:
+        """Return the lower bound on log Σ_t δ_t(ε) at one ε."""
+        return float(self._sum(np.asarray([epsilon])).lower[0])
+
+    def _tail(self, at: FloatArray) -> FloatArray:
+        """Return log Σ_t P(L_t > t), rounded up; −∞ without steps."""
+        if not self.steps:
+            return np.full(at.shape, -np.inf)
+        tails = [math.log(step.count) + step.log_tail(step.pair.forward, at) for step in self.steps]
+        return np.asarray(logsumexp(tails, axis=0))
+
+    def _lower(self, epsilon: float) -> float:
+        """Return the lower bound on log δ(ε), log(Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²); −∞ if it is not positive."""
+        log_sum = self._log_sum_at(epsilon)
+        log_two_large = 2.0 * float(self._tail(np.asarray([epsilon]))[0]) - math.log(2.0)
+        if log_two_large >= log_sum:
+            return -math.inf
+        return log_sum + math.log(-math.expm1(log_two_large - log_sum))
+
+    def _upper(self, epsilon: float) -> float:
+        """Return the upper bound on log δ(ε) for ε > 0: one large step, or a large sum R of all other steps.
+
+        With the profile δ_t and loss L_t of step t, and the total loss S, it is for shifts c_0 < … < c_m the log of
+
+            Σ_t δ_t(ε − c_0) + Σ_{k≥1} Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m).
+
+        The shifts are a geometric grid from 10^−12 ε to ε/2, of which the best start is taken. Proof:
+        docs/engine-certificate.md, One large step. P(R > c) is at most the probability that some L_t exceeds b, plus
+        Bennett's bound for losses of at most b, with the best b.
+        """
+        if not epsilon > 1e-290:  # the first point of the grid must be a normal double
+            return 0.0
+        grid = _geometric(1e-12 * epsilon, epsilon)
+        log_step_exceeds = self._tail(grid)
+        bennett = self._bennett(grid)
+        log_rest_exceeds = np.minimum(np.min(np.logaddexp(log_step_exceeds, bennett(grid[:, None])), axis=1), 0.0)
+        shifts = grid[grid <= 0.5 * epsilon]
+        log_rest_exceeds = log_rest_exceeds[: shifts.size]
+        log_last = float(np.min(np.logaddexp(log_step_exceeds + log_rest_exceeds[-1], bennett(np.asarray(epsilon)))))
+        log_large_step = self._sum(epsilon - shifts).upper
+        log_terms = np.append(log_large_step[1:] + log_rest_exceeds[:-1], log_last)
+        log_later_terms = np.logaddexp.accumulate(log_terms[::-1])[::-1]
+        bound = float(np.min(np.logaddexp(log_large_step, log_later_terms)))
+        return min(bound + _SLACK * (1.0 + abs(bound)), 0.0) if math.isfinite(bound) else min(bound, 0.0)
+
+    def _bennett(self, cuts: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Return Bennett's bound on log P(Σ L_t > c, every L_t ≤ b) as a function of c, with an entry for each b.
+
+        With bounds v ≥ Σ E[L_t²; L_t ≤ b] and m on the mean, and h(x) = (1 + x) log(1 + x) − x, it is −(v/b²) h(b (c −
+        m)/v).
+
+        Args:
+            cuts: values of b, increasing.
+        """
+        square, mean = np.zeros_like(cuts), np.zeros_like(cuts)
+        previous_cuts = np.append(0.0, cuts[:-1])
+        for step in self.steps:
+            tail = np.exp(step.log_tail(step.pair.forward, previous_cuts))
+            positive_square = np.cumsum(np.diff(cuts**2, prepend=0.0) * tail) * (1.0 + _SLACK)
+            negative_square, negative_drift = step.negative_moments
+            square += step.count * (positive_square + negative_square)
+            mean += step.count * (0.5 * positive_square + negative_drift)
+        with np.errstate(divide="ignore", over="ignore"):
+            scale = np.where(square > 0.0, cuts / np.maximum(square, 1e-300), np.inf)
+
+        def bound(c: FloatArray) -> FloatArray:
+            x = np.maximum(c - mean, 0.0) * scale
+            with np.errstate(invalid="ignore", over="ignore"):
+                # h(x) is at least x²/(2 + x), which has no cancellation for small x.
+                h = np.where(x > 0.01, (1.0 + x) * np.log1p(x) - x, x**2 / (2.0 + x))
+                return np.asarray(-(1.0 - 1e-9) * np.where(h > 0.0, h / (cuts * scale), 0.0))
+
+        return bound

@@ -1,0 +1,213 @@
+"""Compositions of very many steps with tiny losses: bounds from the second moment, and from one large step.
+
+Proof: docs/engine-certificate.md, A second moment.
+
+With R = dP/dQ of the product, R ≥ 0 and E_Q R = 1, δ(ε) = E_Q[(R − α)₊], α = e^ε. Let A be the event that no step's
+loss exceeds c, η ≥ P(not A), and X = R on A, 0 elsewhere. Then δ(ε) ≤ η + E_Q[(X − α)₊], E_Q X ≥ 1 − η, and
+(x)₊ = (|x| + x)/2 with Cauchy and Schwarz give, where k = α − 1, 1 + v ≥ E_Q X² and v + 2η < 1,
+
+    δ(ε) ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))).
+
+E_Q X² is the steps' product of E_Q[R²; R ≤ e^c] ≤ 1 + E_Q[(R − 1)²; R ≤ e^c], and of one step
+
+    E_Q[(R − 1)²; R ≤ e^c] ≤ 2 ∫₁^{e^c} E_γ(P‖Q) dγ + 2 ∫₁^∞ γ⁻³ E_γ(Q‖P) dγ,
+
+Both E_γ are convex and decreasing, so that chords bound them from above, and γ⁻³ ≤ 1. Twice the second integral is at
+most E_g(Q‖P) beyond g. If ε is far above √v, δ comes from one large step, whose bounds are then better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Interval, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import PointwiseProfile, Profile
+from epsilond.accountants.profiles.products.one_large_step import OneLargeStep, RepeatedStep
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+LATTICE_ERROR = 1e-15
+"""Standard deviation of the composed loss per step below which a lattice loses it in its roundings."""
+_NEGLIGIBLE = -110.0
+"""Largest log-probability that any step's loss exceeds the range in which moments are computed."""
+_LEAST_SQUARE = 1e-290
+"""Least second moment of one step that is used. Products of smaller losses and probabilities round to zero."""
+_RATIO, _LEAST_SHARE, _FURTHEST = 1.05, 1e-4, 700.0
+_ROUNDING = 1.0 + 1e-9
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Bounds on the second moment of the likelihood ratio of a composition, with large losses cut off.
+
+    Attributes:
+        variance: v with E_Q X² ≤ 1 + v, where X is the likelihood ratio P/Q, or 0 if a step has a loss above the cut.
+        log_exceeding: log η, where η bounds the probability under P of such a loss.
+    """
+
+    variance: float
+    log_exceeding: float
+
+    def log_delta(self, epsilon: float) -> float:
+        """Return an upper bound on log δ(ε), δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))) with α = e^ε and k = α − 1."""
+        k, exceeding = math.expm1(min(epsilon, _FURTHEST)), math.exp(self.log_exceeding)
+        square = self.variance + 2.0 * (1.0 + k) * exceeding
+        bound = exceeding
+        if square > 0.0:
+            bound = exceeding + 0.5 * square / (k + math.hypot(k, math.sqrt(square)))
+        return min(math.log(bound * _ROUNDING), 0.0) if bound > 0.0 else -math.inf
+
+
+def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) -> Moment | None:
+    """Bound the second moment of the likelihood ratio R = dP/dQ of a product, over outcomes without large losses.
+
+    Args:
+        parts: pairs (P, Q), and the number of runs of each.
+        backward: whether P and Q are exchanged.
+
+    Returns:
+        The bounds v and η, as a `Moment`. None if v + 2η ≥ 1, where the bound on δ is not proved (module docstring), if
+        the losses beyond every cut are too likely to be charged, or if squares of losses underflow.
+    """
+    log_growth, log_exceeding = 0.0, -math.inf
+    for pair, count in parts:
+        first, second = (pair.backward, pair.forward) if backward else (pair.forward, pair.backward)
+        grid = _moment_grid(first)
+        log_beyond = _log_beyond(first, grid) + math.log(count)
+        negligible = np.flatnonzero(log_beyond <= _NEGLIGIBLE)
+        if negligible.size == 0:
+            return None
+        cut = int(negligible[0])
+        log_exceeding = float(np.logaddexp(log_exceeding, log_beyond[cut]))
+        square = _integral(first, grid[: cut + 1]) + _integral(second, grid)
+        if square < _LEAST_SQUARE:
+            return None
+        log_growth += count * math.log1p(square * _ROUNDING)
+    moment = Moment(math.expm1(min(log_growth * _ROUNDING, 1.0)), log_exceeding)
+    return moment if moment.variance + 2.0 * math.exp(log_exceeding) < 1.0 else None
+
+
+def _moment_grid(profile: Profile) -> FloatArray:
+    """Return 0 and a geometric grid of ε, from a small share of δ(0) up to `_FURTHEST`."""
+    log_delta_at_zero = float(profile.log_delta(np.zeros(1)).upper[0])
+    start = max(_LEAST_SHARE * math.exp(log_delta_at_zero), 1e-300)
+    size = math.ceil(math.log(_FURTHEST / start) / math.log(_RATIO))
+    return np.append(0.0, start * _RATIO ** np.arange(size + 1.0))
+
+
+def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
+    """Return upper bounds on log P(L > ε), for any pair with this profile.
+
+    They follow from δ(b) ≥ P(L > ε)·(1 − e^(b − ε)), with b the previous point.
+
+    Args:
+        profile: the profile δ.
+        epsilon: ε, increasing from 0.
+    """
+    log_delta, gap = profile.log_delta(epsilon[:-1]).upper, np.diff(epsilon)
+    return np.append(0.0, np.minimum(log_delta - np.log(-np.expm1(-gap)) + 1e-9, 0.0))
+
+
+def _integral(profile: Profile, epsilon: FloatArray) -> float:
+    """Return a bound on 2 ∫ E_γ dγ over γ = e^ε by chords, plus E_γ at the last point.
+
+    The last term exceeds the part of ∫ γ⁻³ E_γ dγ beyond the last point.
+    """
+    divergence = np.exp(profile.log_delta(epsilon).upper)
+    gamma_minus_one = np.expm1(np.minimum(epsilon, _FURTHEST))
+    twice_integral = np.diff(gamma_minus_one) @ (divergence[:-1] + divergence[1:])
+    return float(twice_integral) + float(divergence[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class RareProfile(PointwiseProfile):
+    """One direction of a product of very many steps with tiny losses.
+
+    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. Tails and infinite mass are those of a dominating pair.
+
+    Attributes:
+        moment: the second moment of the loss.
+        large: bounds for one large step.
+        fallback: makes the dominating pair. A second call returns the same pair.
+        is_backward: True for the backward direction of that pair.
+    """
+
+    moment: Moment
+    large: OneLargeStep
+    fallback: Callable[[], Pair]
+    is_backward: bool
+
+    @property
+    def behind(self) -> Profile:
+        """Profile of the dominating pair, in this direction."""
+        pair = self.fallback()
+        return pair.backward if self.is_backward else pair.forward
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """Log of the infinite mass of the dominating pair."""
+        return self.behind.log_infinite_mass
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Accuracy of the tails of the dominating pair."""
+        return self.behind.tail_accuracy
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the log tails of the dominating pair."""
+        return self.behind.log_tails(epsilon)
+
+    def log_delta_bounds(self, epsilon: float) -> Interval:
+        """Return the lower bound of one large step, and the smaller of both upper bounds."""
+        lower, upper = self.large.log_delta(epsilon) if epsilon > 0.0 else (-math.inf, 0.0)
+        upper = min(upper, self.moment.log_delta(epsilon))
+        return Interval(min(lower, upper), upper)
+
+
+class RareComposition(NamedTuple):
+    """The product of many steps with tiny losses.
+
+    Attributes:
+        pair: bounds on the product, which are close if ε is about the deviation or more.
+        deviation: √v, the standard deviation of the total loss, in nats.
+    """
+
+    pair: Pair
+    deviation: float
+
+
+def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pair]) -> RareComposition | None:
+    """Return the product of many steps with losses so small that a lattice would lose them in its roundings.
+
+    The result is None for any other product.
+
+    Args:
+        parts: pairs, and the number of runs of each.
+        behind: makes a pair that dominates the product; it gives the tails.
+    """
+    count = sum(times for _, times in parts)
+    if not all(_may_be_lost(pair, times) for pair, times in parts):
+        return None
+    is_symmetric = all(pair.symmetric for pair, _ in parts)
+    profiles, deviations = [], []
+    for backward in (False,) if is_symmetric else (False, True):
+        moment = second_moment(parts, backward=backward)
+        if moment is None or math.sqrt(moment.variance) > LATTICE_ERROR * count:
+            return None
+        steps = tuple(RepeatedStep(pair.reverse() if backward else pair, times) for pair, times in parts)
+        profiles.append(RareProfile(moment, OneLargeStep(steps), behind, backward))
+        deviations.append(math.sqrt(moment.variance))
+    return RareComposition(Pair(profiles[0], profiles[-1]), deviations[0])
+
+
+def _may_be_lost(pair: Pair, count: int) -> bool:
+    """Return whether a step's loss may be too small for a lattice. Its deviation is at least twice its δ at ε = 0."""
+    most = max(float(profile.log_delta(np.zeros(1)).upper[0]) for profile in pair.directions())
+    return 2.0 * math.exp(most) * math.sqrt(count) <= LATTICE_ERROR * count

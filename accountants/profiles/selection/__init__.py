@@ -1,0 +1,1 @@
+"""Pairs of mechanisms that choose one of several candidates by their scores."""

@@ -1,0 +1,143 @@
+"""The best of a random number of runs: how much the choice adds to the losses of one run.
+
+Let f be the generating function of the number K of runs, f(x) = E[x^K], and let outputs be totally ordered. Ties are
+broken by an independent random number, which is part of the output. Let Q and Q′ be the distributions of one run on two
+neighbours, and A and A′ those of the released best run. Let g_t be the
+test with g_t(z) = 1 for z < y, and g_t(y) = t. Then
+
+    A(y) = f(Q(≤ y)) − f(Q(< y)) = Q(y) ∫₀¹ f′(Q(g_t)) dt.
+
+Here Q(g_t) moves from Q(< y) to Q(≤ y). The same t serves Q′. Let φ be log f′. For a test g let q = Q(g) and
+q′ = Q′(g). Let S(v, w) be the supremum of v φ(q) − w φ(q′) over all tests. This gives three bounds.
+
+1. *Divergences.* (F, F′) ↦ F^a F′^{1−a} is jointly convex. Let M be e^{(a−1) D_a(Q‖Q′)}. With the output "no run",
+
+       e^{(a−1) D_a(A‖A′)} ≤ f(0) + M e^{S(a, a−1)}.
+
+   It is Lemma 7 of Papernot and Steinke (2022). Their Theorems 2 and 6 bound S by one more order.
+2. *Profiles.* With H = S(1, 1), A(y) − γ A′(y) ≤ F (Q(y) − γ e^{−H} Q′(y)), F = ∫ f′(Q(g_t)) dt ≤ f′(1) = E[K].
+   So δ_A(ε) ≤ E[K] δ_Q(ε − H) for ε ≥ H.
+3. *Pure guarantees.* If one run is ε-private, 1 − q′ ≤ e^ε (1 − q), and losses are at most ε + H. A negative binomial
+   number of shape η has φ(q) = const − (1 + η) log(1 + c (1 − q)), so that H ≤ (1 + η) ε. The geometric one gives 3ε
+   (Liu and Talwar 2019). A Poisson number of mean μ has H ≤ μ tanh(ε/2). ∎
+
+The supremum is over u = 1 − q. The profiles of both directions bound u′ = 1 − q′ from above. For every γ ≥ 1,
+
+    u′ ≤ γ u + E_γ(Q′‖Q),   u′ ≤ 1 − (1 − u − E_γ(Q‖Q′))/γ.
+
+φ decreases in u. On each cell of u one of these lines is used, so that the largest value has a closed form.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+
+_CELLS = np.concatenate([[0.0], np.geomspace(1e-18, 1.0, 1024)])
+"""Boundaries of the cells of u, over all its scales."""
+
+
+@dataclass(frozen=True)
+class RunsDistribution:
+    """The number K of runs, by φ = log f′ as a function of u = 1 − q.
+
+    Attributes:
+        mean: E[K], exactly.
+        shape: η of a negative binomial number that is at least 1; math.inf for a Poisson number.
+        odds: bounds on c = (1 − γ)/γ of a negative binomial number. Not used for a Poisson number.
+    """
+
+    mean: float
+    shape: float
+    odds: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def never_runs(self) -> float:
+        """f(0), the probability of no run, rounded up."""
+        return math.exp(-self.mean) * (1.0 + 4 * UNIT_ROUNDOFF) if math.isinf(self.shape) else 0.0
+
+    def fall(self, share: FloatArray, *, up: bool) -> FloatArray:
+        """Return φ(1) − φ(1 − u), rounded up or down.
+
+        Args:
+            share: u ≥ 0. Bounds on u may exceed 1.
+            up: the direction of rounding.
+        """
+        sign = 1.0 if up else -1.0
+        is_poisson = math.isinf(self.shape)
+        value = self.mean * share if is_poisson else (1.0 + self.shape) * np.log1p(self.odds[up] * share)
+        return np.asarray(np.maximum(value * (1.0 + sign * 16 * UNIT_ROUNDOFF), 0.0))
+
+
+@dataclass(frozen=True)
+class SelectionGain:
+    """The supremum of v φ(q) − w φ(q′) over all tests of one direction of a pair.
+
+    Attributes:
+        runs: the number of runs.
+        forward: profile E(Q‖Q′).
+        backward: profile E(Q′‖Q).
+        epsilons: the ε = log γ at which the profiles are evaluated, at least 0.
+    """
+
+    runs: RunsDistribution
+    forward: Profile
+    backward: Profile
+    epsilons: FloatArray
+
+    @cached_property
+    def _tables(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """γ, and upper bounds on both profiles there."""
+        divergences = [
+            np.exp(np.minimum(profile.log_delta(self.epsilons).upper, 0.0)) * (1.0 + 4 * UNIT_ROUNDOFF)
+            for profile in (self.forward, self.backward)
+        ]
+        return np.exp(self.epsilons) * (1.0 + 4 * UNIT_ROUNDOFF), divergences[0], divergences[1]
+
+    @cached_property
+    def _lines(self) -> tuple[FloatArray, FloatArray]:
+        """Slope and intercept of the line in u that bounds u′ on each cell, the lowest one at the cell's middle."""
+        gamma, forward, backward = self._tables
+        slopes = np.concatenate([[0.0], gamma, 1.0 / gamma])
+        intercepts = np.concatenate([[1.0], backward, 1.0 - (1.0 - forward) / gamma])
+        middle = np.sqrt(_CELLS[:-1] * _CELLS[1:])
+        lowest = np.argmin(slopes * middle[:, None] + intercepts, axis=1)
+        rounding = 1.0 + 32 * UNIT_ROUNDOFF
+        return slopes[lowest] * rounding, np.maximum(intercepts[lowest], 0.0) * rounding + 1e-300
+
+    def supremum(self, first: float, second: float) -> float:
+        """Return an upper bound on `first` · φ(q) − `second` · φ(q′) − (`first` − `second`) φ(1), over all tests.
+
+        On a cell, u′ = γu + b. The derivative in u of w log(1 + c u′) − v log(1 + c u) vanishes at one place at most.
+        So the largest value is there or at a boundary.
+
+        Args:
+            first: weight v > 0.
+            second: weight w, v or v − 1.
+        """
+        slopes, intercepts = self._lines
+        low, high = _CELLS[:-1], _CELLS[1:]
+        places = [low, high]
+        if first != second and math.isfinite(self.runs.shape) and self.runs.odds[1] > 0.0:
+            odds = self.runs.odds[1]
+            denominator = odds * slopes * (second - first) - 1e-300
+            turn = (first * (1.0 + odds * intercepts) - second * slopes) / denominator
+            places.append(np.clip(turn, low, high))
+        most = -math.inf
+        rounding = 0.0
+        for place in places:
+            gain = second * self.runs.fall(slopes * place + intercepts, up=True)
+            loss = first * self.runs.fall(place, up=False)
+            most = max(most, float(np.max(gain - loss)))
+            rounding = max(rounding, float(np.max(gain)), float(np.max(loss)))
+        return most + 64 * UNIT_ROUNDOFF * (1.0 + rounding)

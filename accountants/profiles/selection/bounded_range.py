@@ -1,0 +1,113 @@
+"""The profile of ε-bounded-range mechanisms: losses within an interval of length ε, such as the exponential mechanism.
+
+At every ε' in [−ε, ε] the largest δ of such a mechanism is (1 − e^{(ε' − ε)/2})²/(1 − e^{−ε}). This function of e^ε' is
+convex, so it is the profile of a pair. The loss of the pair has a density on [−ε, ε], ∝ e^{x/2} under P and ∝ e^{−x/2}
+under Q. Its tails are
+
+    P(L > ε') = (1 − e^{(ε' − ε)/2})/(1 − e^{−ε}),   Q(L > ε') = e^{−(ε + ε')/2} P(L > ε').
+
+Source: docs/selection.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.finite_law import FiniteLaw
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile, RootSearch
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
+from epsilond.accountants.profiles.atoms import AtomicProfile
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+ACCURACY = 32 * UNIT_ROUNDOFF
+
+
+@dataclass(frozen=True)
+class BoundedRangeProfile(Profile):
+    """The profile (1 − e^{(ε' − ε)/2})²/(1 − e^{−ε}), in either direction.
+
+    Guarantees: `log_delta` encloses, and is exactly −inf from ε on.
+
+    Attributes:
+        range: ε, the length of the interval of losses, in nats.
+    """
+
+    root_search: ClassVar[RootSearch] = "sweep"
+
+    range: float
+    log_infinite_mass: float = -math.inf
+    tail_accuracy: float = ACCURACY
+
+    @property
+    def lossy(self) -> bool:
+        """True: δ at ε' = 0 is tanh(ε/4)."""
+        return True
+
+    @property
+    def supremum(self) -> float:
+        """Largest loss ε, in nats."""
+        return self.range
+
+    def _log_tail(self, epsilon: FloatArray) -> FloatArray:
+        """Return log P(L > ε') as the logarithm of a quotient, without cancellation for small ε; −∞ from ε on."""
+        share = np.expm1(0.5 * np.minimum(epsilon - self.range, 0.0)) / math.expm1(-self.range)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(share))
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose log δ(ε') as log P(L > ε') + log(1 − e^{(ε' − ε)/2})."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        return Enclosure.around(self._log_tail(at) + log_one_minus_exp(0.5 * (at - self.range)), ACCURACY)
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the log tails of both distributions; −∞ from ε on."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        log_p = self._log_tail(at)
+        return Tails(np.minimum(log_p, 0.0), log_p - 0.5 * (self.range + at))
+
+
+def bounded_range_pair(epsilon: float) -> Pair:
+    """Return the symmetric pair that dominates every ε-bounded-range mechanism."""
+    profile = BoundedRangeProfile(epsilon)
+    return Pair(profile, profile)
+
+
+def two_outcome_pair(
+    losses: tuple[float, float], log_first: tuple[float, float], log_second: tuple[float, float]
+) -> Pair:
+    """Return the pair of two distributions on two outcomes.
+
+    Args:
+        losses: log ratio of the masses of each outcome, increasing, in nats.
+        log_first: log masses under the first distribution.
+        log_second: log masses under the second distribution.
+    """
+    forward = AtomicProfile(losses, log_first, mass_accuracy=ACCURACY)
+    backward = AtomicProfile((-losses[1], -losses[0]), log_second[::-1], mass_accuracy=ACCURACY)
+    return Pair(forward, backward, atoms=FiniteLaw(losses, log_first, log_second, accuracy=ACCURACY))
+
+
+def largest_loss_pair(epsilon: float, share: float) -> Pair:
+    """Return the pair of an exponential mechanism on two candidates, with losses t = (1 − s) ε and t − ε = −s ε.
+
+    The candidate with loss t has probability (1 − e^{−sε})/(1 − e^{−ε}) under the first distribution. The second
+    distribution has suitable fixed weights, and the scores of the two candidates change by 1 in opposite directions.
+
+    Args:
+        epsilon: ε, in nats.
+        share: s, a power of one half.
+    """
+    fall = share * epsilon
+    log_whole = math.log(-math.expm1(-epsilon))
+    log_fall, log_rise = (math.log(-math.expm1(-loss)) for loss in (fall, epsilon - fall))
+    log_first = (log_rise - fall - log_whole, log_fall - log_whole)
+    log_second = (log_rise - log_whole, log_fall - (epsilon - fall) - log_whole)
+    return two_outcome_pair((-fall, epsilon - fall), log_first, log_second)

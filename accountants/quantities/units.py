@@ -1,0 +1,90 @@
+"""Protected units: a record, a client, or the contributions of either within one day, week or month.
+
+A windowed unit is the part of a record or client that falls into one window of time. Every theorem treats it as it
+treats the whole record or client: neighbours then differ in one window only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.quantity import Quantity, request
+
+Unit = Literal["record", "client"]
+Window = Literal["day", "week", "month"]
+
+UNIT = Quantity(
+    description="the protected unit",
+    choices=(
+        ("record", "One record is protected."),
+        ("client", "Everything that one client holds is protected."),
+    ),
+)
+WINDOWED = Quantity(
+    description="the origin of the protected contributions",
+    choices=(
+        ("record", "The contributions of one record within one window are protected."),
+        ("client", "The contributions of one client within one window are protected."),
+    ),
+)
+WINDOW = Quantity(
+    description="the length of a window; windows are disjoint, and every contribution is in exactly one",
+    choices=(("day", "One day."), ("week", "One week."), ("month", "One month.")),
+)
+
+
+@request
+class WindowedUnit:
+    """The contributions of one record or client within one window of time, such as a client's within one day."""
+
+    of: Annotated[Unit, WINDOWED]
+    window: Annotated[Window, WINDOW]
+
+    def __str__(self) -> str:
+        """Return the unit in one word, such as client-day."""
+        return f"{self.of}-{self.window}"
+
+
+ProtectedUnit: TypeAlias = Unit | WindowedUnit
+
+
+def base_unit(unit: ProtectedUnit) -> Unit:
+    """Return the unit that theorems treat a protected unit as: a record or a client."""
+    return unit.of if isinstance(unit, WindowedUnit) else unit
+
+
+def require_unit(unit: object) -> ProtectedUnit:
+    """Return a protected unit from itself or from its JSON form.
+
+    Raises:
+        InvalidInput: it is neither a word nor a window of a record or client.
+    """
+    if isinstance(unit, WindowedUnit):
+        return unit
+    if isinstance(unit, Mapping):
+        if set(unit) != {"of", "window"}:
+            raise InvalidInput.at("/unit", "needs exactly the members of and window", allowed="of, window")
+        try:
+            return WindowedUnit(of=unit["of"], window=unit["window"])
+        except InvalidInput as error:
+            fault = error.faults[0]
+            raise InvalidInput.at(f"/unit{fault.pointer}", fault.message, allowed=fault.allowed) from None
+    if unit not in get_args(Unit):
+        raise InvalidInput.at("/unit", "is not one of the allowed values", allowed=", ".join(get_args(Unit)))
+    return unit  # type: ignore[return-value]  # one of the words, as was checked
+
+
+def unit_json(unit: ProtectedUnit | JsonObject) -> object:
+    """Return the JSON form of a protected unit: a word, or an object with `of` and `window`."""
+    return {"of": unit.of, "window": unit.window} if isinstance(unit, WindowedUnit) else unit
+
+
+def unit_named(name: str) -> str | JsonRecord:
+    """Return the JSON form of a unit from its word, such as client-day; another word is returned as it is."""
+    of, dash, window = name.partition("-")
+    if dash and of in get_args(Unit) and window in get_args(Window):
+        return {"of": of, "window": window}
+    return name

@@ -1,0 +1,73 @@
+"""The spec of a mechanism with known upper bounds on its privacy profile."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.accountants.specs.primitives import KIND, DeclaredBounds
+
+ProfilePoints = tuple[tuple[float, float], ...]
+"""Pairs (ε, log10 δ)."""
+POINTS = Quantity(
+    description="points [ε, log10 δ] of the direction with the unit against without it, ε increasing, 0 ≤ ε ≤ 1e9, "
+    "−1e9 ≤ log10 δ ≤ 0; of both directions if `reverse` is absent"
+)
+REVERSE = Quantity(description="points [ε, log10 δ] of the direction without the unit against with it, as `points`")
+MOST_POINTS = 2000
+"""Largest number of points of a direction. More change δ between two points very little."""
+LARGEST = 1e9
+"""Largest ε and largest −log10 δ of a point, as everywhere in requests."""
+
+
+@request
+class DeclaredProfile:
+    """A mechanism of which only upper bounds on its privacy profile are known, in the relation of the request.
+
+    On any two neighbours, δ at each listed ε is at most the listed δ. Between points the bound is the line in e^ε.
+    After the last point it is constant.
+
+    Admits: every mechanism with these bounds, as `approximate` does.
+    """
+
+    kind: Annotated[Literal["profile"], KIND] = "profile"
+    points: Annotated[ProfilePoints, POINTS]
+    reverse: Annotated[ProfilePoints | None, REVERSE] = None
+
+    def check(self) -> None:
+        """Check that every list has points, in range and in the order of ε.
+
+        Raises:
+            InvalidInput: a list is empty, too long, not in order, or has a number out of range.
+        """
+        faults = [*_faults("/points", self.points)]
+        if self.reverse is not None:
+            faults.extend(_faults("/reverse", self.reverse))
+        if faults:
+            raise InvalidInput(*faults)
+
+    @property
+    def primitive(self) -> DeclaredBounds:
+        """A mechanism that the bounds admit: its total variation is the least δ of all points."""
+        all_points = self.points + (self.reverse or ())
+        least = min(log10_delta for _, log10_delta in all_points)
+        return DeclaredBounds(0.0, min(10.0**least * (1.0 - 2.0**-40), 1.0 - 2.0**-40))
+
+
+def _faults(pointer: str, points: ProfilePoints) -> Iterator[Fault]:
+    """Yield the faults of one list of points."""
+    if not 1 <= len(points) <= MOST_POINTS:
+        yield Fault(pointer, "has too few or too many points", f"1 to {MOST_POINTS} points")
+    if any(len(point) != 2 for point in points):
+        yield Fault(pointer, "has an entry that is no pair [ε, log10 δ]")
+        return
+    if any(left >= right for (left, _), (right, _) in itertools.pairwise(points)):
+        yield Fault(pointer, "must be in increasing order of ε")
+    for index, (epsilon, log10_delta) in enumerate(points):
+        if not 0.0 <= epsilon <= LARGEST:
+            yield Fault(f"{pointer}/{index}/0", "is out of range", "≥ 0 and ≤ 1e+09")
+        if not -LARGEST <= log10_delta <= 0.0:
+            yield Fault(f"{pointer}/{index}/1", "is out of range", "≥ -1e+09 and ≤ 0")

@@ -1,0 +1,56 @@
+"""The spec of a mechanism with known Rényi divergences."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import EPSILON, RENYI_ORDER, Quantity, request
+from epsilond.accountants.specs.primitives import KIND, DeclaredBounds
+
+ORDERS = Quantity(symbol="a", description="Rényi orders in increasing order, each above 1 and at most 1e6")
+DIVERGENCES = Quantity(
+    symbol="ε(a)", unit="nat", description="bound on the Rényi divergence at each order, at least 0 and at most 1e9"
+)
+MOST_ORDERS = 1000
+"""Largest number of orders: a bound of a run is evaluated at each."""
+
+
+@request
+class Rdp:
+    """A mechanism of which only bounds on its Rényi divergences are known, in the relation of the request.
+
+    On any two neighbours, in both directions, the divergence of order `orders[i]` is at most `epsilons[i]`.
+
+    Admits: every mechanism with these divergences, as `approximate` does.
+    """
+
+    kind: Annotated[Literal["rdp"], KIND] = "rdp"
+    orders: Annotated[tuple[float, ...], ORDERS]
+    epsilons: Annotated[tuple[float, ...], DIVERGENCES]
+
+    def check(self) -> None:
+        """Check that there are as many divergences as orders, that orders increase, and that all are in range.
+
+        Raises:
+            InvalidInput: a list is empty, too long or of another length, or an entry is out of range.
+        """
+        if not 1 <= len(self.orders) <= MOST_ORDERS:
+            raise InvalidInput.at("/orders", "has too few or too many entries", allowed=f"1 to {MOST_ORDERS} orders")
+        if len(self.orders) != len(self.epsilons):
+            raise InvalidInput.at("/epsilons", "must have as many entries as orders")
+        if not all(RENYI_ORDER.contains(order) for order in self.orders):
+            raise InvalidInput.at("/orders", "an entry is out of range", allowed=RENYI_ORDER.allowed)
+        if any(left >= right for left, right in itertools.pairwise(self.orders)):
+            raise InvalidInput.at("/orders", "must increase")
+        if not all(divergence == 0.0 or EPSILON.contains(divergence) for divergence in self.epsilons):
+            raise InvalidInput.at("/epsilons", "an entry is out of range", allowed="≥ 0 and ≤ 1e+09")
+
+    @property
+    def primitive(self) -> DeclaredBounds:
+        """A pure mechanism that the bounds admit: D_a ≤ min(ε, aε²/2) for every ε-private mechanism."""
+        bounds = zip(self.orders, self.epsilons, strict=True)
+        epsilon = min(max(value, math.sqrt(2.0 * value / order)) for order, value in bounds)
+        return DeclaredBounds(epsilon * (1.0 - 2.0**-50), 0.0)

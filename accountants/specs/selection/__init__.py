@@ -1,0 +1,1 @@
+"""Mechanisms that select one of several outcomes."""

@@ -1,0 +1,98 @@
+"""Distributions of the random number of runs of which the best is released."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, ClassVar, Literal
+
+from typing_extensions import TypeAliasType
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Quantity, Tagged, request
+
+KIND = Quantity(description="distribution of the number of runs")
+MEAN = Quantity(symbol="E[K]", gt=0, le=1e9, description="expected number of runs K")
+MEAN_FROM_ONE = Quantity(symbol="E[K]", ge=1, le=1e9, description="expected number of runs K, which is at least 1")
+SHAPE = Quantity(symbol="η", gt=-1, le=1e3, description="shape; 1 is geometric, 0 logarithmic")
+LARGEST_ODDS = 1e30
+"""Largest (1 − γ)/γ of a negative binomial distribution. Beyond it the parameter γ is no normal double."""
+
+
+@request
+class PoissonRepetitions:
+    """A Poisson number of runs. If it is 0, an output that does not depend on the data is released."""
+
+    kind: Annotated[Literal["poisson"], KIND] = "poisson"
+    mean: Annotated[float, MEAN]
+
+    shape: ClassVar[float] = math.inf
+
+
+@request
+class GeometricRepetitions:
+    """A geometric number of runs: after each run one stops with probability 1/mean."""
+
+    kind: Annotated[Literal["geometric"], KIND] = "geometric"
+    mean: Annotated[float, MEAN_FROM_ONE]
+
+    shape: ClassVar[float] = 1.0
+
+    @property
+    def odds(self) -> tuple[float, float]:
+        """Bounds on (1 − γ)/γ = mean − 1, with the probability γ of stopping."""
+        odds = self.mean - 1.0
+        return odds * (1.0 - 2.0**-52), odds * (1.0 + 2.0**-52)
+
+
+@request
+class NegativeBinomialRepetitions:
+    """A negative binomial number of runs, given that it is at least 1 (Papernot and Steinke 2022, Definition 1).
+
+    P(K = k) is proportional to (1 − γ)^k Γ(k + η)/k! for k ≥ 1, with γ such that the mean is the given one.
+    """
+
+    kind: Annotated[Literal["negative-binomial"], KIND] = "negative-binomial"
+    mean: Annotated[float, MEAN_FROM_ONE]
+    shape: Annotated[float, SHAPE]
+
+    def check(self) -> None:
+        """Require that γ is a normal double.
+
+        Raises:
+            InvalidInput: the mean is too large for a shape near −1.
+        """
+        if self._mean_at(LARGEST_ODDS) < self.mean:
+            raise InvalidInput.at(
+                "/mean", "is too large for this shape", allowed=f"≤ {self._mean_at(LARGEST_ODDS):.6g}"
+            )
+
+    def _mean_at(self, odds: float) -> float:
+        """Return the mean at c = (1 − γ)/γ: η c/(1 − (1 + c)^−η), and c/log(1 + c) for η = 0. It increases with c."""
+        if odds == 0.0:
+            return 1.0
+        exponent = -self.shape * math.log1p(odds)
+        if abs(exponent) < 1e-9:
+            return odds / math.log1p(odds) * (1.0 - 0.5 * exponent)
+        return self.shape * odds / -math.expm1(min(exponent, 700.0))
+
+    @property
+    def odds(self) -> tuple[float, float]:
+        """Bounds on c = (1 − γ)/γ, by bisection. They differ by 1e-9 relative, far above the roundings of the mean."""
+        if self.mean == 1.0:
+            return 0.0, 0.0
+        low, high = 0.0, LARGEST_ODDS
+        while high - low > 1e-12 * high:
+            middle = math.sqrt(low * high) if low > 0.0 and high > 4.0 * low else 0.5 * (low + high)
+            if low == 0.0 and high > 1e-6:
+                middle = 0.125 * high
+            if self._mean_at(middle) < self.mean:
+                low = middle
+            else:
+                high = middle
+        return low * (1.0 - 1e-9), high * (1.0 + 1e-9)
+
+
+Repetitions = TypeAliasType(
+    "Repetitions",
+    Annotated[PoissonRepetitions | GeometricRepetitions | NegativeBinomialRepetitions, Tagged("kind")],
+)

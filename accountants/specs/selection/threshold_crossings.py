@@ -1,0 +1,127 @@
+"""One output of the sparse vector technique on two neighbours: bounds on its probabilities, as an instance of its loss.
+
+The output is n answers "below", then c answers "above". All queries of the first part have the value a, and all of the
+second part the value b. The threshold noise z has density f. A noisy query is below with probability F, and above with
+probability G. The output has probability p = ∫ f(z) F(z − a)^n G(z − b)^c dz. On the neighbour the first queries are
+larger by 1, and the last ones smaller by 1, or equal if the queries are monotonic. Its probability is then q.
+
+On a cell of z, F and G are monotone, which bounds the cell's part of p: l_i ≤ p_i ≤ u_i. F and G are log-concave, so
+the quotients by which the factors fall are monotone too. This gives r_i ≤ 1 with q ≤ Σ p_i r_i. Hence q/p is at most
+1 − Σ l_i (1 − r_i)/Σ u_i, and at most Σ u_i r_i/Σ l_i. Two Bernoulli variables of parameters p' ≤ p and ρp', with
+ρ ≥ q/p, are dominated by those of parameters p and q (docs/selection.md).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+_CELLS, _REACH = 4000, 60.0
+"""Number of cells of the threshold noise, and their reach in its scales; the rest has a probability of e^−60."""
+_COUNTS = (1, 4, 16, 64)
+"""Numbers of answers "below" that are tried."""
+_PLACES = (-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0)
+"""Values of the queries that are tried, in scales of the noise."""
+_LEAST_PROBABILITY = 1e-4
+"""Least probability of the output with the largest loss; rarer outputs matter only for δ below it."""
+
+Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+
+class ThresholdNoise(NamedTuple):
+    """The noise of the sparse vector technique, for queries of sensitivity 1.
+
+    Attributes:
+        threshold_scale: Laplace scale of the noise on the threshold.
+        query_scale: Laplace scale of the noise on each query.
+        answers: c, the number of answers "above" after which the mechanism stops.
+        monotonic: whether all queries change in one direction between neighbours.
+    """
+
+    threshold_scale: float
+    query_scale: float
+    answers: int
+    monotonic: bool
+
+
+class ThresholdOutput(NamedTuple):
+    """Two Bernoulli parameters that are dominated by the probabilities of one output.
+
+    Attributes:
+        first: parameter for the first data set, a lower bound on the probability.
+        second: parameter for the neighbour.
+    """
+
+    first: float
+    second: float
+
+
+@lru_cache(maxsize=64)
+def crossings(noise: ThresholdNoise) -> tuple[ThresholdOutput, ...]:
+    """Return the outputs of the largest difference and of the largest ratio of both probabilities, among those tried.
+
+    Args:
+        noise: the noise.
+    """
+    edges = noise.threshold_scale * np.linspace(-_REACH, _REACH, 2 * _CELLS + 1)
+    left_masses = np.diff(np.exp(_log_distribution(edges[: _CELLS + 1] / noise.threshold_scale)))
+    masses = np.append(left_masses, left_masses[::-1])
+    shift = 1.0 / noise.query_scale
+    above_shift = 0.0 if noise.monotonic else shift
+    outputs = []
+    for count in _COUNTS:
+        for low in _PLACES:
+            for high in _PLACES:
+                below = (edges / noise.query_scale - low, edges / noise.query_scale - low - shift)
+                above = (high - edges / noise.query_scale, high - edges / noise.query_scale - above_shift)
+                outputs.append(_crossing(masses, _log_factor(count, *below), _log_factor(noise.answers, *above)))
+    likely = [output for output in outputs if output.first >= _LEAST_PROBABILITY]
+    best = [max(outputs, key=lambda output: output.first - output.second)]
+    if likely:
+        best.append(max(likely, key=lambda output: output.first / output.second))
+    return tuple(dict.fromkeys(output for output in best if output.first > output.second))
+
+
+def _log_distribution(x: Floats) -> Floats:
+    """Return the log of the distribution function of Laplace noise of scale 1."""
+    return np.asarray(np.where(x < 0.0, x - math.log(2.0), np.log1p(-0.5 * np.exp(-np.maximum(x, 0.0)))))
+
+
+def _log_factor(count: int, place: Floats, shifted: Floats) -> tuple[Floats, Floats]:
+    """Return the log of a power of a probability at the edges of the cells, and its change by the neighbour's queries.
+
+    Args:
+        count: the power, a number of answers.
+        place: edges relative to the queries' value, in scales of their noise, negated for answers "above".
+        shifted: the same on the neighbour.
+    """
+    log_first = count * _log_distribution(place)
+    return log_first, count * _log_distribution(shifted) - log_first
+
+
+def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats, Floats]) -> ThresholdOutput:
+    """Return the parameters for one output.
+
+    Args:
+        masses: probabilities of the cells of the threshold noise.
+        below: log of F^n at the edges, which increases, and its change, which increases too.
+        above: log of G^c at the edges, which decreases, and its change, which decreases too.
+    """
+    least = masses * np.exp(below[0][:-1] + above[0][1:])
+    most = masses * np.exp(below[0][1:] + above[0][:-1])
+    falls = -np.expm1(np.minimum(below[1][1:] + above[1][:-1], 0.0))
+    first = float(np.sum(least)) * (1.0 - _ROUNDING)
+    if not first > 0.0:
+        return ThresholdOutput(0.0, 0.0)
+    fall = float(least @ falls) / float(np.sum(most)) * (1.0 - _ROUNDING)
+    quotient = float(most @ (1.0 - falls)) / float(np.sum(least)) * (1.0 + _ROUNDING)
+    return ThresholdOutput(first, first * min(1.0 - fall, quotient) + _BEYOND)
+
+
+_BEYOND = 2.0 * math.exp(-_REACH)
+"""Bound on the probability that the threshold noise is beyond its cells."""
+_ROUNDING = 1e-5
+"""Relative rounding of the sums, for noise of at most 1e9 times the sensitivity."""

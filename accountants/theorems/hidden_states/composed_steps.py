@@ -1,0 +1,92 @@
+"""The bound on the released model of projected SGD by composing all steps that use a record."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.numerics.factor_sums import CHUNK, log_sum, theta_of_many
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.bound import Bound
+from epsilond.accountants.theorems.hidden_states.record_places import places
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import LEAST_SQUARE, OUTWARD
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
+
+
+class RecordGroups(NamedTuple):
+    """Groups of records that are used in the same steps, or equally often.
+
+    Attributes:
+        mu: μ of the composition of the steps that use a record of the group, rounded up.
+        log_share: log probability that a record is in the group.
+    """
+
+    mu: FloatArray
+    log_share: FloatArray
+
+
+@dataclass(frozen=True)
+class ComposedSteps(Bound):
+    """The bound on δ by composing all steps that use a record, averaged over the batches that it may be in.
+
+    Attributes:
+        run: the run.
+    """
+
+    run: ProjectedRun
+
+    @cached_property
+    def groups(self) -> RecordGroups:
+        """Groups of records that are used equally.
+
+        In a run shorter than one pass, the shares do not sum to 1, because some records are never used.
+        """
+        return self._groups_by_batch() if self.run.noise_schedule.constant is None else self._groups_by_uses()
+
+    def _groups_by_uses(self) -> RecordGroups:
+        """Return the groups for equal noise: records that are used equally often."""
+        run = self.run
+        last_release = replace(run, first_stop=run.steps) if run.steps > run.period else run
+        kinds, log_probability = places(last_release)
+        mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]
+        counts = [float(kind.before(np.asarray([kind.last + 1.0]))[0]) for kind in kinds]
+        return RecordGroups(np.asarray(mu), np.log(counts) + log_probability)
+
+    def _groups_by_batch(self) -> RecordGroups:
+        """Return the groups for noise that changes: the records of each batch.
+
+        μ is the root of the sum of the squared shifts over the uses. A sum of k squares is within k units of roundoff,
+        and each square within 16. The root halves both.
+        """
+        run = self.run
+        passes = -(-run.steps // run.period)
+        shifts, _ = run.shifts(1, run.steps)
+        squares = shifts**2
+        if passes > 1:
+            padded = np.append(squares, np.zeros(passes * run.period - run.steps))
+            squares = padded.reshape(passes, run.period).sum(axis=0)
+        squares = np.maximum(np.sort(squares), LEAST_SQUARE) * (1.0 + passes * UNIT_ROUNDOFF)
+        log_share = math.log(run.participants) - math.log(run.clients)
+        return RecordGroups(np.sqrt(squares) * OUTWARD, np.full(squares.shape, log_share))
+
+    @property
+    def worst_mu(self) -> float:
+        """The largest μ of a group."""
+        return float(self.groups.mu.max())
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Enclose numerically the logarithm of the mean of δ(ε) over all records."""
+        mu, log_shares = self.groups
+        parts = [theta_of_many(epsilon, mu[first : first + CHUNK]) for first in range(0, mu.size, CHUNK)]
+        value = np.concatenate([theta for theta, _ in parts]) + log_shares
+        error = np.concatenate([theta_error for _, theta_error in parts]) + 1e-14
+        lower, upper = log_sum(value - error), log_sum(value + error)
+        return Interval(lower, min(upper, 0.0))

@@ -1,0 +1,138 @@
+"""The places of a record in the order of the batches, by the steps from its last use to the release of the model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.theorems.hidden_states.shifted_interpolation import BLOCK_RATIO
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
+
+EXACT_PLACES = 4096
+"""Number of places nearest to the release that are evaluated one by one; blocks follow."""
+
+
+@dataclass(frozen=True)
+class RecordPlaces:
+    """Places of a record in the order of the batches, at which the record is used equally often.
+
+    A place says which steps use the record, and which step is released. Bounds depend on it only by v, the number of
+    steps from the last use to the release. Exactly min(cap, top − v) places have the same v. This is 1 unless a random
+    step is released and the order of the batches is secret.
+
+    Attributes:
+        uses: number of steps that use the record.
+        first: least v.
+        last: largest v.
+        cap: largest number of places with the same v; 1, or the number of steps that may be released.
+        top: number of steps if several places have the same v: only top − v steps have a step v later. Otherwise
+            `math.inf`.
+    """
+
+    uses: int
+    first: int
+    last: int
+    cap: float = 1.0
+    top: float = math.inf
+
+    def before(self, v: FloatArray) -> FloatArray:
+        """Return Σ_{first ≤ w < v} min(cap, top − w), the number of places closer to the release than v steps.
+
+        Below w = `turn` every term is `cap`. From there on the terms top − w fall by one each.
+        """
+        turn = max(float(self.first), min(self.last + 1.0, self.top - self.cap + 1.0))
+        inside = np.clip(v, self.first, self.last + 1.0)
+        level_terms = self.cap * (np.minimum(inside, turn) - self.first)
+        if math.isinf(self.top):
+            return np.asarray(level_terms)
+        falling_terms = np.maximum(inside - turn, 0.0)
+        return np.asarray(
+            level_terms + (falling_terms * (self.top - turn) - 0.5 * falling_terms * (falling_terms - 1.0))
+        )
+
+    @cached_property
+    def nodes(self) -> FloatArray:
+        """Values of v at which bounds are evaluated: all below `EXACT_PLACES`, then the first v of each block.
+
+        A block is a range of consecutive v. Its ends have the ratio `BLOCK_RATIO`, so that there are few blocks. All
+        places of a block are bounded by the bound at its first v, which is the largest.
+        """
+        exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
+        if self.last < EXACT_PLACES:
+            return exact
+        block_count = math.ceil(math.log((self.last + 1.0) / EXACT_PLACES) / math.log(BLOCK_RATIO))
+        blocks = np.floor(EXACT_PLACES * BLOCK_RATIO ** np.arange(block_count))
+        return np.unique(np.concatenate((exact, blocks[blocks <= self.last])))
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """The number of places in each node's block; a small v is a block of its own."""
+        return np.asarray(np.diff(self.before(np.append(self.nodes, self.last + 1.0))))
+
+    @cached_property
+    def log_weights(self) -> FloatArray:
+        """Logarithms of `weights`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.weights)
+
+
+class PossiblePlaces(NamedTuple):
+    """All possible places of a record.
+
+    Attributes:
+        kinds: the places, by the number of uses of the record.
+        log_probability: logarithm of the probability of a single place; 0 if only one place counts.
+    """
+
+    kinds: tuple[RecordPlaces, ...]
+    log_probability: float
+
+
+def places(run: ProjectedRun) -> PossiblePlaces:
+    """Return the possible places of a record in the order of the batches, for a run of equal steps.
+
+    If the order is known, only the worst place is returned.
+
+    Args:
+        run: the run.
+    """
+    return _places_of_random_release(run) if run.stops > 1 else _places_of_last_release(run)
+
+
+def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
+    """Return the places of a record if the model is released at a random step τ of a single pass.
+
+    The record is used once. A use at step j is v = τ − j steps before the release, and counts only if v ≥ 0. In a
+    secret order, j and τ vary independently. With T steps, min(S, T − v) pairs of them have the same v, where S is the
+    number of steps that may be released. In a known order the worst place is the first step that may be released, and v
+    is uniform.
+    """
+    if run.known_order:
+        return PossiblePlaces((RecordPlaces(1, 0, run.stops - 1),), -math.log(run.stops))
+    kind = RecordPlaces(1, 0, run.steps - 1, cap=float(run.stops), top=float(run.steps))
+    return PossiblePlaces((kind,), math.log(run.participants) - math.log(run.clients) - math.log(run.stops))
+
+
+def _places_of_last_release(run: ProjectedRun) -> PossiblePlaces:
+    """Return the places of a record if the model is released after the last step.
+
+    The run has T = `run.steps` steps in passes of l = `run.period` batches. T = E l + r, with E full passes and r
+    further steps. A record in the first r batches is used E + 1 times, and any other record E times. In a known order
+    the worst record has the most uses, and its last use is the last step.
+    """
+    passes, extra = divmod(run.steps, run.period)
+    if run.known_order:
+        return PossiblePlaces((RecordPlaces(passes + 1 if extra else passes, 0, 0),), 0.0)
+    kinds = []
+    if extra:
+        kinds.append(RecordPlaces(passes + 1, 0, extra - 1))
+    if passes:
+        kinds.append(RecordPlaces(passes, extra, run.period - 1))
+    return PossiblePlaces(tuple(kinds), math.log(run.participants) - math.log(run.clients))

@@ -1,0 +1,201 @@
+"""Asoodeh et al. 2021, (3) and (8): privacy as a divergence, and a chain of channels, for finitely many outcomes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.special import FloatArray
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.accountants.quantities.algorithms import PrivacyLoss
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.conversions.finite_laws import (
+    Probabilities,
+    TwoLaws,
+    apply_channel,
+    check_kernel,
+    check_law,
+    hockey_stick,
+    normalise,
+)
+from epsilond.accountants.theorems.hidden_states.contraction import COMMON_KERNEL
+
+MOST_CHANNELS = 100
+"""Largest number of channels in a chain, so that an evaluation takes seconds at most."""
+OUTPUT_LAWS = Quantity(
+    symbol="M_x", description="distribution of the mechanism's output on each of the data sets, all of them neighbours"
+)
+CHANNELS = Quantity(
+    symbol="K_j",
+    description="channels applied one after another: for each outcome, the probabilities of its outputs",
+)
+Channel = tuple[Probabilities, ...]
+
+
+class WorstPair(NamedTuple):
+    """The two rows of a channel with the largest divergence E_ε, by their indices from 0, and this divergence."""
+
+    first: int
+    second: int
+    divergence: float
+
+
+def worst_pair(rows: Sequence[FloatArray], epsilon: float) -> WorstPair:
+    """Return the pair of distributions with the largest hockey-stick divergence E_ε, the first one if several have it.
+
+    Args:
+        rows: the distributions, all on the same outcomes.
+        epsilon: ε ≥ 0.
+    """
+    table = np.stack(rows)
+    gamma = math.exp(min(epsilon, 700.0))  # e^700 times any double above 1e-304 is above 1
+    worst = WorstPair(0, 0, 0.0)
+    for index, row in enumerate(table):
+        divergences = np.maximum(row - gamma * table, 0.0).sum(axis=1)
+        second = int(divergences.argmax())
+        if divergences[second] > worst.divergence:
+            worst = WorstPair(index, second, float(divergences[second]))
+    return worst
+
+
+# Privacy as a divergence, (3) ---------------------------------------------------------------------------------------
+@request
+class NeighbouringOutputs:
+    """A mechanism with finitely many outputs, on data sets of which every two are neighbours.
+
+    Data sets that differ only in the record of one user are of this kind.
+    """
+
+    epsilon: PrivacyLoss
+    output_distributions: Annotated[Channel, OUTPUT_LAWS]
+
+    def check(self) -> None:
+        """Check that there is a data set, and a probability vector of one length for each.
+
+        Raises:
+            InvalidInput: there is none, or one is not such a vector.
+        """
+        if not self.output_distributions:
+            raise InvalidInput.at("/output_distributions", "must have at least one distribution")
+        check_kernel("/output_distributions", self.output_distributions, len(self.output_distributions))
+
+
+def privacy_of_outputs(inputs: NeighbouringOutputs) -> Outputs:
+    """Compute the least δ at ε of a mechanism, by the largest divergence of its outputs on two neighbours.
+
+    Args:
+        inputs: ε, and the distribution of the output on each data set.
+
+    Returns:
+        `delta`, the least δ at which the mechanism is (ε, δ)-private. `first_data_set` and `second_data_set` are the
+        indices, from 0, of two data sets x and x' that attain it. The worst event A has
+        all outputs that are more than e^ε times as probable on x as on x'. `first_probability` is M_x(A), and
+        `second_probability` is M_x'(A). Thus δ = M_x(A) − e^ε M_x'(A).
+    """
+    rows = [normalise(row) for row in inputs.output_distributions]
+    worst = worst_pair(rows, inputs.epsilon)
+    first, second = rows[worst.first], rows[worst.second]
+    event = first > math.exp(min(inputs.epsilon, 700.0)) * second
+    return {
+        "delta": hockey_stick(first, second, inputs.epsilon),
+        "first_data_set": worst.first,
+        "second_data_set": worst.second,
+        "first_probability": math.fsum(first[event]),
+        "second_probability": math.fsum(second[event]),
+    }
+
+
+EQUATION_3 = Theorem(
+    id="asoodeh.equation-3",
+    title="Privacy as a divergence",
+    statement=(
+        "A mechanism M is (ε, δ)-differentially private if and only if E_ε(M_x‖M_x') ≤ δ for all neighbours x and x'. "
+        "The divergence is M_x(A) − e^ε M_x'(A) for the event A of all outputs with the density M_x above e^ε M_x'. No "
+        "other event has a larger difference."
+    ),
+    source=Source("asoodeh2021", "Section II-B, (3)"),
+    status=Status.PROVED,
+    conditions=(
+        Condition("all-neighbours", "every two of the data sets are neighbours, and the list has all of them"),
+    ),
+    inputs=NeighbouringOutputs,
+    formula=privacy_of_outputs,
+    examples=({"epsilon": 0.5, "output_distributions": ((0.75, 0.25), (0.25, 0.75), (0.5, 0.5))},),
+)
+
+
+# A chain of channels, (8) -------------------------------------------------------------------------------------------
+@request
+class ChannelChain(TwoLaws):
+    """Two distributions, and channels that both of them pass through one after another."""
+
+    epsilon: PrivacyLoss
+    channels: Annotated[tuple[Channel, ...], CHANNELS]
+
+    def check(self) -> None:
+        """Check the distributions, the number of channels, and that each channel takes the outputs of the previous one.
+
+        Raises:
+            InvalidInput: there are more than 100 channels, or one does not fit.
+        """
+        super().check()
+        if len(self.channels) > MOST_CHANNELS:
+            raise InvalidInput.at("/channels", "are too many", allowed=f"at most {MOST_CHANNELS}")
+        outcomes = len(self.first)
+        for index, channel in enumerate(self.channels):
+            check_kernel(f"/channels/{index}", channel, outcomes)
+            check_law(f"/channels/{index}/0", channel[0], len(channel[0]))
+            outcomes = len(channel[0])
+
+
+def divergence_after_channels(inputs: ChannelChain) -> Outputs:
+    """Compute the bound on E_ε of two distributions after a chain of channels, and E_ε itself.
+
+    Args:
+        inputs: the distributions μ_t and μ'_t after the step that differs, ε, and the channels of all later steps.
+
+    Returns:
+        `divergence` is E_ε(μ_t‖μ'_t) and `contraction` the product of the channels' coefficients η_ε. Their product
+        `divergence_bound` is the right side of (8). `last_divergence` is E_ε after the last channel, the left side.
+    """
+    first, second = normalise(inputs.first), normalise(inputs.second)
+    divergence, contraction = hockey_stick(first, second, inputs.epsilon), 1.0
+    for channel in inputs.channels:
+        contraction *= worst_pair([normalise(row) for row in channel], inputs.epsilon).divergence
+        first, second = apply_channel(first, channel), apply_channel(second, channel)
+    return {
+        "divergence": divergence,
+        "contraction": contraction,
+        "divergence_bound": divergence * contraction,
+        "last_divergence": hockey_stick(first, second, inputs.epsilon),
+    }
+
+
+EQUATION_8 = Theorem(
+    id="asoodeh.equation-8",
+    title="A chain of channels multiplies their contractions",
+    statement=(
+        "Two runs differ in step t, and all later steps j are the same channels K_j with the coefficients η_ε(K_j). "
+        "After the last step T, E_ε(μ_T‖μ'_T) ≤ E_ε(μ_t‖μ'_t) Π_{j>t} η_ε(K_j). Here μ_t and μ'_t are the "
+        "distributions of the two models after step t."
+    ),
+    source=Source("asoodeh2021", "Section III-A, (8)"),
+    status=Status.PROVED,
+    conditions=(COMMON_KERNEL,),
+    inputs=ChannelChain,
+    formula=divergence_after_channels,
+    examples=(
+        {
+            "first": (0.75, 0.25),
+            "second": (0.25, 0.75),
+            "epsilon": 0.25,
+            "channels": (((0.75, 0.25), (0.25, 0.75)), ((0.5, 0.25, 0.25), (0.125, 0.25, 0.625))),
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (EQUATION_3, EQUATION_8)

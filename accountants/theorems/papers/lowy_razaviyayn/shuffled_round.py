@@ -1,0 +1,97 @@
+"""One shuffled round of Lowy and Razaviyayn as numbers: ε^r of (39), and the δ̃ that counts the reports' own δ₀."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilond.accountants.theorem import Reading
+
+LN10 = math.log(10.0)
+
+
+def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: float) -> float:
+    """Compute the largest ε₀ of Theorem F.2, ln(N/(16 ln(2/δ)))/n. If it is negative, no ε₀ is allowed.
+
+    Args:
+        clients: number N of clients.
+        samples_per_client: number n of records of a client.
+        log_delta: ln δ; for δ ≥ 1, which the theorem excludes, the result is −∞.
+    """
+    if log_delta >= 0.0:
+        return -math.inf
+    return (math.log(clients) - math.log(16.0 * (math.log(2.0) - log_delta))) / samples_per_client
+
+
+def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: float) -> float:
+    """Compute the log of the δ of two distributions, each within total variation distance t of a member of a pair.
+
+    If the pair is (ε, δ)-indistinguishable, they are (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6).
+
+    Args:
+        epsilon: ε of the pair.
+        log_delta: ln δ of the pair.
+        log_distance: ln t; −∞ for t = 0.
+    """
+    if log_distance == -math.inf:
+        return log_delta
+    return float(np.logaddexp(log_delta, float(np.logaddexp(0.0, epsilon)) + log_distance))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffledRound:
+    """A shuffled round of N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+
+    Attributes:
+        clients, samples_per_client: number N of clients, and number n of records of each.
+        local_epsilon, local_log_delta: ε₀ and ln δ₀ of a report for each record of its client; −∞ for δ₀ = 0.
+    """
+
+    clients: int
+    samples_per_client: int
+    local_epsilon: float
+    local_log_delta: float
+
+    def epsilon(self, log_delta: float) -> float:
+        """Compute (39) of the paper, ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)]; ∞ on overflow."""
+        log_ratio = self.samples_per_client * self.local_epsilon - math.log(self.clients)  # ln(e^{nε₀}/N)
+        if log_ratio > 600.0:
+            return math.inf
+        ratio, log_term = math.exp(log_ratio), max(math.log(4.0) - log_delta, 0.0)
+        factor = 8.0 * math.sqrt(ratio * log_term) + 8.0 * ratio
+        return math.log1p(math.tanh(0.5 * self.local_epsilon) * factor)
+
+    def log_distance(self, *, sharp: bool = False) -> float:
+        """Compute the logarithm of the total variation distance to a round with δ₀ = 0.
+
+        It is 2Nn e^{(n−1)ε₀} δ₀, or the sharper N(n e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀.
+        """
+        n, epsilon = self.samples_per_client, self.local_epsilon
+        log_group = math.log(n) + (n - 1) * epsilon
+        if sharp:
+            log_factor = float(np.logaddexp(log_group, -n * epsilon - math.log(2.0)))
+        else:
+            log_factor = log_group + math.log(2.0)
+        return math.log(self.clients) + log_factor + self.local_log_delta
+
+    def log_delta(self, log_delta: float, *, reading: Reading = "corrected", sharp: bool = False) -> float:
+        """Compute ln δ̃ of the round, where δ̃ also counts the δ₀ of the reports.
+
+        Args:
+            log_delta: ln δ at which `epsilon` is computed, without the reports' own δ₀.
+            reading: `printed` has δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀. `corrected` multiplies the second term by e^{ε^r} + 1
+                (erratum E-20).
+            sharp: if true, the sharper distance of `log_distance` is used.
+        """
+        distance = self.log_distance(sharp=sharp)
+        if reading == "printed":
+            return float(np.logaddexp(log_delta, distance))
+        epsilon = self.epsilon(log_delta)
+        return transferred_log_delta(epsilon=epsilon, log_delta=log_delta, log_distance=distance)
+
+
+def log10(delta: float) -> float:
+    """Compute log10 of a δ that may be 0."""
+    return math.log10(delta) if delta > 0.0 else -math.inf

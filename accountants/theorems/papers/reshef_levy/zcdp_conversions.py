@@ -1,0 +1,170 @@
+"""From zero-concentrated differential privacy to (ε, δ) and back: Lemma 2.6 of Reshef and Levy, and the best one.
+
+A μ-Gaussian differentially private mechanism is μ²/2-zCDP. Both conversions use the Rényi divergences of zCDP only. The
+best one is that of Canonne, Kamath and Steinke. The paper writes ρ for μ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from epsilond.accountants.numerics.outward import raise_by_units
+from epsilond.accountants.numerics.root_search import brent_root
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray
+from epsilond.accountants.profiles.concentrated import concentrated_log_delta
+
+MOST_NEWTON_STEPS = 100
+"""Largest number of Newton steps; a bracket that is halved in every step reaches the last digit."""
+
+_SMALL_LOG_MU = -100.0
+"""Largest ln μ for which the form for small μ is used; it exceeds the bound by less than μ in log δ."""
+
+_MOST_LOG_MU = 40.0
+"""Largest ln μ of the search; δ is 1 there at every ε ≤ 1e9."""
+
+_MOST_LOG_RATIO = 300.0
+"""Largest ln(ε/μ) whose square is a double; beyond it δ is below e^(−e^600)."""
+
+
+def lemma_epsilon(*, mu: float, log_delta: float) -> float:
+    """Compute ε = μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 from the Gaussian DP parameter μ (the paper's ρ), rounded up."""
+    return raise_by_units(mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)), 6.0)
+
+
+def lemma_order(*, mu: float, log_delta: float) -> float:
+    """Compute the Rényi order α* = 1 + √(2 ln(1/δ))/ρ that Lemma 2.6 uses; infinite at ρ = 0."""
+    return 1.0 + math.sqrt(-2.0 * log_delta) / mu if mu > 0.0 else math.inf
+
+
+def lemma_mu(*, epsilon: float, log_delta: float) -> float:
+    """Compute ρ = 2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))), the inverse of Lemma 2.6."""
+    return 2.0 * epsilon / (math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta))
+
+
+def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
+    """Compute the least ε ≥ 0 at which every μ²/2-zCDP mechanism is (ε, δ), by the best Rényi order, elementwise.
+
+    With ρ = μ²/2 and the best order 1 + b, ε = (b + 1)ρ + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b. Every b gives a
+    valid bound, so b need not be exact.
+
+    Args:
+        mu: μ in (0, 1e4].
+        log_delta: ln δ in [−1e10, 0).
+    """
+    log_inverse_deltas = -np.asarray(log_delta, dtype=np.float64)
+    mu, log_inverse_delta = np.broadcast_arrays(np.asarray(mu, dtype=np.float64), log_inverse_deltas)
+    rho = 0.5 * mu * mu
+    b = np.exp(_log_best_order(rho, log_inverse_delta))
+    epsilon = (b + 1.0) * rho + (log_inverse_delta - np.log1p(b)) / b - np.log1p(1.0 / b)
+    return np.asarray(np.maximum(epsilon, 0.0))
+
+
+def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArray:
+    """Solve ρb² + ln(1 + b) = ln(1/δ) for ln b, elementwise; 1 + b is the best Rényi order for ρ-zCDP at δ.
+
+    Newton's method is applied in ln b. A step that leaves the bracket of the root is replaced by bisection. At the
+    lower end of the first bracket, each term on the left is at most ln(1/δ)/2. At the upper end, one is ln(1/δ).
+
+    Args:
+        rho: parameter ρ > 0 of zCDP.
+        log_inverse_delta: ln(1/δ) > 0.
+    """
+    low = np.minimum(0.5 * np.log(0.5 * log_inverse_delta / rho), _log_expm1(0.5 * log_inverse_delta))
+    high = np.minimum(0.5 * np.log(log_inverse_delta / rho), _log_expm1(log_inverse_delta))
+    log_b = 0.5 * (low + high)
+    for _ in range(MOST_NEWTON_STEPS):
+        b = np.exp(log_b)
+        excess = rho * b * b + np.log1p(b) - log_inverse_delta
+        low = np.where(excess <= 0.0, log_b, low)
+        high = np.where(excess > 0.0, log_b, high)
+        slope = 2.0 * rho * b * b + b / (1.0 + b)
+        newton_step = log_b - excess / slope
+        is_inside = (newton_step > low) & (newton_step < high)
+        new_log_b = np.where(is_inside, newton_step, 0.5 * (low + high))
+        if np.all(np.abs(new_log_b - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
+            break
+        log_b = new_log_b
+    return log_b
+
+
+def _log_expm1(x: FloatArray) -> FloatArray:
+    """Compute ln(e^x − 1) for x > 0, elementwise."""
+    return np.asarray(
+        np.where(x > 1.0, x + np.log1p(-np.exp(-np.maximum(x, 1.0))), np.log(np.expm1(np.minimum(x, 1.0))))
+    )
+
+
+def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
+    """Compute the largest μ at which every mechanism with μ²/2-zCDP is (ε, δ), rounded down.
+
+    Args:
+        epsilon: ε, in nats.
+        log_delta: natural logarithm of δ.
+
+    Returns:
+        A lower bound of μ; 0 if the largest μ is below every positive double.
+    """
+
+    def excess(log_mu: float) -> float:
+        """Return an upper bound of log δ at ε, minus the requested log δ, plus a margin for rounding errors."""
+        if log_mu < _SMALL_LOG_MU:
+            upper_log_delta = _small_log_delta(log_mu, epsilon)
+        else:
+            upper_log_delta = float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), np.asarray(epsilon)))
+        return upper_log_delta - log_delta + 64 * UNIT_ROUNDOFF * (1.0 - log_delta)
+
+    start = math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), math.ulp(0.0)))
+    bracket = _bracket_root(excess, start)
+    if bracket is None:
+        return 0.0
+    root = brent_root(excess, *bracket, absolute=1e-15, relative=8.9e-16)
+    return math.exp(root) * (1.0 - 16 * UNIT_ROUNDOFF * (1.0 + abs(root)))
+
+
+def _bracket_root(excess: Callable[[float], float], start: float) -> tuple[float, float] | None:
+    """Return two ln μ between which an increasing function changes its sign, by steps of doubling size from a start.
+
+    Args:
+        excess: increasing function of ln μ; it is positive at `_MOST_LOG_MU`.
+        start: first ln μ.
+
+    Returns:
+        The bracket, or None if the function is positive at the smallest positive double already.
+    """
+    smallest = math.log(math.ulp(0.0))
+    step = 0.5
+    low = high = max(start, smallest)
+    while excess(low) > 0.0:
+        if low == smallest:
+            return None
+        low = max(low - step, smallest)
+        step *= 2.0
+    while excess(high) <= 0.0:
+        low, high = high, min(high + step, _MOST_LOG_MU)
+        step *= 2.0
+    return low, high
+
+
+def _small_log_delta(log_mu: float, epsilon: float) -> float:
+    """Return an upper bound of log δ at ε for every ρ-zCDP mechanism with a small ρ = μ²/2.
+
+    The Rényi order 1 + b gives the bound b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), for every b > 0. Let b = β/μ
+    and t = ε/μ. As (b + 1) log(1 + 1/b) ≥ 1, the bound is at most log μ + β²/2 − βt − log β − 1 + βμ/2. Without βμ/2,
+    it is least where β² − βt = 1. There it is log μ − β²/2 − log β + βμ/2, at most μ/2 above the best one.
+
+    Args:
+        log_mu: ln μ, so small that μ itself may underflow.
+        epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        The bound; −∞ if ln(ε/μ) exceeds `_MOST_LOG_RATIO`, where δ is far below every double.
+    """
+    log_ratio = math.log(epsilon) - log_mu if epsilon > 0.0 else -math.inf
+    if log_ratio > _MOST_LOG_RATIO:
+        return -math.inf
+    ratio = math.exp(log_ratio)
+    beta = 0.5 * (ratio + math.hypot(ratio, 2.0))
+    return log_mu - 0.5 * beta * beta - math.log(beta) + 0.5 * beta * math.exp(log_mu)

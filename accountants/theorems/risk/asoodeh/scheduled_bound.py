@@ -1,0 +1,273 @@
+"""Excess risk of Algorithm 1 of Asoodeh et al. for any step sizes and noises, with explicit constants.
+
+Step t is W_t = Π(W_{t−1} − η_t g_t). The mean g_t of m new gradients has noise of variance σ_t²/m per coordinate, so
+E‖g_t‖² ≤ s_t² = L² + dσ_t²/m. F is the population risk with minimiser w* in the ball of radius ρ. It is λ-strongly
+convex, λ ≥ 0. Let A_t = E‖W_t − w*‖² ≤ 4ρ². Strong convexity gives
+
+    A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t²,                                                               (a)
+    2η_t E(F(W_{t−1}) − F*) ≤ (1 − λη_t) A_{t−1} − A_t + η_t²s_t².                                            (b)
+
+The proof adds an imaginary step without noise after the last one, of size η_T. Let e_t = η_{t+1} and r_t = s_{t+1} for
+t < T, e_T = η_T and r_T = L.
+
+- Stop after a uniform step of the last k, the first of which is a. Dividing (b) by 2e_t and summing gives:
+  (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
+- Stop after the last step, e not increasing. Let S_k be the mean of e_t E(F(W_t) − F*) over the last k models. As
+  e_{T−k} ≥ e_t, S_k − S_{k+1} is at most Σ_{t≥T−k} e_t E(F(W_t) − F(W_{T−k}))/(k(k + 1)). With W_{T−k} in place of w*,
+  (b) bounds this sum by Σ_{t≥T−k} e_t²r_t²/2. The sum over k is F* + (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})].
+- Stop after the last step, λ > 0. (a) from A_0 = 4ρ² bounds A_T, and E F(W_T) − F* ≤ L√A_T. It is at most βA_T/2 if F
+  is β-smooth with ∇F(w*) = 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.federation import read_member
+from epsilond.accountants.formula import in_doubles
+from epsilond.accountants.numerics.outward import raise_by_units
+from epsilond.accountants.numerics.power_sums import harmonic
+from epsilond.accountants.numerics.special import FloatArray
+from epsilond.accountants.quantities import (
+    CONVEXITY_WITHIN_SMOOTHNESS,
+    RATIOS,
+    SMOOTHNESS,
+    Checks,
+    Dimension,
+    Lipschitz,
+    ParticipantFields,
+    StrongConvexity,
+    request,
+)
+from epsilond.accountants.quantities.algorithms import NOISE_SCHEDULE, STEP_SCHEDULE, Radius
+from epsilond.accountants.schedules import Constant, Explicit, InverseTime, Schedule, demand_length
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.asoodeh.convex_bound import CONVEX_STOPS, STOPS
+
+MOST_STEPS = 10**6
+"""Largest number of steps whose terms are added one by one; more steps are bounded in closed form."""
+ROUNDING_UNITS = 4096.0
+"""Bound of the relative rounding error of a bound, in units of roundoff."""
+KINDS = {"constant": Constant, "inverse-time": InverseTime, "explicit": Explicit}
+"""Class of a schedule, by the name of its kind."""
+GROWTH = 1.0 + 2.0**-50
+"""Factor that exceeds the rounding of one step of the recursion (a)."""
+
+
+@request
+class ScheduledRun(ParticipantFields):
+    """One pass over n users, m in each step, with a step size and a noise for every step; no noise if it is absent."""
+
+    scale: ClassVar = RATIOS
+
+    dimension: Dimension
+    lipschitz: Lipschitz
+    radius: Radius
+    strong_convexity: StrongConvexity = 0.0
+    smoothness: Annotated[float | None, SMOOTHNESS] = None
+    step_schedule: Annotated[Schedule, STEP_SCHEDULE]
+    noise_schedule: Annotated[Schedule | None, NOISE_SCHEDULE] = None
+    stops: Annotated[int | None, STOPS] = None
+
+    checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
+
+    def check(self) -> None:
+        """Check that lists have one value for each step, and that the run can stop after so many steps.
+
+        Raises:
+            InvalidInput: a list has another length, or `stops` exceeds the number of steps.
+        """
+        for name in ("step_schedule", "noise_schedule"):
+            schedule: object = getattr(self, name)
+            if isinstance(schedule, Mapping):  # built from the members of a JSON body
+                read_member(self, name, KINDS.get(str(schedule.get("kind")), Constant))
+        demand_length(self.step_schedule, self.steps, at="/step_schedule")
+        if self.noise_schedule is not None:
+            demand_length(self.noise_schedule, self.steps, at="/noise_schedule")
+        if self.possible_stops > self.steps:
+            raise InvalidInput.at("/stops", "cannot exceed the steps of the pass", allowed=f"≤ {self.steps}")
+
+    @property
+    def steps(self) -> int:
+        """Number T = ⌊n/m⌋ of steps."""
+        return self.clients // self.participants
+
+    @property
+    def possible_stops(self) -> int:
+        """Number k of last steps after which the run may stop."""
+        return self.steps if self.stops is None else self.stops
+
+    def moments(self, first: int, last: int) -> FloatArray:
+        """Return s_t² = L² + dσ_t²/m of the steps first, …, last."""
+        squares = np.full(last - first + 1, self.lipschitz**2)
+        if self.noise_schedule is None:
+            return squares
+        stds = self.noise_schedule.at(first, last)
+        return np.asarray(squares + self.dimension / self.participants * stds * stds)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The sizes e_t and moments r_t² of the steps that follow the models W_first, …, W_T, the last step imaginary."""
+
+    sizes: FloatArray
+    moments: FloatArray
+
+    @classmethod
+    def of(cls, run: ScheduledRun, first: int) -> Window:
+        """Return the window from the model W_first on."""
+        steps = run.steps
+        sizes = np.append(run.step_schedule.at(first + 1, steps), run.step_schedule.at(steps, steps))
+        moments = np.append(run.moments(first + 1, steps), run.lipschitz**2)
+        return cls(sizes, moments)
+
+
+def stop_bound(run: ScheduledRun) -> float:
+    """Return the bound on the excess risk after a uniform step of the last k."""
+    stops, steps = run.possible_stops, run.steps
+    first = steps - stops + 1
+    if stops > MOST_STEPS:
+        return _long_stop_bound(run, first)
+    window = Window.of(run, first)
+    inverses = 1.0 / window.sizes
+    growth = np.maximum(np.diff(inverses) - run.strong_convexity, 0.0)
+    slopes = max(float(inverses[0]) - run.strong_convexity, 0.0) + float(np.sum(growth))
+    noise = float(np.sum(window.sizes * window.moments))
+    return 2.0 * run.radius**2 * slopes / stops + 0.5 * noise / stops
+
+
+def _long_stop_bound(run: ScheduledRun, first: int) -> float:
+    """Return an upper bound on that of `stop_bound` in closed form, for a constant or inverse-time schedule.
+
+    Args:
+        run: the run. All noises are replaced by that of step first + 1, the largest of these.
+        first: the first step after which the run may stop.
+    """
+    stops, steps = run.possible_stops, run.steps
+    moment = float(run.moments(first + 1, first + 1)[0])
+    schedule = run.step_schedule
+    if isinstance(schedule, InverseTime):
+        rise = max(1.0 / schedule.scale - run.strong_convexity, 0.0)
+        slopes = max((first + 1.0) / schedule.scale - run.strong_convexity, 0.0) + (stops - 1.0) * rise
+        sizes = schedule.scale * (math.log1p((steps - first) / first) + 1.0 / steps)
+    else:
+        step_size = schedule.least(1)
+        slopes, sizes = max(1.0 / step_size - run.strong_convexity, 0.0), stops * step_size
+    return 2.0 * run.radius**2 * slopes / stops + 0.5 * moment * sizes / stops
+
+
+def last_bound(run: ScheduledRun) -> float:
+    """Return the bound on the excess risk of the last model by suffix means; infinite if step sizes increase."""
+    steps = run.steps
+    if steps > MOST_STEPS:
+        return _long_last_bound(run)
+    window = Window.of(run, 1)
+    if np.any(np.diff(window.sizes) > 0.0):
+        return math.inf
+    ages = np.maximum(np.arange(steps - 1, -1, -1, dtype=np.float64), 1.0)
+    noise = float(np.sum(window.sizes * (window.sizes / window.sizes[-1]) * window.moments / ages))
+    return 2.0 * run.radius**2 / (float(window.sizes[-1]) * steps) + 0.5 * noise
+
+
+def _long_last_bound(run: ScheduledRun) -> float:
+    """Return an upper bound on that of `last_bound` in closed form, for a constant or inverse-time schedule.
+
+    All noises are replaced by that of the second step, the largest of these. Let η_t = c/t. The sum over t of
+    1/((t + 1)² max{1, T − t}) is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for the others.
+    """
+    steps, schedule = run.steps, run.step_schedule
+    moment = float(run.moments(2, 2)[0])
+    if isinstance(schedule, InverseTime):
+        early = 2.0 * (math.pi**2 / 6.0 - 1.0)
+        noise = schedule.scale * moment * (early + 4.0 * (1.0 + harmonic(steps)) / steps)
+        return 2.0 * run.radius**2 / schedule.scale + 0.5 * noise
+    step_size = schedule.least(1)
+    return 2.0 * run.radius**2 / (step_size * steps) + 0.5 * step_size * moment * (1.0 + harmonic(steps - 1))
+
+
+def squared_distance(run: ScheduledRun) -> float:
+    """Return the bound on E‖W_T − w*‖² by the recursion (a), which begins `MOST_STEPS` steps before the end."""
+    steps, curvature, largest = run.steps, run.strong_convexity, 4.0 * run.radius**2
+    has_one_noise = run.noise_schedule is None or run.noise_schedule.constant is not None
+    step_size = run.step_schedule.constant
+    if step_size is not None and has_one_noise:
+        moment = float(run.moments(1, 1)[0])
+        contraction = 2.0 * curvature * step_size
+        if contraction >= 1.0:
+            return min(largest, step_size * step_size * moment)
+        log_power = steps * math.log1p(-contraction)
+        terms = -math.expm1(log_power) / contraction if contraction > 0.0 else float(steps)
+        return min(largest, math.exp(log_power) * largest + step_size * step_size * moment * terms)
+    first = max(steps - MOST_STEPS, 0) + 1
+    sizes, moments = run.step_schedule.at(first, steps), run.moments(first, steps)
+    shares = np.maximum(1.0 - 2.0 * curvature * sizes * (1.0 - 2.0**-50), 0.0)
+    distance = largest
+    for share, added in zip(shares.tolist(), (sizes * sizes * moments).tolist(), strict=True):
+        distance = min((share * distance + added) * GROWTH, largest)
+    return distance
+
+
+@in_doubles
+def scheduled_risk(run: ScheduledRun) -> Outputs:
+    """Bound the excess risk of the model after a random step and after the last step, for any schedules.
+
+    Returns:
+        `steps`, T. `excess_risk_at_random_stop`, after a uniform step of the last k. `excess_risk_of_last`, the least
+        bound on the last model; infinite if F is not strongly convex and step sizes increase. With a smoothness β,
+        `excess_risk_of_last_if_interior` is at most β/2 times the bound on E‖W_T − w*‖². All bounds are rounded up.
+    """
+    last = last_bound(run)
+    outputs: dict[str, float] = {}
+    if run.strong_convexity > 0.0:
+        square = squared_distance(run)
+        last = min(last, run.lipschitz * math.sqrt(square))
+        if run.smoothness is not None:
+            outputs["excess_risk_of_last_if_interior"] = min(last, 0.5 * run.smoothness * square)
+    outputs |= {"excess_risk_at_random_stop": stop_bound(run), "excess_risk_of_last": last}
+    return {"steps": run.steps, **{name: raise_by_units(value, ROUNDING_UNITS) for name, value in outputs.items()}}
+
+
+INTERIOR = Condition(
+    "interior-minimiser",
+    "the gradient of the population risk is 0 at its minimiser over the ball; only the bound by smoothness needs this",
+)
+LOSS = Condition(
+    "strongly-convex-loss", "every record's loss is convex and L-Lipschitz, and the population risk λ-strongly convex"
+)
+SCHEDULED_STOPS = Theorem(
+    id="epsilond.one-pass-scheduled-excess-risk",
+    title="One pass of noisy projected SGD with any schedules: the risk, with constants",
+    statement=(
+        "A pass over n users in batches of m takes T steps of sizes η_t with noises σ_t on a ball of radius ρ. Let e_t "
+        "= η_{t+1} and r_t² = L² + dσ_{t+1}²/m for t < T, and e_T = η_T, r_T = L. After a uniform step of the last k, "
+        "from a on, E F − F* is at most (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{t>a} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{t≥a} e_t "
+        "r_t²/(2k). After the last step of a schedule that does not increase, it is at most (1/e_T)[2ρ²/T + Σ_t e_t² "
+        "r_t²/(2 max{1, T − t})]. For λ > 0 it is also at most L√A_T with A_t = max{1 − 2λη_t, 0} A_{t−1} + η_t²(L² + "
+        "dσ_t²/m) and A_0 = 4ρ²"
+    ),
+    source=Source("epsilond", "accountants/theorems/risk/asoodeh/scheduled_bound.py"),
+    status=Status.PROVED,
+    conditions=(LOSS, *CONVEX_STOPS.conditions[1:], INTERIOR),
+    inputs=ScheduledRun,
+    formula=scheduled_risk,
+    examples=(
+        {
+            "clients": 1000,
+            "participants": 10,
+            "dimension": 5,
+            "lipschitz": 1.0,
+            "radius": 1.0,
+            "strong_convexity": 0.5,
+            "smoothness": 1.0,
+            "step_schedule": {"kind": "inverse-time", "scale": 2.0},
+            "noise_schedule": {"kind": "constant", "value": 0.5},
+        },
+    ),
+)
+THEOREMS: tuple[Theorem, ...] = (SCHEDULED_STOPS,)

@@ -1,0 +1,27 @@
+"""Search for the weight of the shared part of a model that minimises a bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from epsilond.accountants.numerics.minimum import golden_section
+
+
+def grid_minima(bound: Callable[[float], float], low: float, high: float, intervals: int) -> list[float]:
+    """Return two candidates for the α that minimises a bound: the best point of a grid, and its refinement.
+
+    The grid is uniform in log α. A golden section search refines its best point between both neighbours.
+
+    Args:
+        bound: the bound as a function of α.
+        low: smallest log α of the grid.
+        high: largest log α of the grid.
+        intervals: number of intervals of the grid.
+    """
+    grid = [low + (high - low) * index / intervals for index in range(intervals + 1)]
+    values = [bound(math.exp(log_alpha)) for log_alpha in grid]
+    best_index = values.index(min(values))
+    left, right = grid[max(best_index - 1, 0)], grid[min(best_index + 1, intervals)]
+    refined = golden_section(lambda log_alpha: bound(math.exp(log_alpha)), left, right, width=0.0, most=24)
+    return [math.exp(refined), math.exp(grid[best_index])]

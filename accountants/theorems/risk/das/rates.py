@@ -1,0 +1,232 @@
+"""Das et al., (85) and Remark 3: FedAvg at any step size, and its bound compared with that of DP-NormFedAvg."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, ClassVar
+
+from epsilond.accountants.formula import in_doubles
+from epsilond.accountants.quantities import (
+    ANY_SCALE,
+    InitialDistance,
+    ParticipantFields,
+    Rounds,
+    Smoothness,
+    StepSize,
+    request,
+)
+from epsilond.accountants.quantities.algorithms import (
+    CLIENT_OPTIMUM_DISTANCE,
+    COMPRESSION,
+    QuasarConvexity,
+)
+from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.das.convergence import (
+    FULL_GRADIENTS,
+    FULL_STEPS,
+    QUASAR_CONVEX,
+    UNIFORM_CLIENTS,
+    FedAvgInputs,
+    error_factor,
+    variance_constant,
+)
+from epsilond.accountants.verdict import Verdict
+
+_TESTS = "tests/theorems/risk/das/test_rates.py"
+
+
+# FedAvg at any step size, (85) --------------------------------------------------------------------------------------
+@request
+class FedAvgAtStep(FedAvgInputs):
+    """A run of FedAvg with the step size η of the clients."""
+
+    step_size: StepSize
+
+
+def largest_step(inputs: FedAvgInputs) -> float:
+    """Return the largest step size for which (85) is proved, min{ζ/(2L), 1/(4LE), ζ/(cLE)}.
+
+    In a round r of n clients take part, and c is the larger of 2 + 23(n − r)/(r(n − 1)) and 64n(r − 1)/(r(n − 1)).
+
+    Args:
+        inputs: the run, with smoothness L, quasar-convexity ζ and E local steps.
+    """
+    clients, drawn = inputs.clients, inputs.participants
+    by_selection = 64.0
+    if drawn < clients:
+        scale = drawn * (clients - 1)
+        by_selection = max(2.0 + 23.0 * (clients - drawn) / scale, 64.0 * clients * (drawn - 1) / scale)
+    in_steps = min(0.25, inputs.quasar_convexity / by_selection) / inputs.local_steps
+    return min(0.5 * inputs.quasar_convexity, in_steps) / inputs.smoothness
+
+
+@in_doubles
+def fedavg_at_step(inputs: FedAvgAtStep) -> Outputs:
+    """Return the bound of (85) on the mean over the rounds of the squared gradient norm of FedAvg.
+
+    It is 32L/(ηζE) (a²/K + b²) with K rounds of E local steps and a = `initial_distance`. The root mean square of the
+    distances of the clients' minimisers is b = `client_optimum_distance`.
+
+    Returns:
+        The bound and its two terms, with the largest step size of the proof.
+    """
+    scale = 32.0 * inputs.smoothness / (inputs.step_size * inputs.quasar_convexity * inputs.local_steps)
+    start = scale * inputs.initial_distance**2 / inputs.rounds
+    optima = scale * inputs.client_optimum_distance**2
+    return {
+        "squared_gradient_norm": start + optima,
+        "start_term": start,
+        "client_optima_term": optima,
+        "largest_step_size": largest_step(inputs),
+    }
+
+
+EQUATION_85 = Theorem(
+    id="das.equation-85",
+    title="Convergence of FedAvg at any step size",
+    statement=(
+        "The mean of E‖∇f(w_k)‖² over K rounds of FedAvg is at most (32L/(ηζE)) (‖w₀ − w*‖²/K + (1/n) Σ ‖w*_i − w*‖²). "
+        "The n losses are L-smooth and ζ-quasar-convex with minimisers w*_i, and clients take E steps of size η. "
+        "With r clients in a round, η is at most ζ/(2L), 1/(4LE) and ζ/(cLE). Here c is the larger of "
+        "2 + 23(n − r)/(r(n − 1)) and 64n(r − 1)/(r(n − 1))."
+    ),
+    source=Source("das2021", "Appendix D, Equation (85)"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "short-steps",
+            "the step size η is at most ζ/(2L), 1/(4LE) and ζ/(cLE), with the constant c of the draw of clients",
+            lambda inputs: Sides.at_most(inputs.step_size, largest_step(inputs)),
+        ),
+        QUASAR_CONVEX,
+        FULL_STEPS,
+        UNIFORM_CLIENTS,
+    ),
+    inputs=FedAvgAtStep,
+    formula=fedavg_at_step,
+    examples=(
+        {
+            "smoothness": 2.0,
+            "quasar_convexity": 0.5,
+            "initial_distance": 3.0,
+            "client_optimum_distance": 0.25,
+            "rounds": 400,
+            "local_steps": 20,
+            "participants": 25,
+            "clients": 50,
+            "step_size": 0.00015625,
+        },
+    ),
+)
+
+
+# Two rates compared, Remark 3 ---------------------------------------------------------------------------------------
+@request
+class TwoRates(ParticipantFields):
+    """A federation on which DP-NormFedAvg and FedAvg run for K rounds, each with the step sizes of its theorem.
+
+    `compression` is the mean squared error γ of a message of DP-NormFedAvg; 0 is NormFedAvg.
+    """
+
+    scale: ClassVar = ANY_SCALE
+
+    smoothness: Smoothness
+    quasar_convexity: QuasarConvexity
+    initial_distance: InitialDistance
+    client_optimum_distance: Annotated[float, CLIENT_OPTIMUM_DISTANCE] = 0.0
+    rounds: Rounds
+    compression: Annotated[float, COMPRESSION] = 0.0
+
+
+@in_doubles
+def compare_rates(inputs: TwoRates) -> Outputs:
+    """Return the bounds of Theorems 2 and 4 on one federation, their ratio, and its range over all federations.
+
+    Let a = `initial_distance`/√K, b = `client_optimum_distance` and g = √(1 + γ/r). The bounds are (6L/ζ)(ga + b)
+    and (L/ζ)√(32c̄(a² + b²)). As b is both a mean and a root mean square, it is one distance of all clients.
+
+    Returns:
+        `gradient_norm` is the bound of DP-NormFedAvg, and `fedavg_gradient_norm` the root of that of FedAvg. `ratio` is
+        the first over the second, between `least_ratio` = 6/√(32c̄) and `largest_ratio` = 6√(2 + γ/r)/√(32c̄).
+    """
+    factor = error_factor(inputs.compression, inputs.participants)
+    start, optima = inputs.initial_distance / math.sqrt(inputs.rounds), inputs.client_optimum_distance
+    scale = inputs.smoothness / inputs.quasar_convexity
+    root = math.sqrt(32.0 * variance_constant(clients=inputs.clients, participants=inputs.participants))
+    norm, fedavg_norm = 6.0 * scale * (factor * start + optima), scale * root * math.hypot(start, optima)
+    return {
+        "gradient_norm": norm,
+        "fedavg_gradient_norm": fedavg_norm,
+        "ratio": 6.0 * (factor * start + optima) / (root * math.hypot(start, optima)),
+        "least_ratio": 6.0 / root,
+        "largest_ratio": 6.0 * math.hypot(factor, 1.0) / root,
+    }
+
+
+def _square_rounds(inputs: TwoRates) -> Sides:
+    """Check that the number of rounds is a square; the sides are the root and its floor."""
+    root = math.isqrt(inputs.rounds)
+    return Sides(Verdict.of(root * root == inputs.rounds), math.sqrt(inputs.rounds), float(root))
+
+
+REMARK_3 = Theorem(
+    id="das.remark-3",
+    title="The rates of DP-NormFedAvg and FedAvg compared",
+    statement=(
+        "Remark 3 states the rates O(√d/√K) + O(B) of ‖∇f‖ for DP-NormFedAvg and O(1/K) + O(B²) of ‖∇f‖² for FedAvg. "
+        "Here K is the number of rounds, d the dimension, and B the distance of the clients' minimisers. At a fixed "
+        "mean squared error γ of a message, the bound of Theorem 2 is between 6/√(32c̄) and 6√(2 + γ/r)/√(32c̄) times "
+        "the root of that of Theorem 4. This holds for every K and B, with r clients in a round and the constant c̄ "
+        "of Theorem 4."
+    ),
+    source=Source("das2021", "Remark 3"),
+    status=Status.PROVED,
+    conditions=(
+        Condition(
+            "root-steps",
+            "the clients of DP-NormFedAvg take E = √K local steps, so that the number K of rounds is a square",
+            _square_rounds,
+        ),
+        Condition("one-distance", "the minimisers of all clients are at the same distance B from the common one"),
+        QUASAR_CONVEX,
+        FULL_GRADIENTS,
+        UNIFORM_CLIENTS,
+    ),
+    errata=(
+        Erratum(
+            "D-16",
+            grade=Grade.UNCLEAR,
+            place="Section 5, Remark 3",
+            printed=(
+                "The remark states that both algorithms have the same order in the number K of rounds. It holds the "
+                "penalty of privacy to be the factor √d, for d dimensions."
+            ),
+            truth=(
+                "Both orders agree if the mean squared error γ of a message does not depend on K. For certified noise "
+                "and a fixed ε of all rounds it does. The ε₀ of a round falls as 1/√K, so that γ grows as K and γ/K "
+                "does not fall."
+            ),
+            charitable=(
+                "Without noise (NormFedAvg), or at a fixed ε₀ of a round, the orders agree. With the levels of Theorem "
+                "1 they do as well, but that noise is not private as stated (das.1, D-1)."
+            ),
+            test=f"{_TESTS}::test_certified_noise_grows_with_the_rounds",
+        ),
+    ),
+    inputs=TwoRates,
+    formula=compare_rates,
+    examples=(
+        {
+            "smoothness": 2.0,
+            "quasar_convexity": 0.5,
+            "initial_distance": 3.0,
+            "client_optimum_distance": 0.25,
+            "rounds": 400,
+            "clients": 50,
+            "participants": 25,
+            "compression": 100.0,
+        },
+    ),
+)
+
+THEOREMS: tuple[Theorem, ...] = (EQUATION_85, REMARK_3)

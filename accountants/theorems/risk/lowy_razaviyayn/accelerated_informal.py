@@ -1,0 +1,107 @@
+"""Statements of the main text on accelerated descent: Theorems E.1 and 2.4 of Lowy and Razaviyayn for equal clients.
+
+Constants and some logarithms are hidden, so rounds and risks are orders of magnitude. The complete statements of the
+appendix are in `accelerated_prescriptions.py`, which defines the symbols.
+"""
+
+from __future__ import annotations
+
+import math
+
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
+    AcceleratedPrescription,
+    ReusedRun,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import log_or_minus_infinity
+
+
+def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
+    """Evaluate the statement of the main text for equal clients, in which constants are hidden.
+
+    It is that of Theorem E.1 for smooth losses, equations (28) and (29) of the paper, and that of Theorem 2.4 for other
+    losses, equations (10) and (11).
+
+    Args:
+        run: a federation of equal clients, and the loss.
+        rounds: number R of rounds; None for the prescribed one.
+    """
+    required_rounds = max(_informal_descent_rounds(run), _informal_sampling_rounds(run))
+    return AcceleratedPrescription(
+        rounds=rounds if rounds is not None else smallest_round_count(lambda _: required_rounds),
+        prescribed_rounds=required_rounds,
+        excess_risk=_informal_scale(run),
+        logarithm_argument=_informal_logarithm_argument(run) if run.strong_convexity > 0.0 else math.inf,
+    )
+
+
+def _informal_logarithm_argument(run: ReusedRun) -> float:
+    """Return DμMε²n²/(Ld), the argument of the logarithm in the rounds of the main text for μ > 0."""
+    (group,) = run.federation.groups
+    participants, effective_records = run.federation.participation.mean, group.epsilon * group.samples_per_client
+    scale = run.diameter * run.strong_convexity * participants
+    return scale * effective_records * effective_records / (run.lipschitz * run.dimension)
+
+
+def _informal_descent_rounds(run: ReusedRun) -> float:
+    """Return the order of the rounds after which the optimisation error is at most the cost of privacy.
+
+    The main text of Lowy and Razaviyayn states it without constants. M clients with n records each take part in a
+    round, and their privacy target is (ε, δ). The loss in d dimensions has Lipschitz constant L, smoothness β and
+    strong convexity μ, and D is the diameter of the domain. With l = ln(DμMε²n²/(Ld)), the order is
+
+        smooth, μ = 0:      √(βD√M εn/(L√d)),
+        smooth, μ > 0:      √(β/μ) l,
+        not smooth, μ = 0:  √M εn/√(d ln(1/δ)),
+        not smooth, μ > 0:  √M εn/√(d ln(1/δ)) · l.
+    """
+    (group,) = run.federation.groups
+    participants, effective_records = run.federation.participation.mean, group.epsilon * group.samples_per_client
+    log_factor = 1.0 if run.strong_convexity == 0.0 else log_or_minus_infinity(_informal_logarithm_argument(run))
+    if not run.is_smooth:
+        return math.sqrt(participants / (run.dimension * -group.log_delta)) * effective_records * log_factor
+    if run.strong_convexity > 0.0:
+        return math.sqrt(run.smoothness / run.strong_convexity) * log_factor
+    scaled_curvature = run.smoothness * run.diameter * effective_records / run.lipschitz
+    return math.sqrt(scaled_curvature * math.sqrt(participants / run.dimension))
+
+
+def _informal_sampling_rounds(run: ReusedRun) -> float:
+    """Return the rounds of the main text that average out the sampling of records, up to constants.
+
+    They are ε²n²Φ̂²/(K d ln(1/δ) L²) for n records and batches of K records, and 0 if a round uses all records. Φ̂ is L
+    for a loss that is not smooth.
+    """
+    if not run.leaves_records_out("printed"):
+        return 0.0
+    (group,) = run.federation.groups
+    effective_records = group.epsilon * group.samples_per_client
+    relative_variance = (run.empirical_gradient_std / run.lipschitz) ** 2 if run.is_smooth else 1.0
+    private_dimension = run.dimension * -group.log_delta
+    return effective_records * effective_records * relative_variance / (group.batch_size * private_dimension)
+
+
+def _informal_scale(run: ReusedRun) -> float:
+    """Return the order of the excess risk in the main text: LD √(c/M)/(εn), or L²c/(μ(εn)²M) if μ > 0.
+
+    c is d ln(2/δ) for smooth losses and d ln(1/δ) for others. M clients with n records each take part in a round.
+    """
+    (group,) = run.federation.groups
+    participants, effective_records = run.federation.participation.mean, group.epsilon * group.samples_per_client
+    cost = run.dimension * ((math.log(2.0) if run.is_smooth else 0.0) - group.log_delta)
+    if run.strong_convexity == 0.0:
+        return run.lipschitz * run.diameter * math.sqrt(cost / participants) / effective_records
+    curvature = run.strong_convexity * effective_records * effective_records * participants
+    return run.lipschitz * run.lipschitz * cost / curvature
+
+
+def speedup(run: ReusedRun) -> float:
+    """Return the factor by which Theorem 2.4 needs fewer rounds than earlier results, min{√M εn/√d, MK}.
+
+    It is for convex losses (equation (10) of the paper), and leaves out logarithms. M equal clients take part in a
+    round, each with a batch of K of its n records and the privacy parameter ε.
+    """
+    (group,) = run.federation.groups
+    participants = run.federation.participation.mean
+    effective_records = group.epsilon * group.samples_per_client
+    return min(math.sqrt(participants / run.dimension) * effective_records, participants * group.batch_size)

@@ -1,0 +1,111 @@
+"""The variance and the stability of a run of clients that differ. `unequal_clients.py` derives them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from epsilond.accountants.federation import ClientGroup
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRiskProblem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import (
+    Variance,
+    client_factor,
+    largest_variance,
+    sampling_factor,
+)
+
+
+def unequal_variance(
+    groups: Sequence[ClientGroup],
+    *,
+    participants: float,
+    dimension: int,
+    noise_std: float,
+    used_once: bool = False,
+    **bounds: float,
+) -> Variance:
+    """Return an upper bound on the variance of one averaged noisy gradient, by its parts.
+
+    Args:
+        groups: the clients, with the Lipschitz constants of their weighted losses.
+        participants: M = 1/E[1/M_r] for the number M_r of participants in a round.
+        dimension: number d of coordinates.
+        noise_std: root mean square over clients of the noise per coordinate.
+        used_once: whether every record is used once (a_i = 1/K_i); otherwise batches of the same data are drawn.
+        bounds: `largest_within`, `largest_between` and `largest_total` of `largest_variance`.
+    """
+    if used_once:
+        factors = [1.0 / group.batch_size for group in groups]
+    else:
+        factors = [sampling_factor(population=group.samples_per_client, drawn=group.batch_size) for group in groups]
+    count = sum(group.clients for group in groups)
+    sampling, clients = largest_variance(
+        groups,
+        factors=[factor / participants for factor in factors],
+        between=client_factor(clients=count, participants=participants),
+        **bounds,
+    )
+    return Variance(sampling=sampling, clients=clients, noise=dimension * noise_std * noise_std / participants)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnequalProblem(ExcessRiskProblem):
+    """A run and its loss, with clients that differ, except for the noise, the rounds and the step size.
+
+    The inherited counts of records are the smallest ones, and the Lipschitz constant is the largest.
+
+    Attributes:
+        groups: the clients, with the Lipschitz constants L_i of their weighted losses.
+    """
+
+    groups: tuple[ClientGroup, ...]
+
+    @classmethod
+    def of(cls, groups: Sequence[ClientGroup], **fields: Any) -> UnequalProblem:
+        """Return the problem of groups of clients.
+
+        Args:
+            groups: the clients, with the Lipschitz constants of their weighted losses.
+            fields: the fields of an equal problem that do not follow from the groups. `smoothness` is that of the mean
+                of the weighted losses; it is infinite if the loss is not smooth, and `best_envelope` replaces it.
+                `steepest` is the largest smoothness of one weighted loss, and `strong_convexity` the smallest.
+        """
+        fewest_samples = min(group.samples_per_client for group in groups)
+        smallest_batch = min(group.batch_size for group in groups)
+        return cls(
+            clients=sum(group.clients for group in groups),
+            samples_per_client=fewest_samples,
+            batch_size=smallest_batch,
+            lipschitz=max(group.lipschitz for group in groups),
+            groups=tuple(groups),
+            **fields,
+        )
+
+    def variance(self, noise_std: float) -> Variance:
+        """Return an upper bound on the variance V² of one averaged noisy gradient, by its parts.
+
+        It is mean_i(L_i² max{a_i/M, c}) + d mean_i(σ_i²)/M over clients i, with the factors a_i/M of the sampling of
+        records and c of the sampling of clients.
+
+        Args:
+            noise_std: root mean square over clients of the noise σ_i per coordinate.
+        """
+        return unequal_variance(
+            self.groups, participants=self.participants, dimension=self.dimension, noise_std=noise_std
+        )
+
+    @property
+    def influence(self) -> float:
+        """mean_i(L_i²/n_i)/N, the effect of one record on the expected loss in a round, divided by 2η."""
+        parts = (
+            group.clients / self.clients * group.lipschitz * group.lipschitz / group.samples_per_client
+            for group in self.groups
+        )
+        return math.fsum(parts) / self.clients
+
+    @property
+    def squared_lipschitz(self) -> float:
+        """The mean over clients of L_i²."""
+        return math.fsum(group.clients / self.clients * group.lipschitz**2 for group in self.groups)

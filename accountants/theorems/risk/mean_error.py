@@ -1,0 +1,204 @@
+"""Squared error of a mean that is released with noise: the risk of mean estimation.
+
+Gaussian noise: T rounds release the sum of a random batch of n vectors x_i in the ball of radius C, plus noise of
+standard deviation σ per coordinate. Every sum is divided by the expected batch size b, and the T quotients are
+averaged. The average is unbiased for the mean x̄, and the rounds are independent. So its mean squared error is:
+
+    (V + dσ²)/(b²T),  V the expected squared distance of a batch's sum from b x̄.
+
+V is 0 if a batch has all vectors. For Poisson batches of rate q, V = q(1 − q) Σ‖x_i‖² ≤ b(1 − q)C². For b distinct
+vectors, V = b(n − b)/(n − 1) · (1/n)Σ‖x_i − x̄‖² ≤ b(n − b)/(n − 1) · C². With replacement, V ≤ bC².
+
+Rounded messages: the message of a unit vector u of d coordinates is rounded at random to multiples of 1/s. The
+rounding has no bias, and the noise is symmetric, of standard deviation σ per coordinate. The mean squared error of a
+message is at most d/(4s²) + dσ². The messages of r clients are independent, so their mean has at most 1/r of this
+error.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.formula import formula
+from epsilond.accountants.numerics.outward import round_up
+from epsilond.accountants.quantities import (
+    RATE,
+    SAMPLING,
+    Dimension,
+    Participants,
+    Quantity,
+    Rounds,
+    Sampling,
+)
+from epsilond.accountants.quantities.algorithms import QuantizationLevels
+from epsilond.accountants.quantities.ranges import in_squares_or_zero
+from epsilond.accountants.quantity import LARGEST_COUNT
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+
+RECORDS = Quantity(symbol="n", ge=1, le=LARGEST_COUNT, description="vectors whose mean is released")
+CONTRIBUTION_NORM = in_squares_or_zero("C", "bound on the ℓ2 norm of every vector", "that of the vectors")
+SUM_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of the sum of a batch", "that of the vectors")
+WHOLE = Fraction(1, 10**9)
+"""Relative difference of rate · records from a whole number that counts as rounding of the rate."""
+MESSAGE_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of a message", "that of the update")
+
+
+def whole_batch(*, rate: float, records: int) -> int:
+    """Return the number b of vectors that a batch of a fixed size draws, the whole number at rate · records.
+
+    A sum over b vectors that is divided by another number than b is biased, so that no bound here would hold.
+
+    Args:
+        rate: b over the number of vectors.
+        records: number n of vectors.
+
+    Raises:
+        InvalidInput: rate · records is not a whole number of at least 1, up to the rounding of the rate.
+    """
+    batch = round(Fraction(rate) * records)
+    if batch < 1 or abs(Fraction(rate) * records - batch) > WHOLE * batch:
+        message = f"{rate:.10g} of {records} records is {rate * records:.10g}, and a batch has a whole number of them"
+        raise InvalidInput.at("/rate", message, allowed=f"a multiple of 1/{records}, such as {max(batch, 1) / records}")
+    return batch
+
+
+def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: float) -> Fraction:
+    """Return the largest expected squared distance V of a batch's sum from its expectation.
+
+    Args:
+        sampling: method by which the batch is drawn.
+        records: number n of vectors.
+        batch: expected batch size b.
+        norm: bound C on the norm of every vector.
+    """
+    square = Fraction(norm) ** 2
+    if sampling == "poisson":
+        return batch * (1 - batch / records) * square
+    if sampling == "with-replacement":
+        return batch * square
+    return batch * (records - batch) / max(records - 1, 1) * square
+
+
+@formula(given="T rounds in which a random batch of n vectors is summed with Gaussian noise; their mean is estimated.")
+def noisy_mean(
+    *,
+    sampling: Annotated[Sampling, SAMPLING],
+    records: Annotated[int, RECORDS],
+    rate: Annotated[float, RATE] = 1.0,
+    dimension: Dimension,
+    contribution_norm: Annotated[float, CONTRIBUTION_NORM],
+    noise_std: Annotated[float, SUM_NOISE_STD],
+    rounds: Rounds,
+) -> Outputs:
+    """Return the largest mean squared error of the average of all noisy sums over the expected batch size.
+
+    Args:
+        sampling: method by which batches are drawn.
+        records: number n of vectors.
+        rate: expected batch size over n.
+        dimension: number d of coordinates.
+        contribution_norm: bound C on the norm of every vector.
+        noise_std: standard deviation σ of the noise of a sum, per coordinate.
+        rounds: number T of rounds.
+
+    Returns:
+        `squared_error`, its parts `sampling_term` and `noise_term`, and C², the `squared_error_of_zero`, which the
+        answer 0 has. All are rounded up.
+
+    Raises:
+        InvalidInput: `sampling` is "full" and `rate` is not 1, or a batch of a fixed size is not a whole number.
+    """
+    if sampling == "full" and rate != 1.0:
+        raise InvalidInput.at("/rate", "a full batch has all vectors", allowed="1")
+    has_fixed_size = sampling in ("without-replacement", "with-replacement")
+    batch = Fraction(whole_batch(rate=rate, records=records)) if has_fixed_size else Fraction(rate) * records
+    variance = batch_variance(sampling=sampling, records=records, batch=batch, norm=contribution_norm)
+    noise = dimension * Fraction(noise_std) ** 2
+    scale = batch**2 * rounds
+    return {
+        "squared_error": round_up((variance + noise) / scale),
+        "sampling_term": round_up(variance / scale),
+        "noise_term": round_up(noise / scale),
+        "squared_error_of_zero": round_up(Fraction(contribution_norm) ** 2),
+    }
+
+
+@formula(given="The mean of r clients' unit updates, rounded to a grid of 1/s and sent with noise.")
+def mean_of_messages(
+    *,
+    participants: Participants,
+    dimension: Dimension,
+    quantization_levels: QuantizationLevels,
+    noise_std: Annotated[float, MESSAGE_NOISE_STD],
+) -> Outputs:
+    """Return a bound on the mean squared error of the mean of r messages.
+
+    Args:
+        participants: number r of clients.
+        dimension: number d of coordinates.
+        quantization_levels: grid steps s in a unit.
+        noise_std: standard deviation σ of a message's noise per coordinate, in units of the update.
+
+    Returns:
+        `squared_error`, d/(4s²r) + dσ²/r, and its parts `rounding_term` and `noise_term`, all rounded up.
+        `squared_error_of_zero` is 1, the bound for the estimate 0.
+    """
+    rounding = Fraction(dimension, 4 * quantization_levels**2 * participants)
+    noise = dimension * Fraction(noise_std) ** 2 / participants
+    return {
+        "squared_error": round_up(rounding + noise),
+        "rounding_term": round_up(rounding),
+        "noise_term": round_up(noise),
+        "squared_error_of_zero": 1.0,
+    }
+
+
+BOUNDED_VECTORS = Condition("bounded-vectors", "every vector has ℓ2 norm at most C, as no vector is clipped")
+FRESH_ROUNDS = Condition("fresh-rounds", "batches are drawn afresh in every round, and every sum has fresh noise")
+KNOWN_DIVISOR = Condition("known-divisor", "every sum is divided by the expected batch size, whatever the batch holds")
+UNBIASED_ROUNDING = Condition(
+    "unbiased-rounding",
+    "every client rounds each coordinate of its unit update at random, without bias, and adds its own noise",
+)
+NOISY_MEAN = Theorem(
+    id="epsilond.noisy-mean-error",
+    title="The squared error of a mean from noisy sums of random batches",
+    statement=(
+        "Let T noisy sums of random batches be divided by the expected batch size b and averaged. The mean squared "
+        "error for the mean of all n vectors is (V + dσ²)/(b²T). V is 0 for full batches. It is at most b(1 − b/n)C² "
+        "for Poisson batches. For whole b it is at most bC² with replacement, and b(n − b)C²/(n − 1) without. The "
+        "answer 0 has at most C²"
+    ),
+    source=Source("epsilond", "accountants/theorems/risk/mean_error.py"),
+    status=Status.PROVED,
+    conditions=(BOUNDED_VECTORS, FRESH_ROUNDS, KNOWN_DIVISOR),
+    formula=noisy_mean,
+    examples=(
+        {
+            "sampling": "poisson",
+            "records": 1000,
+            "rate": 0.05,
+            "dimension": 10,
+            "contribution_norm": 1.0,
+            "noise_std": 2.0,
+            "rounds": 100,
+        },
+    ),
+)
+MEAN_OF_MESSAGES = Theorem(
+    id="epsilond.mean-of-messages-error",
+    title="The squared error of the mean of rounded and noisy messages",
+    statement=(
+        "The mean of the messages of r clients has a mean squared error of at most d/(4s²r) + dσ²/r about the mean of "
+        "their d-dimensional unit updates. The updates are rounded to multiples of 1/s, with noise σ per coordinate. "
+        "The answer 0 has an error of at most 1"
+    ),
+    source=Source("epsilond", "accountants/theorems/risk/mean_error.py"),
+    status=Status.PROVED,
+    conditions=(UNBIASED_ROUNDING,),
+    formula=mean_of_messages,
+    examples=({"participants": 10, "dimension": 100, "quantization_levels": 64, "noise_std": 0.1},),
+)
+THEOREMS: tuple[Theorem, ...] = (NOISY_MEAN, MEAN_OF_MESSAGES)

@@ -1,0 +1,129 @@
+"""The bound RS of `certified_bound.py` on the excess risk with cancelled noise, by stability."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import FloatArray
+from epsilond.accountants.theorems.risk.reshef_levy.cancellation_run import CancellationRun
+
+AGES = 4096
+"""Number of ages l that are tried one by one. As many more are tried on a geometric grid beyond them."""
+
+_NEGLIGIBLE = 60.0
+"""Exponent x at which e^(−x) is neglected; e^(−60) is far below the roundoff of a double."""
+
+_LARGEST_LOG_KAPPA = 600.0
+"""Largest log κ that is used, so that κ is a finite double. The ages that minimise RS have smaller ones."""
+
+
+def stability_bound(
+    run: CancellationRun, *, base: float, noise_variance: float, step_size: float, thorough: bool
+) -> float:
+    """Return the bound RS on the excess risk: noise of the last l rounds has little feedback on the iterates.
+
+    m of M clients report in each of T rounds, p = m/M, A = T(T + 1)/2, h = 2ηLT < 1, and κ is that of `log_kappa`. For
+    every age l in 1, …, T and every weight λ in (0, 1 − h), the excess risk is at most
+
+        [base + κηcdA/(mp) + ηcd(1 − p)^l (T − l)(T − l + 1)/(4λmp²)]/(A(1 − h/(1 − λ))).
+
+    The result is the least of these bounds over the candidate ages and all weights.
+
+    Args:
+        run: the clients, rounds and constants of the losses.
+        base: the part of the numerator without noise.
+        noise_variance: c; a client's noise has variance c N per coordinate after N reports.
+        step_size: step size η.
+        thorough: if true, up to a million ages l are tried one by one; otherwise `AGES` of them.
+
+    Returns:
+        The bound; infinite if no age gives a positive denominator.
+    """
+    ages = candidate_ages(run, step_size, thorough=thorough)
+    h = 2.0 * step_size * run.smoothness * run.rounds
+    rate, steps, rounds = run.rate, run.steps, float(run.rounds)
+    noise_scale = step_size * noise_variance * run.dimension / run.participants
+    recent = base + noise_scale * steps / rate * np.exp(log_kappa(run, step_size, ages))
+    remaining_rounds = (rounds - ages) * (rounds - ages + 1.0)
+    old = noise_scale * 0.25 / (rate * rate) * _absence_powers(rate, ages) * remaining_rounds
+    weight = _best_weights(recent, old, h)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weighted_old = np.where(old > 0.0, old / weight, 0.0)
+        denominator = np.where(h > 0.0, 1.0 - h / (1.0 - weight), 1.0)
+        bounds = (recent + weighted_old) / (steps * denominator)
+    return float(np.min(np.where(denominator > 0.0, bounds, np.inf)))
+
+
+def _best_weights(recent: FloatArray, old: FloatArray, h: float) -> FloatArray:
+    """Return the λ in [0, 1 − h] that minimises (r + o/λ)/(1 − h/(1 − λ)), elementwise; 0 if o = 0.
+
+    With f = 1 − h it is f · o/(o + √(h o (o + f r))), the root of a quadratic equation.
+
+    Args:
+        recent: r > 0.
+        old: o ≥ 0.
+        h: h in [0, 1).
+    """
+    largest_weight = 1.0 - h
+    root = np.sqrt(h * old * (old + largest_weight * recent))
+    return np.asarray(largest_weight * np.where(old > 0.0, old / np.maximum(old + root, 1e-300), 0.0))
+
+
+def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
+    """Return log κ = 2ηL Σ_{a<l} a² for each age l; κ ≥ 1 multiplies the noise of the last l rounds in the bound.
+
+    It is capped at `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
+
+    Args:
+        run: the run, with the smoothness L of its losses.
+        step_size: step size η.
+        ages: numbers l ≥ 1 of rounds for which noise counts as recent.
+    """
+    growth = 2.0 * step_size * run.smoothness * (ages - 1.0) * ages * (2.0 * ages - 1.0) / 6.0
+    return np.asarray(np.minimum(growth, _LARGEST_LOG_KAPPA))
+
+
+def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
+    """Return (1 − p)^l for each age l."""
+    return np.zeros_like(ages) if rate == 1.0 else np.exp(ages * math.log1p(-rate))
+
+
+def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
+    """Return the ages l over which `stability_bound` is minimised, in increasing order.
+
+    The age l is the number of rounds for which noise counts as recent. Beyond the largest candidate, (1 − p)^l/p² is
+    below e^−60, or the factor κ of `log_kappa` exceeds e^60. If the losses are linear, the number T of rounds is a
+    candidate too.
+
+    Args:
+        run: the number T of rounds, the probability p that a client reports in a round, and the smoothness L.
+        step_size: step size η.
+        thorough: if true, up to a million ages are tried one by one; otherwise `AGES` of them. A geometric grid follows
+            in either case.
+    """
+    last = 1.0
+    if run.rate < 1.0:
+        last_with_absence = math.ceil((_NEGLIGIBLE - 2.0 * math.log(run.rate)) / -math.log1p(-run.rate))
+        last = min(float(run.rounds), last_with_absence)
+    curvature = step_size * run.smoothness
+    if curvature > 0.0:
+        # log κ is about 2ηLl³/3, so that it is 60 at l³ = 1.5 · 60/(ηL).
+        last_with_small_kappa = math.ceil((1.5 * _NEGLIGIBLE / curvature) ** (1.0 / 3.0)) + 1.0
+        last = min(last, last_with_small_kappa)
+    single_ages = 10**6 if thorough else AGES
+    ages = np.arange(1.0, min(last, single_ages) + 1.0)
+    if last > single_ages:
+        ages = np.append(ages, np.unique(np.floor(np.geomspace(single_ages + 1.0, last, AGES))))
+    return np.append(ages, float(run.rounds)) if curvature == 0.0 else ages
+
+
+def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
+    """Return the least value over ages l of κ + (M/m)(1 − m/M)^l, with κ of `log_kappa`.
+
+    The printed bound of Theorem 5.2 is proved if this is at most 2 (erratum E-R1).
+    """
+    ages = candidate_ages(run, step_size, thorough=False)
+    values = np.exp(log_kappa(run, step_size, ages)) + _absence_powers(run.rate, ages) / run.rate
+    return float(np.min(values))

@@ -1,0 +1,216 @@
+"""Sampling of single records where clients are protected: a client contributes a random number of records.
+
+Proofs: docs/mixtures.md, Records of one client.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.facts import GaussianMixtureLaw
+from epsilond.accountants.curve.mixture_laws import round_shifts
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.numerics.outward import round_up
+from epsilond.accountants.profiles.binned import Noise
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.weighted_groups import gaussian_mixture_pair
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.specs import Subsampled
+from epsilond.accountants.specs.gaussian_mixture import LARGEST_SHIFT
+from epsilond.accountants.structure import SECRET_DRAW, gaussian_multiplier, sensitivity_factor
+from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+from epsilond.accountants.theorems.sampling.batch_instances import ContributionNoise, replaced_pairs, zeroed_pairs
+from epsilond.accountants.theorems.sampling.mixtures.record_counts import fixed_size_counts, independent_counts
+from epsilond.accountants.theorems.sampling.multiplicities import MOST_DRAWS, Multiplicities, round_probabilities
+from epsilond.accountants.theorems.sampling.subsampling import ZEROED_IS_REPLACED
+from epsilond.accountants.theorems.sampling.unseen_multiplicities import (
+    UNSEEN_MULTIPLICITIES,
+    unseen_multiplicities_pair,
+)
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.facts import Direction
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.quantities import Relation
+    from epsilond.accountants.theorem import Step
+
+FEW_RECORDS = Condition(
+    "few-records-of-one-client",
+    "no client has more records than stated. Noise is added to a sum. Every drawn record adds one contribution of norm "
+    "at most C to it, for any contributions of the others. A record that is absent, not drawn or zeroed adds exactly "
+    "zero. The noise is the same with and without it. In batches of fixed size, a client and its replacement have "
+    "equally many records",
+)
+"""Condition on a bounded number of records of one client, which the caller declares."""
+
+CLIENT_RECORDS = Theorem(
+    id="epsilond.client-records",
+    title="Clients whose records are sampled one by one, for the Gaussian mechanism",
+    statement=(
+        "A client has at most k records, of which J are drawn. Poisson sampling is dominated by N(J C, σ²) against "
+        "N(0, σ²) to add, remove or zero the client, and by N(J C, σ²) against N(−J C, σ²) to replace it. Here J is "
+        "Bin(k, q). A batch of fixed size is dominated by N(2 J C, σ²) against N(0, σ²) to add or remove the client, "
+        "with J hypergeometric. All of them are attained"
+    ),
+    source=Source("epsilond", "docs/mixtures.md, Records of one client"),
+    status=Status.PROVED,
+    conditions=(FEW_RECORDS, SECRET_DRAW),
+)
+
+
+class _ClientPairs(NamedTuple):
+    """Pairs of a client, and the derivation step that proves the first.
+
+    Attributes:
+        upper: pair for upper bounds on δ.
+        attained: pairs for lower bounds on δ.
+        step: derivation of the upper bound.
+    """
+
+    upper: Pair
+    attained: tuple[Pair, ...]
+    step: Step
+
+
+def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of a client with a bounded number of records, which are sampled one by one.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
+    if spec.records_of_one_client is None or case.setting.unit != "client":
+        return Refusal(CLIENT_RECORDS, "needs records_of_one_client, where clients are protected")
+    multiplier = gaussian_multiplier(spec.mechanism)
+    if multiplier is None:
+        return Refusal(CLIENT_RECORDS, "proved for one Gaussian release of each batch")
+    if spec.records_of_one_client > LARGEST_SHIFT * multiplier:
+        return Refusal(CLIENT_RECORDS, f"the records of one client exceed {LARGEST_SHIFT:g} standard deviations")
+    pairs = _client_pairs(spec, case.setting.relation, multiplier)
+    if isinstance(pairs, Refusal):
+        return pairs
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(pairs.upper, pairs.attained),
+        derivation=pairs.step,
+        declared=(FEW_RECORDS, SECRET_DRAW),
+    )
+
+
+def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _ClientPairs | Refusal:
+    """Return the pairs of a client, or a refusal.
+
+    Args:
+        spec: the subsampled mechanism.
+        relation: the neighbouring relation.
+        multiplier: standard deviation of the noise over the norm bound of one record.
+    """
+    records = spec.records_of_one_client or 1
+    step = CLIENT_RECORDS.because(
+        sampling=spec.sampling, rate=spec.inclusion_probability, records_of_one_client=records, noise=multiplier
+    )
+    if spec.inclusion_probability >= 1.0:
+        return _all_records(spec, relation, records / Fraction(multiplier), step)
+    if spec.sampling == "poisson":
+        rates = (spec.inclusion_probability,) * 2 if spec.rate is not None else _rates_around(spec)
+        below, above = (independent_counts(records, rate) for rate in rates)
+        if below is None or above is None:
+            return Refusal(CLIENT_RECORDS, f"more than {MOST_DRAWS:g} records of one client are drawn on average")
+        direction: Direction = "replace" if relation == "replace-one" else "remove"
+        return _mixture_pairs(below, above, multiplier, direction, step)
+    return _fixed_size(spec, relation, multiplier, step)
+
+
+def _rates_around(spec: Subsampled) -> tuple[float, float]:
+    """Return a double at or below the rate of a Poisson batch that is given by two counts, and one at or above it."""
+    rate = Fraction(spec.batch_size or 1, spec.population or 1)
+    above = round_up(rate)
+    return (above if Fraction(above) == rate else math.nextafter(above, 0.0)), above
+
+
+def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: Step) -> _ClientPairs | Refusal:
+    """Return the Gaussian pair of a client with all its records in every batch.
+
+    Args:
+        spec: the subsampled mechanism.
+        relation: the neighbouring relation.
+        shift: largest norm of the client's contribution, in standard deviations of the noise.
+        step: derivation of the bound.
+    """
+    if spec.sampling == "without-replacement" and relation == "add-or-remove-one":
+        return Refusal(CLIENT_RECORDS, "a batch of this fixed size does not exist without the client")
+    mu = round_up(Fraction(sensitivity_factor(relation)) * shift)
+    upper = gaussian_pair(mu)
+    if Fraction(mu) == Fraction(sensitivity_factor(relation)) * shift:
+        return _ClientPairs(upper, (upper,), step)
+    return _ClientPairs(upper, (gaussian_pair(math.nextafter(mu, 0.0)),), step)
+
+
+def _mixture_pairs(
+    below: Multiplicities, above: Multiplicities, multiplier: float, direction: Direction, step: Step
+) -> _ClientPairs:
+    """Return the mixture over the number of records in the batch, rounded up and rounded down.
+
+    Args:
+        below: distribution of the number at a rate that is at most the exact one.
+        above: distribution of the number at a rate that is at least the exact one.
+        multiplier: standard deviation of the noise, over the shift of the sum by one record.
+        direction: direction of the pair.
+        step: derivation of the bound.
+    """
+    larger = _mixture_law(above, above.most, multiplier, direction, upward=True)
+    smaller = _mixture_law(below, below.least, multiplier, direction, upward=False)
+    return _ClientPairs(gaussian_mixture_pair(larger), (gaussian_mixture_pair(smaller),), step)
+
+
+def _mixture_law(
+    counts: Multiplicities, numbers: tuple[int, ...], multiplier: float, direction: Direction, *, upward: bool
+) -> GaussianMixtureLaw:
+    """Return the mixture over the number of records, with a stochastically larger or smaller number.
+
+    Args:
+        counts: distribution of the number.
+        numbers: number of records that represents each group.
+        multiplier: standard deviation of the noise, over the shift of the sum by one record.
+        direction: direction of the pair.
+        upward: True for a larger number, False for a smaller one.
+    """
+    probabilities = round_probabilities((counts.log_absent, *counts.log_weights), counts.accuracy, upward=upward)
+    shifts = round_shifts([float(number) for number in (0, *numbers)], multiplier, upward=upward)
+    return GaussianMixtureLaw(shifts, probabilities, direction)
+
+
+def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: Step) -> _ClientPairs | Refusal:
+    """Return the pairs of a client with records in a batch of fixed size, or a refusal.
+
+    Args:
+        spec: the subsampled mechanism.
+        relation: the neighbouring relation.
+        multiplier: standard deviation of the noise over the norm bound of one record.
+        step: derivation of the bound.
+    """
+    if spec.batch_size is None or spec.population is None:
+        return Refusal(CLIENT_RECORDS, "a batch of fixed size needs batch_size and population")
+    records = spec.records_of_one_client or 1
+    if records + spec.batch_size > spec.population:
+        return Refusal(CLIENT_RECORDS, "the records of the other clients do not fill a batch")
+    counts = fixed_size_counts(records, spec.batch_size, spec.population)
+    if counts is None:
+        return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is too large to be computed")
+    if relation == "add-or-remove-one":
+        return _mixture_pairs(counts, counts, 0.5 * multiplier, "remove", step)
+    upper = unseen_multiplicities_pair(counts, 1.0 / multiplier, "replace-one")
+    if upper is None:
+        return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is not known accurately")
+    contribution = ContributionNoise(Noise("gaussian"), 1.0 / multiplier * (1.0 - 2.0**-52))
+    step = UNSEEN_MULTIPLICITIES.because(step)
+    if relation == "replace-one":
+        return _ClientPairs(upper, replaced_pairs(counts, contribution), step)
+    return _ClientPairs(upper, zeroed_pairs(counts, contribution), ZEROED_IS_REPLACED.because(step))
+
+
+THEOREMS: tuple[Theorem, ...] = (CLIENT_RECORDS,)
+RULES: tuple[Rule, ...] = (Rule(CLIENT_RECORDS, "subsampled", client_records),)

@@ -1,0 +1,131 @@
+"""The number of records of one client in a batch that is drawn from the records of all clients."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import logsumexp
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.theorems.sampling.multiplicities import (
+    FAINT_LOG_WEIGHT,
+    MOST_DRAWS,
+    NEGLIGIBLE_LOG_WEIGHT,
+    WIDE,
+    Multiplicities,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from epsilond.accountants.numerics.special import FloatArray
+
+MOST_FACTORS = 10**6
+"""Largest number of factors of the probability that a batch of fixed size has no record of the client."""
+
+
+def independent_counts(records: int, rate: float) -> Multiplicities | None:
+    """Return the binomial distribution of the number of records that are each drawn independently.
+
+    Args:
+        records: number of records of the client.
+        rate: probability q that a record is drawn, 0 < q < 1.
+
+    Returns:
+        The groups, or None if more than `MOST_DRAWS` records are drawn on average.
+    """
+    mean = records * rate
+    if mean > MOST_DRAWS:
+        return None
+    log_odds = math.log(rate) - math.log1p(-rate)
+    count = _counted_up_to(records, mean)
+    # P(j)/P(j − 1) = (k − j + 1)/j · q/(1 − q)
+    return _of_ratios(records, mean, records * math.log1p(-rate), np.log((records - count + 1) / count) + log_odds)
+
+
+def fixed_size_counts(records: int, batch_size: int, population: int) -> Multiplicities | None:
+    """Return the hypergeometric distribution of the number of the client's records in a batch of fixed size.
+
+    Args:
+        records: number of records of the client.
+        batch_size: number of records in the batch.
+        population: number of all records, at least `records` + `batch_size`.
+
+    Returns:
+        The groups, or None if more than `MOST_DRAWS` records are drawn on average, or the probability of none has more
+        than `MOST_FACTORS` factors.
+    """
+    fewer, more = sorted((records, batch_size))
+    mean = records * batch_size / population
+    if mean > MOST_DRAWS or fewer > MOST_FACTORS:
+        return None
+    # Of the records of the smaller group, none is among the larger one.
+    log_absent = float(np.log1p(-more / (population - np.arange(fewer, dtype=np.float64))).sum())
+    count = _counted_up_to(fewer, mean)
+    rest = float(population - records - batch_size)
+    # P(j)/P(j − 1) = (k − j + 1)(K − j + 1)/(j (n − k − K + j))
+    log_ratios = np.log((records - count + 1) / count) + np.log((batch_size - count + 1) / (rest + count))
+    return _of_ratios(fewer, mean, log_absent, log_ratios)
+
+
+def _counted_up_to(records: int, mean: float) -> FloatArray:
+    """Return the numbers 1, 2, … of records; those beyond together have a probability below e^−800 or are impossible.
+
+    Beyond twice the mean each probability is at most half the previous one.
+    """
+    return np.arange(1, min(records, int(2 * mean) + 1200) + 1, dtype=np.float64)
+
+
+def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, int]]:
+    """Yield the least and the largest number of each group.
+
+    Where numbers have a probability above e^−80, a group is as wide as a quarter of the root of the mean, which is at
+    least the standard deviation. Less likely numbers below the mean are one group, and those above it wide groups.
+
+    Args:
+        log_weights: log-probability of the numbers 1, 2, ….
+        mean: mean number.
+    """
+    width = max(int(0.25 * math.sqrt(mean)), 1)
+    likely = np.flatnonzero(log_weights > FAINT_LOG_WEIGHT) + 1
+    first, last = (int(likely[0]), int(likely[-1])) if likely.size else (1, 1)
+    least = 1
+    while least <= log_weights.size:
+        if least < first:
+            most = first - 1
+        elif least <= last:
+            most = min(least + width - 1, last)
+        else:
+            most = min(max(int(WIDE * least), least), log_weights.size)
+        yield least, most
+        least = most + 1
+
+
+def _of_ratios(most: int, mean: float, log_absent: float, log_ratios: FloatArray) -> Multiplicities:
+    """Return the groups of a distribution that is given by the ratios of successive probabilities.
+
+    Args:
+        most: largest possible number.
+        mean: mean number.
+        log_absent: logarithm of the probability of 0.
+        log_ratios: logarithms of P(j)/P(j − 1) for j = 1, 2, ….
+    """
+    log_weights = log_absent + np.cumsum(log_ratios)
+    is_included = (log_weights > NEGLIGIBLE_LOG_WEIGHT) | (np.arange(log_weights.size) == 0)
+    included = int(np.max(np.nonzero(is_included)[0])) + 1
+    groups = list(_group_counts(log_weights[:included], mean))
+    weights = [float(logsumexp(log_weights[least - 1 : last])) for least, last in groups]
+    if included < most:
+        groups.append((included + 1, most))
+        weights.append(NEGLIGIBLE_LOG_WEIGHT + 1.0)
+    accuracy = 8 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(log_ratios[:included]).sum()) + included)
+    return Multiplicities(
+        least=tuple(least for least, _ in groups),
+        most=tuple(last for _, last in groups),
+        log_weights=tuple(weights),
+        rate=-math.expm1(log_absent),
+        log_absent=log_absent,
+        accuracy=accuracy,
+    )

@@ -1,0 +1,193 @@
+"""Random allocation of each unit to a fixed number of batches of an epoch, for the Gaussian mechanism.
+
+Proofs and error terms: docs/random-allocation.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.maxima import largest_sum_pair
+from epsilond.accountants.profiles.allocation.pairs import allocation_pairs, has_allocation_pairs
+from epsilond.accountants.profiles.allocation.statistics import several_batches_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.structure import ONE_SUM, sees_clients_drawn
+from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.specs import RandomAllocation
+
+CELLS = 1000
+"""Number of cells of a sum of likelihood ratios. The width of δ falls with its square, and the time grows with it."""
+REACHES = (2.0, 4.0, 7.0)
+"""Outputs, in deviations beyond a contribution, from which likelihood ratios are capped in a test of k of t."""
+_LITTLE_SHIFT = 1e-3
+"""Shift below which the bound of public batches is used, too. The cells of a sum may be too wide for it."""
+SECRET_ALLOCATION = Condition(
+    "secret-allocation",
+    "the batches of a unit are drawn uniformly, independently of the data and of the batches of all other units. They "
+    "show only in the outputs of the mechanism",
+)
+ONE_OF_T = Theorem(
+    id="epsilond.allocation-one-of-t",
+    title="A unit in one of t batches, for the Gaussian mechanism",
+    statement=(
+        "(1/t) Σ N(c e_i, I) against N(0, I) dominates an epoch in which each unit is in one of t batches, and "
+        "neighbours attain it. c is 1/σ if the batch is drawn again in each epoch, and epochs compose. It is √E/σ for "
+        "all E epochs together if the batch is kept"
+    ),
+    source=Source("epsilond", "docs/random-allocation.md, One of t"),
+    status=Status.PROVED,
+    conditions=(ONE_SUM, SECRET_ALLOCATION),
+)
+K_OF_T = Theorem(
+    id="epsilond.allocation-k-of-t",
+    title="A unit in k of t batches, for the Gaussian mechanism",
+    statement=(
+        "k independent allocations to one of ⌊t/k⌋ batches, composed, dominate an allocation to k of t batches. For "
+        "k = t it is the composition of t full batches"
+    ),
+    source=Source("epsilond", "docs/random-allocation.md, k of t"),
+    status=Status.PROVED,
+    conditions=(ONE_SUM, SECRET_ALLOCATION),
+)
+
+
+def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of an allocation to one batch of each epoch, with bounds from above and below.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+    """
+    if refusal := _reject_setting(ONE_OF_T, case):
+        return refusal
+    if spec.times_chosen > 1 or spec.steps == 1:
+        return Refusal(ONE_OF_T, f"a unit is in {spec.times_chosen} of {spec.steps} batches")
+    shift, runs = _shift_and_runs(spec)
+    if not has_allocation_pairs(shift):
+        return _guarantee(spec, case, ONE_OF_T, Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case)))
+    pairs = allocation_pairs(shift, spec.steps, CELLS)
+    upper = composed_pair([(pairs.upper, runs)], case.effort)
+    attained = composed_pair([(pairs.attained, runs)], case.effort)
+    if shift < _LITTLE_SHIFT:
+        upper = least_of([upper, _public_batches_pair(spec)])
+    return _guarantee(spec, case, ONE_OF_T, Curve(upper, (attained, _sum_of_outputs(spec))))
+
+
+def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of an allocation to several batches of each epoch.
+
+    The lower bounds are those of three statistics: the sum of the capped likelihood ratios of all outputs, the sum of
+    all outputs, and for small noise the largest output. They are exact if every unit is in all batches.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+    """
+    if refusal := _reject_setting(K_OF_T, case):
+        return refusal
+    if spec.times_chosen == spec.steps:
+        pair = _public_batches_pair(spec)
+        return _guarantee(spec, case, K_OF_T, Curve(pair, (_sum_of_outputs(spec),)))
+    shift, runs = _shift_and_runs(spec)
+    blocks = spec.steps // spec.times_chosen
+    if not has_allocation_pairs(shift):
+        return _guarantee(spec, case, K_OF_T, Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case)))
+    upper = _public_batches_pair(spec)
+    if blocks > 1:
+        pairs = allocation_pairs(shift, blocks, CELLS)
+        upper = composed_pair([(pairs.upper, runs * spec.times_chosen)], case.effort)
+        if shift < _LITTLE_SHIFT:
+            upper = least_of([upper, _public_batches_pair(spec)])
+    attained = [
+        composed_pair([(several_batches_pair(shift, spec.steps, spec.times_chosen, CELLS, reach), runs)], case.effort)
+        for reach in REACHES
+    ]
+    return _guarantee(spec, case, K_OF_T, Curve(upper, (*attained, *_extreme_noise_pairs(spec, case))))
+
+
+def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
+    """Return a refusal if the relation or the observer is not covered.
+
+    Args:
+        theorem: the theorem that the refusal names.
+        case: the requested setting and effort.
+    """
+    setting = case.setting
+    if setting.relation == "replace-one":
+        return Refusal(
+            theorem,
+            "the pair of a replaced unit is (1/t) Σ N(c e_i, I) against (1/t) Σ N(−c e_i, I), for which no certified "
+            "evaluation is implemented. Request zero-out-one or add-or-remove-one",
+        )
+    if setting.unit == "client" and sees_clients_drawn(setting.observer, "random-allocation"):
+        return Refusal(theorem, f"the observer {setting.observer} sees in which batches a client is")
+    return None
+
+
+def _shift_and_runs(spec: RandomAllocation) -> tuple[float, int]:
+    """Return the shift of one allocation in standard deviations, and the number of independent allocations."""
+    shift = 1.0 / spec.mechanism.noise_multiplier
+    return (shift * math.sqrt(spec.epochs), 1) if spec.kept else (shift, spec.epochs)
+
+
+def _public_batches_pair(spec: RandomAllocation) -> Pair:
+    """Return the Gaussian pair of all contributions of a unit if its batches are public."""
+    mu = math.sqrt(spec.times_chosen * spec.epochs) / spec.mechanism.noise_multiplier
+    return gaussian_pair(mu * (1.0 + 4 * UNIT_ROUNDOFF))
+
+
+def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]:
+    """Return the attained pair of the sum of all outputs, and for small noise also that of the largest output.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+    """
+    shift, runs = _shift_and_runs(spec)
+    total = _sum_of_outputs(spec)
+    if shift < 1.0 or not math.isfinite(shift):
+        return (total,)
+    largest = largest_sum_pair(shift * (1.0 - 4 * UNIT_ROUNDOFF), 0.0, spec.steps, spec.times_chosen)
+    return total, composed_pair([(largest, runs)], case.effort)
+
+
+def _sum_of_outputs(spec: RandomAllocation) -> Pair:
+    """Return the Gaussian pair of the sum of the outputs of each epoch, which does not depend on the batches."""
+    mu = spec.times_chosen * math.sqrt(spec.epochs / spec.steps) / spec.mechanism.noise_multiplier
+    return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))
+
+
+def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curve) -> Guarantee:
+    """Return the guarantee with this curve.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+        theorem: the theorem that gives the curve.
+        curve: the curve.
+    """
+    step = theorem.because(
+        steps=spec.steps,
+        times_chosen=spec.times_chosen,
+        kept=spec.kept,
+        epochs=spec.epochs,
+        noise_multiplier=spec.mechanism.noise_multiplier,
+    )
+    return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ONE_SUM, SECRET_ALLOCATION))
+
+
+THEOREMS: tuple[Theorem, ...] = (ONE_OF_T, K_OF_T)
+RULES: tuple[Rule, ...] = (
+    Rule(ONE_OF_T, "random_allocation", one_of_t),
+    Rule(K_OF_T, "random_allocation", k_of_t),
+)

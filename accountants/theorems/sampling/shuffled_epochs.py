@@ -1,0 +1,103 @@
+"""Epochs of a shuffled loader: every epoch permutes the records and cuts them into batches of a fixed size.
+
+No amplification by the order is proved if a batch may depend on outputs of earlier batches. The upper bound therefore
+takes the order as public. The lower bounds are those of concrete neighbours. Proofs: docs/random-allocation.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.maxima import largest_sum_pair
+from epsilond.accountants.profiles.allocation.pairs import has_allocation_pairs, unequal_attained_pair
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.structure import drawn_level, gaussian_multiplier
+from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+from epsilond.accountants.theorems.sampling.random_allocation import CELLS
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.specs import Subsampled
+
+ORDER_WITHOUT_DATA = Condition(
+    "order-independent-of-data", "the order of every epoch is drawn independently of the data. The order may be public"
+)
+SHUFFLED_EPOCHS = Theorem(
+    id="epsilond.shuffled-epochs",
+    title="Epochs of a shuffled loader, without amplification",
+    statement=(
+        "A unit is in at most one batch of each epoch. Given the orders of all epochs, replacing or zeroing it changes "
+        "one batch of each, so E runs of the mechanism on a batch, composed, dominate E epochs"
+    ),
+    source=Source("epsilond", "docs/random-allocation.md, Shuffled epochs"),
+    status=Status.PROVED,
+    conditions=(ORDER_WITHOUT_DATA,),
+)
+MOST_STEPS = 10**6
+"""Largest number of batches of an epoch of which a lower bound is computed, as many as an allocation may have."""
+
+
+def shuffled_epochs(spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of shuffled epochs: the mechanism once for each epoch, and attacks on concrete neighbours.
+
+    Args:
+        spec: the shuffled epochs.
+        case: the requested setting and effort.
+    """
+    unit, relation = case.setting.unit, case.setting.relation
+    level = drawn_level(spec, unit)
+    if level != f"{unit}s":
+        return Refusal(SHUFFLED_EPOCHS, f"{level} are shuffled where a {unit} is protected")
+    if relation == "add-or-remove-one":
+        return Refusal(
+            SHUFFLED_EPOCHS,
+            f"without one {unit} the cut of the order moves, so another batch changes too and a batch may vanish. "
+            "Request zero-out-one or replace-one, or a Poisson or random-allocation sampler",
+        )
+    inner = case.account(spec.mechanism, case.setting)
+    epochs = spec.epochs or 1
+    upper = composed_pair([(inner.curve.upper, epochs)], case.effort)
+    attained = [composed_pair([(pair, epochs)], case.effort) for pair in _attained_pairs(spec, case)]
+    if spec.batch_size == spec.population:
+        attained = [composed_pair([(pair, epochs)], case.effort) for pair in inner.curve.witnesses]
+    step = SHUFFLED_EPOCHS.because(
+        inner.derivation, epochs=epochs, batch_size=spec.batch_size, population=spec.population
+    )
+    declared = tuple(dict.fromkeys((*inner.declared, ORDER_WITHOUT_DATA)))
+    return Guarantee(setting=case.setting, curve=Curve(upper, tuple(attained)), derivation=step, declared=declared)
+
+
+def _attained_pairs(spec: Subsampled, case: Case) -> list[Pair]:
+    """Return pairs that neighbours attain in one epoch of a Gaussian mechanism; no pair for other mechanisms.
+
+    Let c be 1 over the noise multiplier. *Replace-one:* all other contributions equal the replacing one, and the
+    replaced one is opposite. *Zero-out-one:* all others are zero, or all others are opposite.
+
+    Args:
+        spec: the shuffled epochs. A remainder is taken as a smaller last batch, which the spec admits.
+        case: the requested setting and effort.
+    """
+    noise_multiplier = gaussian_multiplier(spec.mechanism)
+    batch_size, population = spec.batch_size or 1, spec.population or 1
+    steps, remainder = divmod(population, batch_size)
+    if noise_multiplier is None or steps > MOST_STEPS:
+        return []
+    shift = (1.0 - 4 * UNIT_ROUNDOFF) / noise_multiplier
+    is_replaced = case.setting.relation == "replace-one"
+    pairs = []
+    at = 2.0 * shift if is_replaced else shift
+    if has_allocation_pairs(at):
+        share, last_share = batch_size / population, remainder / population
+        pairs.append(unequal_attained_pair(at, steps, share, last_share, CELLS))
+    if math.isfinite(shift) and not (is_replaced and pairs):
+        pairs.append(largest_sum_pair(2.0 * shift, 0.0 if is_replaced else shift, steps + (remainder > 0), 1))
+    return pairs
+
+
+THEOREMS: tuple[Theorem, ...] = (SHUFFLED_EPOCHS,)
+RULES: tuple[Rule, ...] = (Rule(SHUFFLED_EPOCHS, "shuffled-epochs", shuffled_epochs),)

@@ -1,0 +1,200 @@
+"""Truncated Poisson batches of the Gaussian mechanism: bounds by public symbols, and an instance below.
+
+Proofs: docs/mixtures.md, Truncated batches.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.numerics.outward import round_up
+from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share, drawn_or_not
+from epsilond.accountants.profiles.gaussian import GaussianProfile, LineMixture, gaussian_pair, mixture_pair
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.specs import Subsampled
+from epsilond.accountants.structure import ONE_SUM, SECRET_DRAW, drawn_level, gaussian_multiplier
+from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.theorems.sampling.batch_instances import opposite_gaussian
+from epsilond.accountants.theorems.sampling.subsampling import observes_draw
+from epsilond.accountants.theorems.sampling.truncated.masses import TruncatedMasses
+from epsilond.accountants.theorems.sampling.truncated.symbols import Symbol, symbol_pair
+
+if TYPE_CHECKING:
+    from epsilond.accountants.quantities import Relation
+
+MOST_MARGIN = 2.0**-14
+"""Largest error of the logarithms of probabilities [nat]; many steps multiply it."""
+
+TRUNCATED = Theorem(
+    id="epsilond.truncated-poisson",
+    title="Poisson batches of a largest size, for the Gaussian mechanism",
+    statement=(
+        "Of n records each is drawn with probability q. If more than B are drawn, a uniform subset of B is kept. The "
+        "number of others in the batch is public. Below B − 1 the pair is that of Poisson sampling. At B − 1 the "
+        "record is in the batch with the mass b q + t. Here b = P(Bin(n − 1, q) = B − 1) and t = (B/n) P(Bin(n, q) > "
+        "B). At B it is not. Alternatively only truncation is public, and the record takes the place of another one"
+    ),
+    source=Source("epsilond", "docs/mixtures.md, Truncated batches"),
+    status=Status.PROVED,
+    conditions=(ONE_SUM, SECRET_DRAW),
+)
+
+
+def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of a Gaussian mechanism on a truncated Poisson batch.
+
+    The lower bound is that of data in which all other records contribute zero. The record is then in the batch with
+    exactly the probability that it is drawn and kept.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
+    if spec.largest_batch is None or spec.rate is None or spec.population is None:
+        return Refusal(TRUNCATED, "the batch has no largest size")
+    level, unit = drawn_level(spec, case.setting.unit), case.setting.unit
+    if level != f"{unit}s":
+        return Refusal(TRUNCATED, f"{level} are drawn where a {unit} is protected")
+    if observes_draw(spec, case.setting):
+        return Refusal(TRUNCATED, f"the observer {case.setting.observer} sees which clients are drawn")
+    multiplier = gaussian_multiplier(spec.mechanism)
+    if multiplier is None:
+        return Refusal(TRUNCATED, "proved for one Gaussian release of each batch")
+    if spec.largest_batch >= spec.population:
+        return case.account(replace(spec, largest_batch=None, population=None), case.setting)
+    shift = round_up(1 / Fraction(multiplier))
+    if spec.rate < 1.0:
+        masses = TruncatedMasses.of(population=spec.population, rate=spec.rate, largest_batch=spec.largest_batch)
+    else:
+        log_share = math.log(spec.largest_batch / spec.population)
+        masses = TruncatedMasses(-math.inf, -math.inf, -math.inf, 0.0, log_share, 2.0**-40)
+    if masses.margin > MOST_MARGIN:
+        return Refusal(TRUNCATED, "the probabilities of so large a population are not known accurately")
+    upper = dominating_pair(masses, spec.rate, shift, case.setting.relation)
+    attained = attained_pair(masses, spec.rate, math.nextafter(shift, 0.0), case.setting.relation)
+    step = TRUNCATED.because(
+        rate=spec.rate, population=spec.population, largest_batch=spec.largest_batch, noise_multiplier=multiplier
+    )
+    return Guarantee(
+        setting=case.setting, curve=Curve(upper, (attained,)), derivation=step, declared=(ONE_SUM, SECRET_DRAW)
+    )
+
+
+def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
+    """Return the dominating pair: that with the number of others public, or the least of both bounds.
+
+    The second bound is left out where truncation is rare, because the first is then smaller. It is used where no other
+    number of records is next to a full batch, or where the record is nearly always in a truncated one.
+
+    Args:
+        masses: probabilities of a truncated batch.
+        rate: probability q that a record is drawn.
+        shift: norm of a contribution, in standard deviations of the noise.
+        relation: the neighbouring relation.
+    """
+    exchanged = _exchanged_pair(masses, rate, shift, relation)
+    if masses.next_to_full == -math.inf or masses.full - masses.retained < 1e-6:
+        return exchanged
+    counted = _counted_pair(masses, rate, shift, relation)
+    is_rare = masses.retained < masses.next_to_full - math.log(8.0)
+    return counted if is_rare else least_of([counted, exchanged])
+
+
+def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
+    """Return the pair that shows the number of the other records in the batch: below B − 1, B − 1, or B.
+
+    Args:
+        masses: probabilities of a truncated batch.
+        rate: probability q that a record is drawn.
+        shift: norm of a contribution, in standard deviations of the noise.
+        relation: the neighbouring relation.
+    """
+    next_or_kept = _log_sum(masses.next_to_full, masses.retained)
+    not_kept = masses.full + math.log1p(-math.exp(masses.retained - masses.full))
+    share = math.exp(_log_sum(masses.next_to_full + math.log(rate), masses.retained) - next_or_kept)
+    share = min(share * (1.0 + 8.0 * masses.margin), 1.0)
+    # Where the record may be absent, the others are B − 1 with its place free, or B.
+    is_removed = relation == "add-or-remove-one"
+    symbols = (
+        Symbol(masses.below, masses.below, _included_pair(rate, shift, relation)),
+        Symbol(
+            next_or_kept, masses.next_to_full if is_removed else next_or_kept, _included_pair(share, shift, relation)
+        ),
+        Symbol(not_kept, masses.full if is_removed else not_kept, None),
+    )
+    # log(1 − kept/full) has the error of kept/full times kept/(full − kept).
+    return symbol_pair(symbols, 8.0 * masses.margin / -math.expm1(masses.retained - masses.full))
+
+
+def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
+    """Return the pair that shows whether B others are drawn; then the record takes the place of another one.
+
+    Args:
+        masses: probabilities of a truncated batch.
+        rate: probability q that a record is drawn.
+        shift: norm of a contribution, in standard deviations of the noise.
+        relation: the neighbouring relation.
+    """
+    share = min(math.exp(masses.retained - masses.full) * (1.0 + 8.0 * masses.margin), 1.0)
+    if relation == "add-or-remove-one":
+        truncated = _included_pair(share, 2.0 * shift, relation)
+    else:
+        profile = AmplifiedProfile(GaussianProfile(2.0 * shift), share)
+        truncated = Pair(profile, profile)
+    symbols = (
+        Symbol(masses.untruncated, masses.untruncated, _included_pair(rate, shift, relation)),
+        Symbol(masses.full, masses.full, truncated),
+    )
+    return symbol_pair(symbols, 8.0 * masses.margin)
+
+
+def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
+    """Return the pair of a record that is in the batch with a probability, and adds its contribution to the others.
+
+    Args:
+        rate: the probability.
+        shift: norm of the contribution, in standard deviations of the noise.
+        relation: the neighbouring relation.
+    """
+    weights: tuple[float, ...] = (0.0,)
+    means: tuple[float, ...] = (shift,)
+    if rate < 1.0:
+        weights, means = (math.log1p(-rate), math.log(rate)), (0.0, shift)
+    if relation == "replace-one":
+        return mixture_pair(LineMixture(weights, means), LineMixture(weights, tuple(-mean for mean in means)))
+    return mixture_pair(LineMixture(weights, means), LineMixture((0.0,), (0.0,)))
+
+
+def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
+    """Return the pair of data in which all other records contribute zero.
+
+    The record is in the batch with probability q P(A < B) + t. This is rounded down.
+
+    Args:
+        masses: probabilities of a truncated batch.
+        rate: probability q that a record is drawn.
+        shift: norm of a contribution, in standard deviations of the noise.
+        relation: the neighbouring relation.
+    """
+    included = math.exp(_log_sum(masses.untruncated + math.log(rate), masses.retained))
+    share = Share.at(min(included, 1.0) * (1.0 - 8.0 * masses.margin))
+    if relation == "replace-one":
+        return opposite_gaussian(shift, share)[1]
+    return drawn_or_not(gaussian_pair(shift), share)[1]
+
+
+def _log_sum(first: float, second: float) -> float:
+    """Return log(e^first + e^second), where the second is finite."""
+    larger, smaller = max(first, second), min(first, second)
+    return larger + math.log1p(math.exp(smaller - larger))
+
+
+THEOREMS: tuple[Theorem, ...] = (TRUNCATED,)
+RULES: tuple[Rule, ...] = (Rule(TRUNCATED, "subsampled", truncated_batch),)

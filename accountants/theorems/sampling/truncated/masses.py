@@ -1,0 +1,60 @@
+"""Logarithms of the probabilities that a record is in a truncated Poisson batch, or outside of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilond.accountants.numerics.binomial_law import Binomial
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+
+@dataclass(frozen=True)
+class TruncatedMasses:
+    """Logarithms [nat] of probabilities for A ~ Bin(n − 1, q) drawn other records, and a largest batch of B records.
+
+    Attributes:
+        below: P(A ≤ B − 2).
+        next_to_full: P(A = B − 1).
+        untruncated: P(A ≤ B − 1).
+        full: P(A ≥ B).
+        retained: probability that A ≥ B, and the record is drawn and kept. It is (B/n) P(Bin(n, q) ≥ B + 1).
+        margin: bound on the error of each finite logarithm.
+    """
+
+    below: float
+    next_to_full: float
+    untruncated: float
+    full: float
+    retained: float
+    margin: float
+
+    @classmethod
+    def of(cls, *, population: int, rate: float, largest_batch: int) -> TruncatedMasses:
+        """Compute the probabilities.
+
+        Args:
+            population: number n of records, with the one in question.
+            rate: probability q that a record is drawn, 0 < q < 1.
+            largest_batch: largest number B of records in a batch, 1 ≤ B < n.
+        """
+        drawn = Binomial(np.asarray(float(population - 1)), rate, 1.0 - rate)
+        absent = Binomial(np.asarray(float(population - 1)), 1.0 - rate, rate)
+        everyone = Binomial(np.asarray(float(population)), rate, 1.0 - rate)
+        # P(A ≤ a) is the probability that at least n − 1 − a of the others are not drawn.
+        next_to_full, full = np.asarray([largest_batch - 1.0]), np.asarray([float(largest_batch)])
+        not_below = np.asarray([float(population - largest_batch), population - largest_batch + 1.0])
+        untruncated, below = absent.log_tail(not_below).tolist()
+        log_kept = float(everyone.log_tail(full + 1.0)[0]) + math.log(largest_batch / population)
+        logs = (
+            below if largest_batch > 1 else -math.inf,
+            float(drawn.log_mass(next_to_full)[0]),
+            untruncated,
+            float(drawn.log_tail(full)[0]),
+            log_kept,
+        )
+        deepest = max(abs(value) for value in logs if math.isfinite(value))
+        margin = 4.0 * (everyone.accuracy + 16 * UNIT_ROUNDOFF) * (1.0 + deepest)
+        return cls(*logs, margin)

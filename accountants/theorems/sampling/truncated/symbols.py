@@ -1,0 +1,132 @@
+"""Profiles of pairs that show a public symbol. Its probability may differ between both distributions.
+
+With the symbol i, which has the probabilities w_i and v_i, the pair is (P_i, Q_i). The divergence is then
+Σ w_i E_γ(P_i‖Q_i) at γ = α v_i/w_i.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.numerics.mixed_sums import log_sums
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A public symbol, and the pair that it shows.
+
+    Attributes:
+        log_p: log-probability [nat] of the symbol under the first distribution.
+        log_q: log-probability [nat] under the second distribution.
+        pair: the pair that belongs to the symbol; None for two equal distributions.
+    """
+
+    log_p: float
+    log_q: float
+    pair: Pair | None
+
+
+@dataclass(frozen=True)
+class SymbolProfile(Profile):
+    """The profile Σ w_i E_γ(P_i‖Q_i), γ = α v_i/w_i, with an allowance for errors of the probabilities.
+
+    Let H' be the profile for computed probabilities, each within a factor e^η of the true one. The true first
+    distribution is at most e^η times the computed one, and the true second one is at least e^−η times. So the true
+    profile is at most e^η H'(α e^−2η). A symbol with equal probabilities needs the first factor only.
+
+    Attributes:
+        log_p: log w_i.
+        log_q: log v_i.
+        profiles: profiles of (P_i, Q_i); None for two equal distributions.
+        margin: η.
+    """
+
+    log_p: tuple[float, ...]
+    log_q: tuple[float, ...]
+    profiles: tuple[Profile | None, ...]
+    margin: float
+    log_infinite_mass: float = -math.inf
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Largest accuracy of the tails of all symbols, with a few roundings."""
+        accuracies = [profile.tail_accuracy for profile in self.profiles if profile is not None]
+        return 2.0 * max(accuracies, default=0.0) + 64 * UNIT_ROUNDOFF
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose the sum over the symbols, with the allowance for the errors of their probabilities."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        slack = self.margin + 64 * UNIT_ROUNDOFF
+        upper = self._sum(points, -1.0, lambda profile, at: profile.log_delta(at).upper) + slack
+        lower = self._sum(points, 1.0, lambda profile, at: profile.log_delta(at).lower) - slack
+        return Enclosure(lower, np.minimum(upper, 0.0))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the log tails of the profile e^η H'(α e^−2η)."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        flat = points.ravel()
+        first, second = [], []
+        for index, profile in enumerate(self.profiles):
+            at = flat - self._offset(index, -1.0)
+            if profile is None:
+                log_p = log_q = np.where(at < 0.0, 0.0, -np.inf)
+            else:
+                log_p, log_q = profile.log_tails(at)
+            first.append(log_p + self.log_p[index])
+            second.append(log_q + self.log_q[index])
+        log_first, log_second = log_sums(np.stack(first)) + self.margin, log_sums(np.stack(second)) - self.margin
+        return Tails(np.minimum(log_first, 0.0).reshape(points.shape), log_second.reshape(points.shape))
+
+    def _offset(self, index: int, side: float) -> float:
+        """Return log w_i − log v_i, less (side = 1) or more (side = −1) the allowance 2η if these differ."""
+        gap = self.log_p[index] - self.log_q[index]
+        return gap - side * 2.0 * self.margin if gap != 0.0 else 0.0
+
+    def _sum(
+        self, points: FloatArray, side: float, log_delta_of: Callable[[Profile, FloatArray], FloatArray]
+    ) -> FloatArray:
+        """Return the log of the sum over the symbols.
+
+        Args:
+            points: ε ≥ 0, in nats.
+            side: −1 for an upper bound, 1 for a lower bound.
+            log_delta_of: returns one side of a profile's enclosure at several ε.
+        """
+        terms = []
+        for index, profile in enumerate(self.profiles):
+            at = points.ravel() - self._offset(index, side)
+            if profile is None:
+                value = log_difference(np.zeros_like(at), np.minimum(at, 0.0))
+            else:
+                value = log_delta_of(profile, at)
+            terms.append(value + self.log_p[index])
+        return log_sums(np.stack(terms)).reshape(points.shape)
+
+
+def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
+    """Return the pair that shows a public symbol.
+
+    Args:
+        symbols: the symbols; those of probability 0 are left out.
+        margin: bound on the error of each log-probability [nat].
+    """
+    shown = [symbol for symbol in symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
+    log_p, log_q = tuple(symbol.log_p for symbol in shown), tuple(symbol.log_q for symbol in shown)
+    pairs = [symbol.pair for symbol in shown]
+    forward = SymbolProfile(log_p, log_q, tuple(pair and pair.forward for pair in pairs), margin)
+    is_symmetric = log_p == log_q and all(pair is None or pair.symmetric for pair in pairs)
+    if is_symmetric:
+        return Pair(forward, forward)
+    return Pair(forward, SymbolProfile(log_q, log_p, tuple(pair and pair.backward for pair in pairs), margin))

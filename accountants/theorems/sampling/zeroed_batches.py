@@ -1,0 +1,220 @@
+"""Batches of fixed size under zero-out-one, for Gaussian noise on sums of contributions of norm at most C.
+
+A record contributes x, or zero if it is zeroed. It is in the batch with probability q. Let s be C in standard
+deviations of the noise. If the record is not in the batch, another one is in its place, which contributes z. Given all
+other members, the centred outputs are:
+
+    P = (1 − q) N(0, I) + q N(x − z, I) and Q = (1 − q) N(0, I) + q N(−z, I),   ‖x‖ ≤ s, ‖z‖ ≤ s.
+
+By joint convexity the divergence is at most the largest one of these. Let α ≥ 1, u = x − z and v = −z. Then
+
+    E_α(P‖Q) = E(q X_u − (1 − q)(α − 1) X_0 − α q X_v)₊.
+
+X_m is the likelihood ratio of N(m, I) to N(0, I). The value increases with ‖u‖ and with ‖u − v‖, and decreases with ‖v‖
+(docs/engine-certificate.md, Zeroed records). With t = ‖z‖ it is at most its value on a line with v = t and u = t + s.
+
+That value increases with t. Its derivative has the sign of E X_0 ((t + s) q X_u − t α q X_v). The mean is over the
+points at which the positive part begins, where q X_u ≥ α q X_v. So the value is largest at t = s. Neighbours attain it
+if all other records contribute −x.
+
+In the other direction v has the positive sign. The value is largest at u = 0 and ‖v‖ = ‖u − v‖ = s. Neighbours attain
+it if all other records contribute x. ∎
+
+*Several releases on one batch.* x and z may depend on earlier outputs. In continuous time let u_t = x_t − z_t and
+v_t = −z_t be predictable drifts with ‖x_t‖ ≤ s_t and ‖z_t‖ ≤ s_t. Let V be the value that remains from time t on for
+the drifts 2s_t and s_t on a line. It is homogeneous of degree one in X_0, X_u and X_v. So the rows of
+M_ij = X_i X_j ∂²V/∂X_i∂X_j sum to zero, and M_0u, M_uv ≤ 0 ≤ M_0v. Under the drifts u_t and v_t, V has the rate
+
+    ∂V/∂t + ½ (|M_0u| ‖u_t‖² + |M_uv| ‖u_t − v_t‖² − |M_0v| ‖v_t‖²).
+
+As above, for given ‖v_t‖ it is largest for ‖u_t‖ = ‖v_t‖ + s_t and ‖u_t − v_t‖ = s_t. It increases with ‖v_t‖, because
+|M_0u| = M_00 + M_0v ≥ M_0v. So the largest rate is that of ‖u_t‖ = 2s_t and ‖v_t‖ = s_t, which is zero. V is therefore
+a supermartingale under all drifts, and its start is a bound: that of one release with s² = Σ s_t². In the other
+direction M_0v, M_uv ≤ 0 ≤ M_0u, and each term of the rate is largest at u_t = 0 and ‖v_t‖ = ‖u_t − v_t‖ = s_t. ∎
+
+*Sampling with replacement.* A record is drawn k times with probability w_k, and η = Σ w_k. If the draws that are the
+record are revealed, k(x − z) and −kz take the places of u and v. So E_α is at most the mean over w_k/η of the value at
+the rate η and the norm ks. It is also at most the bound of `unseen_multiplicities`. The smaller of both is used.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference, log_normal_tail
+from epsilond.accountants.profiles.amplification import AmplifiedProfile
+from epsilond.accountants.profiles.bound import Bound
+from epsilond.accountants.profiles.drawn_sums import DrawnSumBound
+from epsilond.accountants.profiles.gaussian import GaussianProfile
+from epsilond.accountants.structure import NO_ORDER, SECRET_DRAW
+from epsilond.accountants.theorem import Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.amplification import Share
+
+ZEROED_IN_A_BATCH = Theorem(
+    id="epsilond.zeroed-in-a-batch",
+    title="Zeroing a record of a batch without replacement, for the Gaussian mechanism",
+    statement=(
+        "For every α ≥ 1 the divergence of the output with the record from that without it is largest for (1 − q) "
+        "N(0, σ²) + q N(2C, σ²) against (1 − q) N(0, σ²) + q N(C, σ²). The reverse divergence is largest for (1 − q) "
+        "N(0, σ²) + q N(C, σ²) against N(0, σ²). Both are attained"
+    ),
+    source=Source("epsilond", "by Kahane's inequality; proof in this file"),
+    status=Status.PROVED,
+    conditions=(SECRET_DRAW, NO_ORDER),
+)
+_ACCURACY = 64 * UNIT_ROUNDOFF
+"""Bound on the error of a log mass, per unit of 1 + |log mass| + s² + ε."""
+
+
+def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> tuple[FloatArray, ...]:
+    """Return log Φ(2s − c), log Φ(s − c) and log Φ(−c), where the output exceeds c if its loss exceeds ε.
+
+    With ω = dN(s, 1)/dN(0, 1), dP/dQ = e^ε is q e^{−s²} ω² − q e^ε ω = (1 − q)(e^ε − 1). The larger root is
+    log ω = s² + ε − log 2 + log(1 + √(1 + 4 (1 − q)/q e^{−s² − ε} (1 − e^{−ε}))). The loss increases from there on.
+
+    Args:
+        epsilon: ε ≥ 0, in nats.
+        shift: s, in standard deviations.
+        rate: q.
+        absent: 1 − q.
+    """
+    root = np.sqrt(1.0 + 4.0 * (absent / rate) * np.exp(-shift * shift - epsilon) * -np.expm1(-epsilon))
+    log_ratio = shift * shift + epsilon + np.log1p(0.5 * (root - 1.0))
+    cut = log_ratio / shift + 0.5 * shift
+    return log_normal_tail(cut - 2.0 * shift), log_normal_tail(cut - shift), log_normal_tail(cut)
+
+
+def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> Enclosure:
+    """Enclose log E_α of the record's pair: (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1).
+
+    It is q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)) with α = e^ε. The error of c has an effect of second
+    order, far below the charged one.
+
+    Args:
+        epsilon: ε ≥ 0, in nats.
+        shift: s, in standard deviations.
+        rate: q.
+        absent: 1 − q.
+    """
+    with_record, zeroed, without = _log_terms(epsilon, shift, rate, absent)
+    slack = _ACCURACY * (1.0 + np.abs(without) + shift * shift + epsilon)
+    with np.errstate(divide="ignore"):
+        log_excess = epsilon + np.log(-np.expm1(-epsilon)) + math.log(absent / rate)
+    subtracted = np.logaddexp(zeroed + epsilon, without + log_excess)
+    upper = log_difference(with_record + slack, np.minimum(subtracted - slack, with_record + slack))
+    lower = log_difference(with_record - slack, np.minimum(subtracted + slack, with_record - slack))
+    log_rate, margin = math.log(rate), 16 * UNIT_ROUNDOFF * (1.0 + abs(math.log(rate)))
+    return Enclosure(np.asarray(lower + log_rate - margin), np.asarray(np.minimum(upper + log_rate + margin, 0.0)))
+
+
+@dataclass(frozen=True)
+class ZeroedProfile(Profile):
+    """The profile of (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1), for ε ≥ 0.
+
+    Attributes:
+        shift: s, in standard deviations of the noise.
+        rate: q, 0 < q < 1.
+        absent: 1 − q.
+    """
+
+    shift: float
+    rate: float
+    absent: float
+    log_infinite_mass: float = -math.inf
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Bound on the error of the log tails, per unit of 1 + |log tail|."""
+        return 4.0 * _ACCURACY * (1.0 + self.shift * self.shift)
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose log E_α at α = e^ε, elementwise."""
+        return _log_divergence(np.asarray(epsilon, dtype=np.float64), np.asarray(self.shift), self.rate, self.absent)
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the log masses of a loss above ε under both mixtures."""
+        points = np.asarray(epsilon, dtype=np.float64)
+        with_record, zeroed, without = _log_terms(points, np.asarray(self.shift), self.rate, self.absent)
+        log_rate, log_absent = math.log(self.rate), math.log(self.absent)
+        log_p = np.logaddexp(with_record + log_rate, without + log_absent)
+        return Tails(np.asarray(log_p), np.asarray(np.logaddexp(zeroed + log_rate, without + log_absent)))
+
+
+def zeroed_pair(shift: float, share: Share) -> Pair:
+    """Return the dominating pair of a batch without replacement under zero-out-one.
+
+    Args:
+        shift: norm of one contribution, in standard deviations of the noise.
+        share: inclusion probability q < 1 of a record.
+    """
+    backward = AmplifiedProfile(GaussianProfile(shift), share.rate, share.absent)
+    return Pair(ZeroedProfile(shift, share.rate, share.absent), backward)
+
+
+@dataclass(frozen=True)
+class ZeroedDrawsBound(Bound):
+    """The smaller of two bounds for sampling with replacement under zero-out-one, from the record to the zeroed one.
+
+    One reveals the number of times k that the record is drawn. The other one is that of `unseen_multiplicities`.
+
+    Attributes:
+        unseen: the bound that reveals k in part.
+        absent: 1 − η, the probability that the record is not drawn.
+    """
+
+    unseen: DrawnSumBound
+    absent: float
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Enclose the logarithm of the smaller bound at one ε ≥ 0."""
+        return self.log_bounds(np.asarray([epsilon]))[0]
+
+    def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
+        """Enclose the logarithm of the smaller bound at several ε ≥ 0."""
+        lower, upper = self._enclose(np.asarray(epsilons, dtype=np.float64))
+        return [Interval(*bounds) for bounds in zip(lower.tolist(), upper.tolist(), strict=True)]
+
+    def upper_log_bounds(self, epsilons: FloatArray) -> FloatArray:
+        """Return the upper bounds of `log_bounds`."""
+        return self._enclose(np.asarray(epsilons, dtype=np.float64)).upper
+
+    def _enclose(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose the logarithm of the smaller bound, elementwise."""
+        unseen, revealing = self.unseen.enclose(epsilon), self._revealing_bound(epsilon)
+        return Enclosure(np.minimum(unseen.lower, revealing.lower), np.minimum(unseen.upper, revealing.upper))
+
+    def _revealing_bound(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose the log of Σ w_k/η E_α of the pair with the rate η and the shift k s, and the probability left out.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
+        unseen = self.unseen
+        shifts = np.asarray(unseen.replaced_shifts)[:, None]
+        log_weights = np.asarray(unseen.log_weights)[:, None] - math.log(unseen.rate)
+        lower, upper = _log_divergence(epsilon[None, :], shifts, unseen.rate, self.absent)
+        slack = unseen.accuracy + 64 * UNIT_ROUNDOFF * (1.0 + abs(math.log(unseen.rate)) + len(unseen.log_weights))
+        log_upper = np.logaddexp(np.logaddexp.reduce(upper + log_weights, axis=0) + slack, unseen.log_rest)
+        return Enclosure(np.logaddexp.reduce(lower + log_weights, axis=0) - slack, np.minimum(log_upper, 0.0))
+
+    @property
+    def negligible_from(self) -> float:
+        """An ε from which on the bound is negligible, as for the bound that reveals k in part."""
+        return self.unseen.negligible_from
+
+    def corners(self, end: float) -> FloatArray:
+        """Return the ε of the entries of the table of tails, as for the bound that reveals k in part."""
+        return self.unseen.corners(end)
+
+
+THEOREMS: tuple[Theorem, ...] = (ZEROED_IN_A_BATCH,)

@@ -1,0 +1,246 @@
+"""The best of a random number of runs, as in tuning. The proofs are in `profiles/selection/best_of_runs.py`."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from epsilond.accountants.composition.renyi_product import ORDERS
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.kinds.declared.approximate import approximate_pair
+from epsilond.accountants.numerics.outward import round_up
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.amplification import thin
+from epsilond.accountants.profiles.declared.points import ProfilePoint, points_pair
+from epsilond.accountants.profiles.declared.renyi_bounds import bounds_at, renyi_pair
+from epsilond.accountants.profiles.declared.renyi_of_pairs import upper_renyi
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.selection.best_of_runs import RunsDistribution, SelectionGain
+from epsilond.accountants.quantities import Epsilon, NoiseMultiplier, RenyiOrder, request
+from epsilond.accountants.rule import Case, Rule
+from epsilond.accountants.specs import PoissonRepetitions, SelectBest
+from epsilond.accountants.specs.selection.repetitions import MEAN_FROM_ONE, SHAPE, NegativeBinomialRepetitions
+from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.specs.selection.repetitions import Repetitions
+
+_LOG_DELTAS = (-46.0, -30.0, -20.0, -14.0, -10.0, -5.0, -1.0)
+"""log δ up to which the base profile is read, the first that it reaches: 1e-20, and larger ones."""
+_PLACES = 200
+"""Number of ε at which the base profile is read, dense near 0. Between them its bound is a line in e^ε."""
+_LARGEST_EPSILON = 600.0
+"""Largest ε that is read, whose exponential is far below the largest double."""
+
+
+def runs_distribution(repetitions: Repetitions) -> RunsDistribution:
+    """Return the distribution of the number of runs."""
+    if isinstance(repetitions, PoissonRepetitions):
+        return RunsDistribution(repetitions.mean, math.inf)
+    return RunsDistribution(repetitions.mean, repetitions.shape, repetitions.odds)
+
+
+def read_places(base: Pair) -> FloatArray:
+    """Return the ε at which a profile is read: from 0 to one at which δ is negligible, or as small as it gets."""
+    reached = (base.upper_epsilon(log_delta) for log_delta in _LOG_DELTAS)
+    end = next((epsilon for epsilon in reached if epsilon < math.inf), 1.0)
+    shares = np.arange(_PLACES + 1.0) / _PLACES
+    return np.asarray(min(max(end, 1e-6), _LARGEST_EPSILON) * shares**1.5)
+
+
+def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
+    """Return the dominating pair of the best of a random number of runs, as the least of up to three bounds.
+
+    Args:
+        base: dominating pair of one run.
+        runs: distribution of the number of runs.
+    """
+    places = read_places(base)
+    gains = [SelectionGain(runs, base.forward, base.backward, places)]
+    if not base.symmetric:
+        gains.append(SelectionGain(runs, base.backward, base.forward, places))
+    loss = max(gain.supremum(1.0, 1.0) for gain in gains)
+    pairs = [_profile_bound(base, runs, loss, places)]
+    bounds = bounds_at(ORDERS, lambda order: _selected_renyi(base, runs, gains, order))
+    if bounds.orders:
+        pairs.append(renyi_pair(bounds))
+    if base.plateau is not None and base.plateau.delta == 0:
+        pairs.append(approximate_pair(selected_pure_epsilon(base.plateau.epsilon, runs, loss), 0.0))
+    return least_of(pairs)
+
+
+def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, places: FloatArray) -> Pair:
+    """Return the pair of δ(ε + H) = E[K] δ_Q(ε), in both directions.
+
+    Args:
+        base: dominating pair of one run.
+        runs: distribution of the number of runs.
+        loss: upper bound on H, which the choice adds to every loss.
+        places: the ε at which the base profile is read.
+    """
+    log_deltas = base.log_delta(places).upper + math.log(runs.mean)
+    slack = 8 * UNIT_ROUNDOFF * (1.0 + np.abs(np.where(np.isneginf(log_deltas), 0.0, log_deltas)))
+    moved = (places + loss) * (1.0 + 2 * UNIT_ROUNDOFF)
+    values = np.minimum(log_deltas + slack, 0.0)
+    return points_pair([ProfilePoint(*point) for point in zip(moved.tolist(), values.tolist(), strict=True)])
+
+
+def _selected_renyi(base: Pair, runs: RunsDistribution, gains: list[SelectionGain], order: float) -> float:
+    """Return an upper bound on the Rényi divergence of the best run, in the worse direction; math.inf if unknown.
+
+    Args:
+        base: dominating pair of one run.
+        runs: distribution of the number of runs.
+        gains: the gain of the choice in each direction.
+        order: order a > 1.
+    """
+    divergence = upper_renyi(base, order)
+    if divergence == math.inf:
+        return math.inf
+    gain = max(each.supremum(order, order - 1.0) for each in gains)
+    terms = ((order - 1.0) * divergence, math.log(runs.mean), gain)
+    log_moment = math.fsum(terms) + 16 * UNIT_ROUNDOFF * math.fsum(map(abs, (*terms, order)))
+    if runs.never_runs > 0.0:
+        log_moment = float(np.logaddexp(math.log(runs.never_runs), log_moment)) + 16 * UNIT_ROUNDOFF
+    return max(log_moment, 0.0) / (order - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)
+
+
+def selected_pure_epsilon(epsilon: float, runs: RunsDistribution, loss: float) -> float:
+    """Return the pure ε of the best run, rounded up.
+
+    Args:
+        epsilon: ε of one run, in nats.
+        runs: distribution of the number of runs.
+        loss: upper bound on H, which the choice adds to every loss.
+    """
+    if math.isinf(runs.shape):
+        added = Fraction(runs.mean * math.tanh(0.5 * epsilon) * (1.0 + 8 * UNIT_ROUNDOFF))
+    else:
+        added = (1 + Fraction(runs.shape)) * Fraction(epsilon)
+    return round_up(Fraction(epsilon) + min(added, Fraction(loss)))
+
+
+@request
+class SelectionInputs:
+    """Gaussian runs under add-or-remove-one, the number of runs, and a Rényi order. Without a shape it is Poisson."""
+
+    order: RenyiOrder
+    noise_multiplier: NoiseMultiplier
+    mean: Annotated[float, MEAN_FROM_ONE]
+    shape: Annotated[float | None, SHAPE] = None
+
+    def check(self) -> None:
+        """Check the number of runs, as for the spec `select_best`.
+
+        Raises:
+            InvalidInput: the mean is too large for the shape.
+        """
+        if self.shape is not None:
+            NegativeBinomialRepetitions(mean=self.mean, shape=self.shape)
+
+
+def selected_gaussian_divergence(inputs: SelectionInputs) -> Outputs:
+    """Compute an upper bound on the Rényi divergence of the best run."""
+    if inputs.shape is None:
+        repetitions: Repetitions = PoissonRepetitions(mean=inputs.mean)
+    else:
+        repetitions = NegativeBinomialRepetitions(mean=inputs.mean, shape=inputs.shape)
+    base = gaussian_pair(1.0 / inputs.noise_multiplier)
+    runs = runs_distribution(repetitions)
+    gains = [SelectionGain(runs, base.forward, base.backward, read_places(base))]
+    return {"renyi_divergence": _selected_renyi(base, runs, gains, inputs.order)}
+
+
+@request
+class PureSelectionInputs:
+    """A pure guarantee of one run, and the shape of a negative binomial number of runs."""
+
+    epsilon: Epsilon
+    shape: Annotated[float, SHAPE]
+
+
+def pure_selection(inputs: PureSelectionInputs) -> Outputs:
+    """Compute (2 + η) ε, rounded up."""
+    return {"epsilon": round_up((2 + Fraction(inputs.shape)) * Fraction(inputs.epsilon))}
+
+
+ONLY_THE_BEST = Condition(
+    "only-the-best-is-seen",
+    "the number of runs is drawn independently of the data and kept secret. Only the best output is seen; what is best "
+    "is a fixed order of outputs, with ties broken by independent random numbers",
+)
+SELECTION = Theorem(
+    id="papernot-steinke-2022.lemma-7",
+    title="The best of a random number of runs, by Rényi divergences and profiles",
+    statement=(
+        "With f(x) = E[x^K] for the number K of runs, e^{(a−1) D_a} of the best run is at most f(0) plus that of one "
+        "run times the supremum of f′(q)^a f′(q′)^{1−a}. Here q and q′ are the probabilities of a test under one run "
+        "on two neighbours, which the profile of one run limits. With H the supremum of log f′(q)/f′(q′), δ of the "
+        "best run at ε + H is at most E[K] times that of one run at ε"
+    ),
+    source=Source(
+        "papernot2022tuning",
+        "Lemma 7; the profile bound and the proofs: accountants/profiles/selection/best_of_runs.py",
+    ),
+    status=Status.PROVED,
+    conditions=(ONLY_THE_BEST,),
+    inputs=SelectionInputs,
+    formula=selected_gaussian_divergence,
+    examples=(
+        {"order": 4.0, "noise_multiplier": 2.0, "mean": 10.0, "shape": 1.0},
+        {"order": 2.0, "noise_multiplier": 1.0, "mean": 10.0},
+    ),
+)
+PURE_SELECTION = Theorem(
+    id="papernot-steinke-2022.corollary-3",
+    title="The best of a random number of pure runs",
+    statement=(
+        "The best of a negative binomial number of runs of shape η, each ε-private, is (2 + η) ε-private. A geometric "
+        "number has η = 1 (Liu and Talwar 2019, Theorem 3.5)"
+    ),
+    source=Source(
+        "papernot2022tuning", "Theorem 2 as the orders grow; proof in accountants/profiles/selection/best_of_runs.py"
+    ),
+    status=Status.PROVED,
+    conditions=(ONLY_THE_BEST,),
+    inputs=PureSelectionInputs,
+    formula=pure_selection,
+    examples=({"epsilon": 1.0, "shape": 1.0}, {"epsilon": 0.5, "shape": 0.0}),
+)
+
+
+def select_best(spec: SelectBest, case: Case) -> Guarantee:
+    """Return the guarantee of the best of a random number of runs.
+
+    The lower bounds are those of one run: if all outputs are equally good, the best is like any of them. They count
+    with the probability that there is a run.
+
+    Args:
+        spec: the runs, and the distribution of their number.
+        case: the requested setting and effort.
+    """
+    inner = case.account(spec.mechanism, case.setting)
+    runs = runs_distribution(spec.repetitions)
+    upper = selected_pair(inner.curve.upper, runs)
+    some_run = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF) if math.isinf(runs.shape) else 1.0
+    witnesses = tuple(thin(witness, some_run) for witness in inner.curve.witnesses) if some_run > 0.0 else ()
+    step = SELECTION.because(inner.derivation, mean=runs.mean, kind=spec.repetitions.kind)
+    if inner.curve.upper.plateau is not None and inner.curve.upper.plateau.delta == 0:
+        step = PURE_SELECTION.because(step)
+    return Guarantee(
+        setting=case.setting,
+        curve=Curve(upper, witnesses),
+        derivation=step,
+        declared=tuple(dict.fromkeys((*inner.declared, ONLY_THE_BEST))),
+    )
+
+
+THEOREMS: tuple[Theorem, ...] = (SELECTION, PURE_SELECTION)
+RULES: tuple[Rule, ...] = (Rule(SELECTION, "select_best", select_best),)

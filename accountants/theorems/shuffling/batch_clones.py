@@ -1,0 +1,304 @@
+"""Clone pairs for a record that its client samples: a victim with one local guarantee, among clients with another.
+
+The other bounds of a shuffled round concern a client's whole contribution, with a norm of at most K times that of a
+record. Replacing a record moves one report by at most two records' norms, but the other reports may be arbitrary. So
+the clone pair has the record's ε₀ for the victim, and the client's ε₁ for the probability that another report is its
+clone. Proof: docs/shuffling.md, Batches.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimate_clones
+from epsilond.accountants.theorems.shuffling.local_guarantee import (
+    EVERY,
+    LocalCurve,
+    SequentialUpper,
+    neighbourhood,
+)
+from epsilond.accountants.theorems.shuffling.planned_rows import (
+    TABLES_KEPT,
+    Costs,
+    Estimates,
+    cell_representative,
+    epsilon_grid,
+    plan_table,
+)
+from epsilond.accountants.theorems.shuffling.tails import ScaledBound
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.theorems.shuffling.planned_rows import IntArray, Rows, Table
+
+_STRIDE = 4
+"""Stride of the first scan, in points of the guarantees and in ε; it makes the scan 64 times cheaper."""
+_ROUNDS = 5
+"""Number of refinements after the scan. Each halves the distance between compared points."""
+_INTERPOLATED = 96
+"""Number of clone pairs that are interpolated between the best ones."""
+
+
+class _PointPairs(NamedTuple):
+    """Points of two local guarantees: of the victim as a column, of the other clients as a row, for broadcasting.
+
+    Attributes:
+        victim: ε₀ of the victim's record, in nats.
+        log_delta: log δ₀ of the victim's record.
+        crowd: ε₁ of another client's whole contribution, in nats.
+        log_crowd: log δ₁ of another client's whole contribution.
+    """
+
+    victim: FloatArray
+    log_delta: FloatArray
+    crowd: FloatArray
+    log_crowd: FloatArray
+
+
+class _Grid(NamedTuple):
+    """Clone pairs for all combinations of a point (ε₀, δ₀) (rows) and a point (ε₁, δ₁) (columns).
+
+    Attributes:
+        victim: ε₀ of the victim's record, in nats.
+        log_share: log probability −ε₁ that another report is a clone.
+        log_distance: log total variation distance of the reports from the clone pair.
+    """
+
+    victim: FloatArray
+    log_share: FloatArray
+    log_distance: FloatArray
+
+
+class _ClonePairs(NamedTuple):
+    """ε₀ and ε₁ of some clone pairs, as arrays of equal length."""
+
+    victim: FloatArray
+    crowd: FloatArray
+
+
+@dataclass(frozen=True)
+class BatchClonesBound(ScaledBound):
+    """The bound by the best clone pair for a victim with one local guarantee among clients with another one.
+
+    One record of the victim changes. A local guarantee is that of a single report, a curve of points. The points are
+    (ε₀, δ₀) for the victim's record and (ε₁, δ₁) for the whole contribution of another client.
+
+    Attributes:
+        clients: number m of clients, the victim included.
+        victim: local guarantee of one record.
+        crowd_curve: local guarantee of a client's whole contribution.
+        coarse: whether tables have fewer rows, for a search.
+
+    Guarantees: a valid bound for every choice of points; the choice is by an estimate.
+    """
+
+    clients: int
+    victim: LocalCurve
+    crowd_curve: LocalCurve
+    coarse: bool = False
+    _clone_bounds: dict[tuple[int, int], ClonesBound] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def lossy(self) -> bool:
+        """True for Gaussian reports, which have δ > 0 at ε = 0."""
+        return self.victim.pair.gaussian_dp_mu is not None
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Enclose log δ of the clone pair that seems best at ε, or of the victim's local guarantee if that is lower."""
+        local = self.victim.pair.log_delta_bounds(epsilon)
+        clones = self._clones(self._best(epsilon)).log_bound(epsilon)
+        upper = min(clones.upper, local.upper)
+        return Interval(min(clones.lower, local.lower, upper), upper)
+
+    def upper(self, epsilon: float) -> float:
+        """Return a cheap upper bound on log δ, from the clone pair that seems best at ε and the local guarantee."""
+        return self._upper_at(self._best(epsilon), epsilon)
+
+    def sequential_upper(self) -> SequentialUpper[tuple[int, int]]:
+        """Return `upper` for calls with increasing ε; each call searches near the best points of the previous one."""
+        return SequentialUpper(self._best, self._upper_at)
+
+    def rows(self) -> Rows:
+        """Return increasing ε with certified upper bounds on log δ.
+
+        Gaussian reports with nearly the same noise share a table, which is stored. Other reports have one of their own.
+        """
+        victim, crowd = cell_representative(self.victim.pair), cell_representative(self.crowd_curve.pair)
+        are_gaussian = bool(victim.gaussian_dp_mu and crowd.gaussian_dp_mu)
+        make_table = _stored_table if are_gaussian else _make_table
+        pairs, table = make_table(self.clients, victim, crowd, self.coarse)
+        return table.rows(self._costs(pairs))
+
+    def _costs(self, pairs: _ClonePairs) -> Costs:
+        """Return the terms that depend on the noise: the distance to each clone pair, and the local bound."""
+        log_delta = self.victim.pair.log_delta(pairs.victim).upper
+        log_crowd = self.crowd_curve.pair.log_delta(pairs.crowd).upper
+        distance = self._log_distance(_PointPairs(pairs.victim, log_delta, pairs.crowd, log_crowd))
+        return Costs(np.asarray(distance), lambda epsilon: self.victim.pair.log_delta(epsilon).upper)
+
+    def plan(self) -> tuple[_ClonePairs, Table]:
+        """Plan a table of upper bounds on log δ: at which ε it has rows, and by which clone pairs they are bounded.
+
+        A clone pair hides the victim's report among others that look like it, the clones. It has the victim's ε₀, and
+        e^−ε₁ as the probability that another report is a clone.
+
+        Returns:
+            ε₀ and ε₁ of the clone pairs of the table, and the table.
+        """
+        # The least estimate of δ(0) is the order of magnitude of the privacy loss, for the grid of ε.
+        scale = math.exp(float(self._estimate(0.0, self._points()).min()))
+        epsilon = epsilon_grid(scale, float(self.victim.points.epsilon[-1]))
+        pairs = self._find_pairs(epsilon)
+        costs = self._costs(pairs)
+        main = estimate_clones(epsilon[:, None], pairs.victim, -pairs.crowd, self.clients)
+        log_deltas = np.asarray(np.logaddexp(main, costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]))
+        clone_bounds: dict[int, ClonesBound] = {}
+
+        def upper_bounds(choice: int, epsilons: FloatArray) -> FloatArray:
+            """Return upper bounds on log δ of the clone pair with index `choice`, which is built at its first use."""
+            if choice not in clone_bounds:
+                victim, crowd = float(pairs.victim[choice]), float(pairs.crowd[choice])
+                clone_bounds[choice] = ClonesBound(self.clients, math.exp(-crowd), victim)
+            return clone_bounds[choice].upper_bounds(epsilons)
+
+        estimates = Estimates(epsilon, log_deltas, self.victim.estimate(epsilon))
+        used, table = plan_table(estimates, upper_bounds, costs, coarse=self.coarse).compact()
+        return _ClonePairs(pairs.victim[used], pairs.crowd[used]), table
+
+    def _find_pairs(self, epsilon: FloatArray) -> _ClonePairs:
+        """Return clone pairs of which one is nearly the best at each ε, by interpolation between best pairs.
+
+        A clone pair is a choice of ε₀ of the victim's report and of ε₁ of the other reports (the crowd). A scan of a
+        coarse grid finds the best pairs at every fourth ε (`_STRIDE`). Each of `_ROUNDS` refinements compares pairs
+        around the best one, at half the distance of the refinement before.
+
+        Args:
+            epsilon: increasing ε, in nats.
+        """
+        sparse = epsilon[::_STRIDE]
+        best = self._scan(sparse)
+        offsets = (_STRIDE * self.victim.log_step, _STRIDE * self.crowd_curve.log_step)
+        for _ in range(_ROUNDS):
+            best = self._refine(sparse, best, offsets)
+            offsets = (0.5 * offsets[0], 0.5 * offsets[1])
+        indices = np.arange(sparse.size)
+        between = np.linspace(0.0, sparse.size - 1.0, _INTERPOLATED)
+        return _ClonePairs(
+            np.exp(np.interp(between, indices, np.log(best.victim))),
+            np.exp(np.interp(between, indices, np.log(best.crowd))),
+        )
+
+    def _scan(self, epsilon: FloatArray) -> _ClonePairs:
+        """Return the clone pair that seems best at each ε, among every fourth point of each guarantee."""
+        victim, log_delta, crowd, log_crowd = self._points()
+        victim, log_delta = victim[::_STRIDE], log_delta[::_STRIDE]
+        crowd, log_crowd = crowd[:, ::_STRIDE], log_crowd[:, ::_STRIDE]
+        rows, columns = _least_entries(
+            self._estimate(epsilon[:, None, None], _PointPairs(victim, log_delta, crowd, log_crowd))
+        )
+        return _ClonePairs(victim[rows, 0], crowd[0, columns])
+
+    def _refine(self, epsilon: FloatArray, centres: _ClonePairs, offsets: tuple[float, float]) -> _ClonePairs:
+        """Return the clone pair that seems best at each ε, among five values of ε₀ and of ε₁ around a given pair.
+
+        Args:
+            epsilon: ε, in nats.
+            centres: a clone pair for each ε.
+            offsets: largest offsets from these in log ε₀ and in log ε₁.
+        """
+        victim = self.victim.spread_points(np.log(centres.victim), offsets[0])
+        crowd = self.crowd_curve.spread_points(np.log(centres.crowd), offsets[1])
+        log_delta, log_crowd = self.victim.estimate(victim), self.crowd_curve.estimate(crowd)
+        points = _PointPairs(victim[:, :, None], log_delta[:, :, None], crowd[:, None, :], log_crowd[:, None, :])
+        rows, columns = _least_entries(self._estimate(epsilon[:, None, None], points))
+        indices = np.arange(epsilon.size)
+        return _ClonePairs(victim[indices, rows], crowd[indices, columns])
+
+    def _estimate(self, epsilon: FloatArray | float, points: _PointPairs) -> FloatArray:
+        """Estimate log δ of the clone pairs of some points, with the charge for their distance."""
+        main = estimate_clones(epsilon, points.victim, -points.crowd, self.clients)
+        charge = self._log_distance(points) + np.logaddexp(0.0, epsilon)
+        return np.asarray(np.logaddexp(main, charge))
+
+    def _upper_at(self, indices: tuple[int, int], epsilon: float) -> float:
+        """Return the lower one of two upper bounds on log δ(ε): of the clone pair of two points, and of one report.
+
+        The bound of one report is computed only if it may be the lower one.
+        """
+        bound = self._clones(indices).upper(epsilon)
+        if self.victim.rough_lower_bound(epsilon) > bound:
+            return bound
+        return min(bound, self.victim.pair.log_delta_bounds(epsilon).upper)
+
+    def _log_distance(self, points: _PointPairs) -> FloatArray:
+        """Return log of sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), rounded up, with s = 1/(1 + e^ε₀) and m clients."""
+        own = points.log_delta - np.logaddexp(0.0, points.victim)
+        log_other_clients = math.log(max(self.clients - 1, 1))
+        crowd_distance = log_other_clients - points.crowd + np.logaddexp(own, points.log_crowd)
+        total = np.logaddexp(own, crowd_distance)
+        return total + 64 * UNIT_ROUNDOFF * (1.0 + np.abs(total))
+
+    def _points(self) -> _PointPairs:
+        """Return the points of both guarantees."""
+        victim, crowd = self.victim.points, self.crowd_curve.points
+        return _PointPairs(
+            victim.epsilon[:, None], victim.log_delta[:, None], crowd.epsilon[None, :], crowd.log_delta[None, :]
+        )
+
+    def _best(self, epsilon: float, previous: tuple[int, int] | None = None) -> tuple[int, int]:
+        """Return the indices of the points (ε₀, δ₀) and (ε₁, δ₁) whose clone pair has the least estimate at ε.
+
+        Args:
+            epsilon: ε, in nats.
+            previous: indices of the best points at a slightly smaller ε. Only their neighbours are compared then.
+        """
+        rows, columns = EVERY, EVERY
+        if previous is not None:
+            row_count, column_count = self._grid.log_distance.shape
+            rows, columns = neighbourhood(previous[0], row_count), neighbourhood(previous[1], column_count)
+        victim, log_share, distance = (array[rows, columns] for array in self._grid)
+        main = estimate_clones(epsilon, victim, log_share, self.clients)
+        least = int(np.argmin(np.logaddexp(main, distance + np.logaddexp(0.0, epsilon))))
+        row, column = divmod(least, distance.shape[1])
+        return row + (rows.start or 0), column + (columns.start or 0)
+
+    @cached_property
+    def _grid(self) -> _Grid:
+        """The clone pairs of all points of both guarantees."""
+        points = self._points()
+        victim, log_share = np.broadcast_arrays(points.victim, -points.crowd)
+        return _Grid(victim, log_share, self._log_distance(points))
+
+    def _clones(self, indices: tuple[int, int]) -> ClonesBound:
+        """Return the clone bound of two points, with the charge for its distance; it is made once and stored."""
+        if indices not in self._clone_bounds:
+            row, column = indices
+            victim, log_delta = (values[row] for values in self.victim.points)
+            crowd, log_crowd = (values[column] for values in self.crowd_curve.points)
+            distance = float(self._log_distance(_PointPairs(victim, log_delta, crowd, log_crowd)))
+            self._clone_bounds[indices] = ClonesBound(self.clients, math.exp(-float(crowd)), float(victim), distance)
+        return self._clone_bounds[indices]
+
+
+def _least_entries(estimates: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return the row and the column of the least entry of each matrix of a stack."""
+    matrices, _, columns = estimates.shape
+    least = np.argmin(estimates.reshape(matrices, -1), axis=1)
+    return least // columns, least % columns
+
+
+def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[_ClonePairs, Table]:
+    """Return the clone pairs of the table of two local guarantees, and the table."""
+    return BatchClonesBound(clients, LocalCurve(victim), LocalCurve(crowd), coarse).plan()
+
+
+_stored_table = functools.lru_cache(TABLES_KEPT)(_make_table)

@@ -1,0 +1,63 @@
+"""The closed form of Lowy and Razaviyayn for shuffled reports, at the best (ε₀, δ₀) of their local guarantee."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.theorems.shuffling.local_guarantee import LARGEST_LOCAL_EPSILON, LocalCurve
+from epsilond.accountants.theorems.shuffling.tails import ScaledBound
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+@dataclass(frozen=True)
+class ClosedFormBound(ScaledBound):
+    """The bound of Lowy and Razaviyayn, Theorem F.2, for clients with one record each; never above the local bound.
+
+    The theorem gives an ε^r for every δ ≥ 2 e^{−n e^{−ε₀}/16}. The bound at ε is the least such δ with ε^r ≤ ε, plus
+    a charge for δ₀. With w = e^{ε₀}/n and t = (e^ε − 1)/tanh(ε₀/2) − 8w > 0, it is
+
+        δ(ε) = max(4 e^{−t²/(64 w)}, 2 e^{−1/(16 w)}) + (1 + e^ε) n (1 + e^{−ε₀}/2) δ₀.
+
+    For t ≤ 0 the first term is 1. The least value over the points (ε₀, δ₀) is used.
+
+    Attributes:
+        clients: number n of clients.
+        local: guarantee of a single report.
+    """
+
+    clients: int
+    local: LocalCurve
+
+    @property
+    def largest_loss(self) -> float:
+        """Least known ε from which on δ is zero; math.inf if none is known."""
+        return self.local.pure_epsilon
+
+    def log_bound(self, epsilon: float) -> Interval:
+        """Enclose log δ(ε) of the best point (ε₀, δ₀), or of the local guarantee if that is lower."""
+        local_bounds = self.local.pair.log_delta_bounds(epsilon)
+        best = float(self._log_bounds(min(epsilon, LARGEST_LOCAL_EPSILON)).min())
+        slack = 64 * UNIT_ROUNDOFF * (1.0 + abs(best))
+        upper = min(best + slack, local_bounds.upper, 0.0)
+        return Interval(min(best - slack, local_bounds.lower, upper), upper)
+
+    def _log_bounds(self, epsilon: float) -> FloatArray:
+        """Return the log of the bound at ε for every point (ε₀, δ₀), by the equation of the class."""
+        local, log_delta = self.local.points
+        w = np.exp(local) / self.clients
+        # At ε₀ = 0 the quotient is undefined. It is set to 0; the local guarantee is δ = 0 then.
+        quotient = np.divide(math.expm1(epsilon), np.tanh(0.5 * local), where=local > 0.0, out=np.zeros_like(local))
+        t = np.minimum(np.maximum(quotient - 8.0 * w, 0.0), 1e100)  # at most 1e100, so that t² is a double
+        log_tail = math.log(4.0) - t * t / (64.0 * w)
+        log_least = math.log(2.0) - 1.0 / (16.0 * w)
+        main = np.where(t > 0.0, np.maximum(log_tail, log_least), 0.0)
+        charge = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + float(np.logaddexp(0.0, epsilon))
+        return np.asarray(np.logaddexp(main, charge))

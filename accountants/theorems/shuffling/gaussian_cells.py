@@ -1,0 +1,147 @@
+"""Cells of the privacy blanket of one-dimensional Gaussian reports.
+
+In units of σ the blanket has the density φ(|w| + c), c = C/σ. By symmetry w ≥ 0 suffices. The likelihood ratio of two
+opposite contributions at w is ρ = e^{2cw}, and x = ρ − 1 is its excess over 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+_GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
+FURTHEST = 37.5
+"""Largest w − c of a cell; Φ(−37.5) is about 1e-307, near the least normal double."""
+LUMP = 8
+"""Number of cells that are combined into one lump, for estimates."""
+_SPACING = 0.02
+"""Width of a cell in w, relative to 1/(1 + c)."""
+_LEVELS = 6
+"""Number of uniform pieces below the density."""
+_LARGEST_LOG_RATIO, _LEAST_MASS = 690.0, 1e-300
+"""Largest log ρ of a cell and least mass of a lump, for which ρ and the quotients by the mass are finite doubles."""
+_BELOW = 1.0 - 1e-12
+"""Factor that keeps the uniform pieces below the density despite roundoff."""
+_NORMAL_FACTOR = math.sqrt(0.5 / math.pi)
+"""Constant 1/√(2π) of the normal density."""
+
+
+class Cells(NamedTuple):
+    """The privacy blanket of one-dimensional Gaussian reports, made discrete for bounds on δ of shuffled reports.
+
+    A report is N(x, σ²) with |x| ≤ C. With c = C/σ, all reports in units of σ have the density φ(|w| + c) in common,
+    the privacy blanket. By symmetry w ≥ 0 suffices, and it is divided into cells. The likelihood ratio of two opposite
+    contributions at w is e^{2cw}. Its excess x = e^{2cw} − 1 has a density, which is the sum of uniform densities on
+    intervals [0, x_j], the pieces, and of the rest.
+
+    Attributes:
+        edges: edges of the cells in w, increasing from 0.
+        edge_excess: x at the edges.
+        to_low: mass of the rest in each cell that is moved to the cell's lower edge.
+        to_high: mass of the rest in each cell that is moved to its upper edge. Both together keep the mean of x.
+        mean_excess: mean of x under the rest, in each cell.
+        errors: bounds on the numerical errors of the masses of the rest.
+        levels: right ends x_j of the uniform pieces.
+        level_mass: masses of the uniform pieces.
+        lump_excess: mean of x over each lump of `LUMP` consecutive cells, pieces included, for estimates.
+        lump_mass: mass of each lump, pieces included.
+    """
+
+    edges: FloatArray
+    edge_excess: FloatArray
+    to_low: FloatArray
+    to_high: FloatArray
+    mean_excess: FloatArray
+    errors: FloatArray
+    levels: FloatArray
+    level_mass: FloatArray
+    lump_excess: FloatArray
+    lump_mass: FloatArray
+
+
+def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
+    """Divide the privacy blanket of Gaussian reports into cells, with masses and moments of each.
+
+    The blanket is the density φ(w + c) that all reports have in common at a distance w ≥ 0 in units of the noise. At w
+    two opposite contributions have the likelihood ratio e^{2cw}, with the excess x = e^{2cw} − 1. Integrals over a cell
+    are by Gauss-Legendre quadrature at eight nodes.
+
+    Args:
+        c: bound on a contribution in units of the noise, C/σ.
+        with_pieces: whether the density of x is split into uniform densities on a few intervals [0, x_j], and the rest
+            of it. Otherwise all of it is the rest.
+    """
+    edges, levels = _edges_and_levels(c, with_pieces=with_pieces)
+    low, width = edges[:-1, None], np.diff(edges)[:, None]
+    w = low + 0.5 * width * (1.0 + _GAUSS_X)
+    weight = 0.5 * width * _GAUSS_W * _NORMAL_FACTOR
+    density = np.exp(-0.5 * (w + c) ** 2)
+    heights = _piece_heights(c, levels)
+    rest = weight * np.maximum(density - _piece_density(c, w, edges, levels, heights), 0.0)
+
+    # A mass at x is split between the edges of its cell in proportion to its position, which keeps the mean.
+    position = np.expm1(2.0 * c * (w - low)) / np.expm1(2.0 * c * width)
+    to_high, to_low = (rest * position).sum(axis=1), (rest * (1.0 - position)).sum(axis=1)
+    rest_mass = np.where(to_high + to_low > 0.0, to_high + to_low, 1.0)
+    edge_excess = np.expm1(2.0 * c * edges)
+    level_excess = np.expm1(2.0 * c * levels)
+
+    cell_mass = (weight * density).sum(axis=1)
+    moment = (weight * density * np.expm1(2.0 * c * w)).sum(axis=1)
+    first_of_lump = np.arange(0, cell_mass.size, LUMP)
+    lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)
+    return Cells(
+        edges=edges,
+        edge_excess=edge_excess,
+        to_low=to_low,
+        to_high=to_high,
+        mean_excess=edge_excess[:-1] + np.diff(edge_excess) * to_high / rest_mass,
+        errors=UNIT_ROUNDOFF * (64.0 + 4.0 * (edges[1:] + c) ** 2) * cell_mass,
+        levels=level_excess,
+        level_mass=_NORMAL_FACTOR * (heights - np.append(heights[1:], 0.0)) * level_excess,
+        lump_excess=np.add.reduceat(moment, first_of_lump) / lump_mass,
+        lump_mass=lump_mass,
+    )
+
+
+def _edges_and_levels(c: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the edges of the cells in w, and those of them at which uniform pieces end."""
+    furthest = min(c + FURTHEST, _LARGEST_LOG_RATIO / (2.0 * c))
+    grid = np.linspace(0.0, furthest, math.ceil(furthest * (1.0 + c) / _SPACING) + 1)
+    levels = np.empty(0)
+    if with_pieces:
+        levels = np.linspace(0.0, min(3.0 / (1.0 + 2.0 * c), furthest), _LEVELS + 1)[1:]
+    return np.unique(np.concatenate((grid, levels))), levels
+
+
+def _piece_heights(c: float, levels: FloatArray) -> FloatArray:
+    """Return the heights of a step function below the density of the excess x, times √(2π), one per level.
+
+    The density of x at w is φ(w + c) dw/dx = φ(w + c) e^{−2cw}/(2c), which decreases. So its value at the right end of
+    a step is the largest height there. The step function is a sum of uniform pieces [0, x_j].
+    """
+    return np.exp(-0.5 * (levels + c) ** 2 - 2.0 * c * levels) / (2.0 * c) * _BELOW
+
+
+def _piece_density(c: float, w: FloatArray, edges: FloatArray, levels: FloatArray, heights: FloatArray) -> FloatArray:
+    """Evaluate the sum of the uniform pieces as a density in w, times √(2π), at the nodes of each cell.
+
+    As a density of x = e^{2cw} − 1, the sum is a step function. The factor dx/dw = 2c e^{2cw} makes it a density in w.
+    It is 0 beyond the last step.
+
+    Args:
+        c: bound on a contribution in units of the noise.
+        w: nodes of the quadrature, with a row for each cell.
+        edges: edges of the cells in w, one more than cells.
+        levels: right ends of the steps in w, increasing.
+        heights: height of each step as a density of x, times √(2π).
+    """
+    step_of_cell = np.searchsorted(levels, 0.5 * (edges[:-1] + edges[1:]))
+    return np.append(heights, 0.0)[step_of_cell][:, None] * 2.0 * c * np.exp(2.0 * c * w)
