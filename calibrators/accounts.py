@@ -9,29 +9,40 @@ from typing import Annotated
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import Account, account
-from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
 from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.guarantee import ANY_EPSILON, LOG_10, Guarantee, PrivacyCurve, Tightness
+from epsilond.accountants.guarantee import LOG_10, Guarantee, PrivacyCurve, Tightness
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.accountants.meaning import meaning
 from epsilond.accountants.quantities import (
+    ANY_EPSILON,
     DELTA,
-    EPSILON,
     LOG10_DELTA,
     Observer,
+    ProtectedUnit,
     Quantity,
     Relation,
     SettingFields,
-    Unit,
+    WindowedUnit,
     request,
 )
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.specs.runs import MECHANISM
+from epsilond.accountants.statements.mechanisms import adds_noise, restate_for_mechanism
 from epsilond.accountants.statements.settings import join_statements, noise_condition, state_guarantee
+from epsilond.accountants.statements.statement import Statement
 from epsilond.accountants.structure import DRAW_UNSEEN, Draw, draws_of, loses_amplification
 from epsilond.accountants.target import Target, natural_log_delta
 from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.accounting.attackers import (
+    BayesError,
+    Directions,
+    RenyiDivergence,
+    TruePositiveRate,
+    requested_figures,
+)
+from epsilond.calibrators.accounting.query import Query
 from epsilond.calibrators.answer import (
     Caution,
     DeclaredCondition,
@@ -45,67 +56,16 @@ from epsilond.calibrators.answer import (
 from epsilond.calibrators.cautions import format_bound, not_amplified
 from epsilond.calibrators.envelope import declared_answers, numerical_answer
 from epsilond.calibrators.notebooks import ShownInNotebooks
+from epsilond.calibrators.points import Point, point
 from epsilond.calibrators.serving.json_form import UNSERVED
-
-MOST_POINTS = 1000
-
-
-@request
-class Query:
-    """Exactly one of these: at which ε or δ to read the curve."""
-
-    epsilon: Annotated[float | None, ANY_EPSILON] = None
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    epsilons: Annotated[tuple[float, ...] | None, Quantity(description="several ε, at most 1000")] = None
-    deltas: Annotated[tuple[float, ...] | None, Quantity(description="several δ, at most 1000")] = None
-    log10_deltas: Annotated[tuple[float, ...] | None, Quantity(description="several log10 δ, at most 1000")] = None
-
-    def check(self) -> None:
-        """Check that exactly one member is present, with all its values within their domain."""
-        names = [name for name in _DOMAINS if getattr(self, name) is not None]
-        if len(names) != 1:
-            raise InvalidInput.at("", "give exactly one of " + ", ".join(_DOMAINS))
-        values = self.values
-        if not 1 <= len(values) <= MOST_POINTS:
-            raise InvalidInput.at(f"/{names[0]}", "has too few or too many values", allowed=f"1 to {MOST_POINTS}")
-        domain = _DOMAINS[names[0]]
-        for place, value in enumerate(values):
-            if isinstance(value, bool) or not domain.contains(value):
-                raise InvalidInput.at(f"/{names[0]}/{place}", "is out of range", allowed=domain.allowed)
-
-    @property
-    def name(self) -> str:
-        """Name of the member that is present."""
-        return next(name for name in _DOMAINS if getattr(self, name) is not None)
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """The value or values of the member that is present."""
-        value = getattr(self, self.name)
-        return tuple(value) if isinstance(value, tuple | list) else (value,)
-
-    @property
-    def listed(self) -> bool:
-        """True if the member is a list of points."""
-        return self.name.endswith("s")
-
-
-_DOMAINS = {
-    "epsilon": ANY_EPSILON,
-    "delta": DELTA,
-    "log10_delta": LOG10_DELTA,
-    "epsilons": ANY_EPSILON,
-    "deltas": DELTA,
-    "log10_deltas": LOG10_DELTA,
-}
+from epsilond.calibrators.windows import WINDOWS, OverWindows, bound_over_windows, conditions_of_unit
 
 
 @request
 class Claim:
     """A statement to be checked: (ε, δ), the δ given once."""
 
-    epsilon: Annotated[float, EPSILON]
+    epsilon: Annotated[float, ANY_EPSILON]
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
 
@@ -127,29 +87,26 @@ class AccountProblem(AccountQuestion):
     """What was run, what the guarantee is about, and at which point to read the curve."""
 
     query: Annotated[Query, Quantity(description="at which ε or δ to read the curve")]
+    windows: Annotated[int | None, WINDOWS] = None
 
-
-@dataclass(frozen=True, kw_only=True)
-class Point:
-    """The curve at one point: what was asked has equal ends."""
-
-    epsilon: Ends
-    delta: Ends
-    log10_delta: Ends
+    def check(self) -> None:
+        """Check that a number of windows comes with a unit that has a window."""
+        if self.windows is not None and not isinstance(self.unit, WindowedUnit):
+            raise InvalidInput.at("/windows", "needs a unit with a window", allowed='{"of": …, "window": …} as unit')
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatedGuarantee(ReadFromCurve):
-    """What the guarantee is about. `curve` answers at any ε or δ; it is no part of the JSON form."""
+    """The subject of a privacy guarantee, and its `curve`: δ as a function of ε, which is not served as JSON."""
 
-    in_words: Annotated[
-        str,
-        Served("plain statements: the protected unit, the adversary, the conditions and the secret batches"),
-    ]
-    unit: Unit
+    in_words: Annotated[str, Served("plain statements: the unit, the adversary, the conditions, the hidden batches")]
+    statements: Annotated[tuple[Statement, ...], Served("the same, one by one, each with its subject")]
+    unit: ProtectedUnit
     relation: Relation
     observer: Observer
-    tight: Annotated[Tightness, Served("where the lower ends come from")]
+    tight: Annotated[
+        Tightness, Served("proved: exact bounds; witnessed: lower ones by a pair of data sets; unknown: 0")
+    ]
     curve: PrivacyCurve = field(compare=False, repr=False, metadata=UNSERVED)
 
 
@@ -175,14 +132,6 @@ class ClaimAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TruePositiveRate:
-    """True positive rate of the best attack at a false positive rate."""
-
-    false_positive_rate: float
-    true_positive_rate: Ends
-
-
-@dataclass(frozen=True, kw_only=True)
 class MeaningAnswer:
     """What it means to an attacker who tells two neighbours apart."""
 
@@ -201,15 +150,13 @@ class ConsideredAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Accounted(ShownInNotebooks):
-    """What is known of a run without asking at any ε or δ: `guarantee.curve` can be asked at all of them."""
+    """The account of a run before any ε or δ is chosen: `guarantee.curve` gives one for each value of the other."""
 
     guarantee: StatedGuarantee
     claim: Annotated[ClaimAnswer | None, Served("where one was made")] = None
     derivation: tuple[DerivationStep, ...]
     considered: tuple[ConsideredAnswer, ...]
-    declared_conditions: Annotated[
-        tuple[DeclaredCondition, ...], Served("conditions that the spec sets for the data and the program")
-    ]
+    declared_conditions: Annotated[tuple[DeclaredCondition, ...], Served("assumptions on the data and the program")]
     warnings: tuple[Caution, ...]
     engine_version: str
 
@@ -221,7 +168,21 @@ class AccountAnswer(Accounted):
     guarantee: AccountGuarantee
     numerical: NumericalAnswer
     points: Annotated[tuple[Point, ...] | None, Served("where several were requested")] = None
+    over_windows: Annotated[OverWindows | None, Served("all windows of a client together, where requested")] = None
     meaning: MeaningAnswer
+    trade_off: Annotated[
+        tuple[TruePositiveRate, ...] | None, Served("at the requested false_positive_rates, in their order")
+    ] = None
+    gaussian_dp_mu: Annotated[
+        Ends | None,
+        Served(
+            "the least μ of Gaussian differential privacy, where false_positive_rates or priors were requested. Its "
+            "upper bound is unbounded where no μ is proved, and both are where it is proved that none exists"
+        ),
+    ] = None
+    bayes_errors: Annotated[tuple[BayesError, ...] | None, Served("at the requested priors")] = None
+    renyi_divergences: Annotated[tuple[RenyiDivergence, ...] | None, Served("at the requested orders")] = None
+    directions: Annotated[tuple[Directions, ...] | None, Served("at the requested signed_epsilons")] = None
 
 
 def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Accounted:
@@ -232,8 +193,10 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
         BeyondBudget: the work would exceed the fixed budget.
     """
     outcome, drawn = _account_for(question, effort), draws_of(question.spec, question.unit)
+    statements = _state(question, outcome, drawn)
     guarantee = StatedGuarantee(
-        in_words=_sentence(question, outcome, drawn),
+        in_words=join_statements(statements),
+        statements=statements,
         unit=question.unit,
         relation=question.relation,
         observer=question.observer,
@@ -257,15 +220,16 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
     points = tuple(point(guarantee, problem.query.name.rstrip("s"), value) for value in problem.query.values)
     first = points[0]
     attack = meaning(guarantee.curve)
-    rates = [
-        TruePositiveRate(
-            false_positive_rate=rate.false_positive_rate, true_positive_rate=Ends.of(rate.true_positive_rate)
-        )
-        for rate in attack.true_positives
-    ]
+    rates = tuple(map(TruePositiveRate.of, attack.true_positives))
+    statements = _state(problem, outcome, drawn)
+    over_windows = None
+    if problem.windows is not None:
+        name = problem.query.name
+        over_windows = bound_over_windows(guarantee.curve, problem.unit, problem.windows, first, name)
     return AccountAnswer(
         guarantee=AccountGuarantee(
-            in_words=_sentence(problem, outcome, drawn),
+            in_words=join_statements(statements),
+            statements=statements,
             unit=problem.unit,
             relation=problem.relation,
             observer=problem.observer,
@@ -277,7 +241,9 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
         ),
         numerical=numerical_answer(guarantee, Target(min(first.epsilon.upper, 1e9), 0.0)),
         points=points if problem.query.listed else None,
-        meaning=MeaningAnswer(advantage=Ends.of(attack.advantage), true_positive_rates=tuple(rates)),
+        over_windows=over_windows,
+        meaning=MeaningAnswer(advantage=Ends.of(attack.advantage), true_positive_rates=rates),
+        **requested_figures(guarantee.curve, problem.query),
         **_shared_members(problem, outcome, drawn, (problem.query, first)),
     )
 
@@ -289,7 +255,7 @@ def _account_for(question: AccountQuestion, effort: Effort) -> Account:
     )
 
 
-def _sentence(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...]) -> str:
+def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...]) -> tuple[Statement, ...]:
     """State the protected unit, the observer and the conditions. A spec does not say who adds the noise."""
     statements = state_guarantee(
         definition=None,
@@ -299,7 +265,7 @@ def _sentence(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ..
         draws=drawn,
         declared=outcome.guarantee.declared,
     )
-    return join_statements(statements)
+    return restate_for_mechanism(statements, question.spec, question.observer)
 
 
 def _shared_members(
@@ -310,7 +276,9 @@ def _shared_members(
     considered = [
         ConsideredAnswer(theorem=rule.theorem, applies=rule.applies, reason=rule.reason) for rule in outcome.considered
     ]
-    conditions = dict.fromkeys((*guarantee.declared, noise_condition(question.observer)))
+    of_window = conditions_of_unit(question.unit, is_drawn=bool(drawn))
+    condition = noise_condition(question.observer, adds_noise=adds_noise(question.spec))
+    conditions = dict.fromkeys((*guarantee.declared, condition, *of_window))
     return {
         "claim": judge_claim(guarantee, question.claim) if question.claim else None,
         "derivation": derivation_of(guarantee.derivation),
@@ -319,27 +287,6 @@ def _shared_members(
         "warnings": tuple(_warnings(question, drawn, reading)),
         "engine_version": ENGINE_VERSION,
     }
-
-
-def point(guarantee: Guarantee, name: str, value: float) -> Point:
-    """Return the bounds on δ at a given ε, or on ε at a given δ. Both bounds on the given quantity are its value.
-
-    Args:
-        guarantee: the guarantee, whose curve is evaluated.
-        name: the given quantity: `epsilon`, `delta` or `log10_delta`.
-        value: its value.
-    """
-    if name == "epsilon":
-        bounds = guarantee.curve.log_delta(value)
-        return Point(epsilon=Ends(value, value), delta=Ends.delta(bounds), log10_delta=Ends.log10(bounds))
-    if name == "delta":
-        log_delta, log10_delta = natural_log_delta(value, None), math.log10(value)
-        delta = Ends(value, value)
-    else:
-        log_delta, log10_delta = natural_log_delta(None, value), value
-        delta = Ends.delta(Interval(log_delta, log_delta))
-    epsilon = Ends.of(guarantee.curve.epsilon(log_delta))
-    return Point(epsilon=epsilon, delta=delta, log10_delta=Ends(log10_delta, log10_delta))
 
 
 def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
@@ -378,7 +325,10 @@ def _warnings(
 
 
 def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | None) -> Iterator[Caution]:
-    """Warn that random batches do not amplify privacy, as the observer sees them; with both bounds if one is lower."""
+    """Warn that drawing clients at random does not amplify privacy, if secrecy of the draw would lower the bound.
+
+    The observer sees the draw. `reading` is the first question of the request with its answer; None without questions.
+    """
     if reading is None:
         yield not_amplified(question.observer)
         return

@@ -14,7 +14,8 @@ from typing_extensions import TypeVar
 
 from epsilond.accountants.guarantee import PrivacyCurve, Tightness
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation, Sampling
+from epsilond.accountants.statements.statement import Statement
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorem import Step
 from epsilond.accountants.verdict import Verdict
@@ -90,11 +91,16 @@ Parameters = TypeVar("Parameters", default=Any)
 
 @dataclass(frozen=True, kw_only=True)
 class TargetAnswer:
-    """What was asked for."""
+    """The target: (ε, δ), or the risk that was requested, with the ε that is certified at δ."""
 
     epsilon: float
     delta: Annotated[float | None, Served("absent where it is below every double")] = None
     log10_delta: float
+    advantage: Annotated[float | None, Served("where it was the target")] = None
+    true_positive_rate: Annotated[float | None, Served("where it was the target, at false_positive_rate")] = None
+    false_positive_rate: Annotated[float | None, Served("of the target true_positive_rate")] = None
+    gaussian_dp_mu: Annotated[float | None, Served("where it was the target")] = None
+    rho: Annotated[float | None, Served("where it was the target")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +125,8 @@ class GuaranteeAnswer(ReadFromCurve):
     in_words: Annotated[
         str, Served("plain statements: the protected unit, the adversary, the trusted parties and the secret batches")
     ]
-    unit: Unit
+    statements: Annotated[tuple[Statement, ...], Served("the same, one by one, each with its subject")]
+    unit: ProtectedUnit
     relation: Relation
     observer: Observer
     sampling: Sampling
@@ -162,7 +169,10 @@ class ConsideredBound:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskBound:
-    """One side of the excess risk. A `hidden` constant makes the value a rate, never a bound, and never vacuous."""
+    """An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it consists of.
+
+    If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of growth.
+    """
 
     value: Number
     constant: Literal["explicit", "hidden"]
@@ -312,38 +322,46 @@ class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
 
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
     """Return derivation trees as one list, with premises before conclusions and equal steps once."""
-    listed: dict[str, int] = {}
-    met: dict[int, int] = {}
-    steps: list[DerivationStep] = []
-
-    def place(node: Step) -> int:
-        if id(node) in met:
-            return met[id(node)]
-        premises = tuple([place(premise) for premise in node.premises])
-        key = repr((node.theorem, sorted(node.inputs.items()), premises))
-        if key not in listed:
-            listed[key] = len(steps)
-            steps.append(DerivationStep(theorem=node.theorem, inputs=dict(node.inputs), premises=premises))
-        return met.setdefault(id(node), listed[key])
-
     if len(derivations) == 1 and (chain := _chain(derivations[0])) is not None:
         return chain
+    listed = _ListedSteps()
     for derivation in derivations:
-        place(derivation)
-    return tuple(steps)
+        listed.add(derivation)
+    return tuple(listed.steps)
+
+
+class _ListedSteps:
+    """The steps of derivation trees as a list, with premises before conclusions and equal steps once."""
+
+    def __init__(self) -> None:
+        self.steps: list[DerivationStep] = []
+        self._place_of_content: dict[str, int] = {}
+        self._place_of_node: dict[int, int] = {}
+
+    def add(self, node: Step) -> int:
+        """Add a step after its premises, unless an equal one is listed; return its place in the list."""
+        if id(node) in self._place_of_node:
+            return self._place_of_node[id(node)]
+        premises = tuple([self.add(premise) for premise in node.premises])
+        content = repr((node.theorem, sorted(node.inputs.items()), premises))
+        if content not in self._place_of_content:
+            self._place_of_content[content] = len(self.steps)
+            self.steps.append(DerivationStep(theorem=node.theorem, inputs=dict(node.inputs), premises=premises))
+        self._place_of_node[id(node)] = self._place_of_content[content]
+        return self._place_of_node[id(node)]
 
 
 def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...]:
     """Return the derivation without the inputs of its steps; steps that then are equal are merged.
 
-    Law: the theorems, and the premises of each theorem, are the same.
+    The theorems, and the premises of each theorem, stay the same. Only their places in the list change.
     """
-    places: dict[tuple[str, tuple[int, ...]], int] = {}
-    moved: list[int] = []
+    new_place_of: dict[tuple[str, tuple[int, ...]], int] = {}
+    new_places: list[int] = []  # of the steps, by their old places
     for step in steps:
-        premises = tuple(dict.fromkeys(moved[premise] for premise in step.premises))
-        moved.append(places.setdefault((step.theorem, premises), len(places)))
-    return tuple(DerivationStep(theorem=theorem, premises=premises) for theorem, premises in places)
+        premises = tuple(dict.fromkeys(new_places[premise] for premise in step.premises))
+        new_places.append(new_place_of.setdefault((step.theorem, premises), len(new_place_of)))
+    return tuple(DerivationStep(theorem=theorem, premises=premises) for theorem, premises in new_place_of)
 
 
 def _chain(node: Step) -> tuple[DerivationStep, ...] | None:

@@ -18,7 +18,7 @@ from typing_extensions import TypeVar
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.quantities import SettingFields, TargetedProblem
+from epsilond.accountants.quantities import SettingFields, TargetedProblem, WindowedUnit
 from epsilond.accountants.structure import Definition, sensitivity_factor
 from epsilond.accountants.theorem import Condition
 from epsilond.calibrators.answer import Calibration, Parameters, derivation_of, without_inputs
@@ -26,9 +26,11 @@ from epsilond.calibrators.cautions import noise_cautions, printed_cautions
 from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
 from epsilond.calibrators.risk.baseline import measured_frontier, measured_readings, measured_risk, risk_cautions
+from epsilond.calibrators.risk.rounding import rounded_risk
 from epsilond.calibrators.serving.entries import printed_entries
 from epsilond.calibrators.serving.long_runs import long_run_cautions
 from epsilond.calibrators.solution import Run, RunSolution, Solution
+from epsilond.calibrators.windows import conditions_of_unit, for_whole_unit, guarantee_of_unit
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
@@ -231,11 +233,13 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
             InvalidInput: the budgets leave no run, or a client that adds its own noise may be absent.
             NoCertificate: nothing can be certified.
         """
+        if isinstance(problem.unit, WindowedUnit):
+            problem = for_whole_unit(problem)
         require_present_clients(problem, self.definition(problem))
         return self.find(problem)
 
     def solve(self, problem: Problem, *, true_figures: bool = True) -> Calibration[Parameters]:
-        """Calibrate.
+        """Return the complete answer to a request: the parameters to run with, their guarantee, and all comparisons.
 
         Args:
             problem: the request.
@@ -249,21 +253,26 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
             ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.
         """
+        requested = problem
+        problem = for_whole_unit(problem) if isinstance(problem.unit, WindowedUnit) else problem
         solution = self.certify(problem)
         training = self.risk(solution)
         outcome = Outcome(solution, training)
         outcome = replace(outcome, printed=self.printed_readings(outcome, true_figures=true_figures))
-        start = self.start(problem)
+        parameters = self.parameters(outcome)
+        guarantee = guarantee_of_unit(self.guarantee(solution), requested.unit)
+        communication = self.communication(outcome)
         steps = derivation_of(*self.derivation(outcome))
-        on_absence = absence_conditions(problem, self.definition(problem))
-        declared = declared_answers(dict.fromkeys((*self.premises(outcome), *on_absence)))
-        of_the_risk = self._ids_of_risk_premises(solution, training)
-        risk = measured_risk(_with_premises(training.risk, of_the_risk) if training else None, start)
+        absence = absence_conditions(problem, self.definition(problem))
+        absence += conditions_of_unit(requested.unit, is_drawn=guarantee.sampling != "full")
+        declared = declared_answers(dict.fromkeys((*self.premises(outcome), *absence)))
+        risk_premise_ids = self._ids_of_risk_premises(solution, training)
+        # All risks are compared with the bound on the risk before training.
+        start = self.start(problem)
+        risk = rounded_risk(_with_premises(training.risk, risk_premise_ids)) if training else None
+        risk = measured_risk(risk, start)
         frontier = measured_frontier(solution.frontier, start)
         readings = measured_readings(outcome.printed, start)
-        parameters = self.parameters(outcome)
-        guarantee = self.guarantee(solution)
-        communication = self.communication(outcome)
         warnings = list(self.warnings(outcome))
         warnings += risk_cautions(risk, start)
         warnings += long_run_cautions(problem, parameters, communication, frontier)
@@ -278,11 +287,11 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
             frontier=frontier,
             considered=self.bounds(solution),
             derivation=without_inputs(steps),
-            declared_conditions=tuple(condition for condition in declared if condition.id not in of_the_risk),
+            declared_conditions=tuple(condition for condition in declared if condition.id not in risk_premise_ids),
             warnings=tuple(warnings),
             engine_version=ENGINE_VERSION,
-            problem=problem,
-            certified=(problem, parameters, guarantee),
+            problem=requested,
+            certified=(requested, parameters, guarantee),
             readings=readings,
             all_steps=steps,
             all_declared=declared,
@@ -292,12 +301,9 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         """Return the ids of the conditions that only the theorem on the risk leaves to the caller."""
         if training is None or training.risk is None:
             return ()
-        of_the_guarantee = {condition.id for condition in solution.certified.guarantee.declared}
-        return tuple(
-            condition.id
-            for condition in self.risk_premises(training)
-            if not condition.checked and condition.id not in of_the_guarantee
-        )
+        guarantee_ids = {condition.id for condition in solution.certified.guarantee.declared}
+        declared_ids = [condition.id for condition in self.risk_premises(training) if not condition.checked]
+        return tuple(name for name in declared_ids if name not in guarantee_ids)
 
 
 class FamilyCalibrator(
@@ -347,7 +353,8 @@ def require_present_clients(setting: SettingFields, definition: Definition) -> N
     Raises:
         InvalidInput: the unit is a client, the relation is add-or-remove-one, and each client adds its own noise.
     """
-    if setting.unit == "client" and setting.relation == "add-or-remove-one" and definition in NOISE_OF_CLIENTS:
+    may_be_absent = setting.unit == "client" and setting.relation == "add-or-remove-one"
+    if may_be_absent and definition in NOISE_OF_CLIENTS:
         message = (
             "cannot be add-or-remove-one if the unit is a client that adds its own noise. An absent client sends "
             "nothing, so the number of messages shows whether it takes part. The nearest choice is replace-one"
@@ -356,13 +363,20 @@ def require_present_clients(setting: SettingFields, definition: Definition) -> N
 
 
 def absence_conditions(setting: SettingFields, definition: Definition) -> tuple[Condition, ...]:
-    """Return the conditions that a guarantee for a zeroed client assumes, where each client adds its own noise.
+    """Return the condition that a client whose data are set to zero still sends its noise, if it is needed.
+
+    It is needed for the relation zero-out-one of clients, where each client adds its own noise. An observer would
+    otherwise notice the missing message.
 
     Args:
-        setting: the unit, the relation and the observer.
+        setting: the protected unit, the neighbouring relation and the observer.
         definition: the trust model of the guarantee; it says who adds the noise.
+
+    Returns:
+        The condition, or nothing if it is not needed.
     """
-    if setting.unit == "client" and setting.relation == "zero-out-one" and definition in NOISE_OF_CLIENTS:
+    may_be_zeroed = setting.unit == "client" and setting.relation == "zero-out-one"
+    if may_be_zeroed and definition in NOISE_OF_CLIENTS:
         return (ZEROED_CLIENT_SENDS_NOISE,)
     return ()
 
@@ -375,7 +389,9 @@ def declared_by_all(solution: Solution[SettingFields], training: Training | None
 
 def _with_premises(risk: Risk | None, premises: tuple[str, ...]) -> Risk | None:
     """Return the risk with the ids of the conditions of its bound that the caller must declare."""
-    return replace(risk, declared_conditions=premises) if risk is not None and premises else risk
+    if risk is None or not premises:
+        return risk
+    return replace(risk, declared_conditions=premises)
 
 
 def find_calibrator(home: str, name: str) -> Calibrator:

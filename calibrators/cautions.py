@@ -25,7 +25,7 @@ DIGITS = 4
 
 MINIMALITY_NOT_PROVED = Caution(
     code="minimality-not-proved",
-    message="the answer is certified, but the bound is too coarse here to prove that less would not do",
+    message="the certified answer meets the target, but the bound is too coarse here to prove that no better one does",
 )
 
 
@@ -35,8 +35,8 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str = "record") -> 
     if any(member.noise == LEAST for member in members):
         yield Caution(
             code="sampling-alone-suffices",
-            message=f"a {drawn} is drawn so rarely that δ is met at the least noise offered, {LEAST:g} contributions; "
-            f"a {drawn} that is drawn is hardly protected",
+            message=f"a {drawn} is drawn so rarely that the target δ is met at the least noise offered, {LEAST:g} "
+            f"times the norm of one contribution. A {drawn} that is drawn is hardly protected",
         )
     elif any(member.minimal == "searched" for member in members):
         yield MINIMALITY_NOT_PROVED
@@ -81,25 +81,27 @@ def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
 
 
 def _describe_failure(theorem: str, conditions: Sequence[tuple[str, ConditionAnswer]]) -> str:
-    """Return a sentence about a failing condition of a printed theorem.
+    """Return what a failing condition of a printed theorem means for the run, without the last full stop.
 
     Args:
         theorem: id of the theorem.
-        conditions: the name of each reading in which the condition fails, and the condition at its sides.
+        conditions: for each reading (interpretation of the printed statement) in which the condition fails, its name
+            and the condition. `left` and `right` are the compared numbers.
     """
     first = conditions[0][1]
-    finite = all(_has_finite_sides(condition) and condition.left == first.left for _, condition in conditions)
-    if first.id == "prescribed-rounds" and finite:
+    compares_one_run = all(_has_finite_sides(condition) and condition.left == first.left for _, condition in conditions)
+    if first.id == "prescribed-rounds" and compares_one_run:
         needs = ", ".join(f"{math.ceil(condition.right or 0.0)} ({name})" for name, condition in conditions)
         return f"The paper's risk bound {theorem} needs at least {needs} rounds; this run has {first.left:g}"
     names = ", ".join(name for name, _ in conditions)
-    places = dict.fromkeys(
+    comparisons = dict.fromkeys(
         f"{condition.left:.6g} against {condition.right:.6g}"
         for _, condition in conditions
         if condition.left is not None and condition.right is not None
     )
-    sides = f" ({'; '.join(places)})" if places else ""
-    return f"The paper's statement {theorem} ({names}) does not cover this run: “{first.statement}” fails{sides}"
+    sides = f" ({'; '.join(comparisons)})" if comparisons else ""
+    failure = f"A condition fails{sides}: {first.statement}"
+    return f"The paper's statement {theorem} ({names}) does not cover this run. {failure}"
 
 
 def _has_finite_sides(condition: ConditionAnswer) -> bool:
@@ -112,7 +114,8 @@ def noise_below(*readings: PrintedReading, noise_std: float) -> Iterator[Caution
     if readings[0].parameters["noise_std"] < noise_std:
         yield Caution(
             code="printed-noise-below-certified",
-            message=f"the noise printed in {name_of(*readings)} is below the smallest that is certified here",
+            message=f"the noise printed in {name_of(*readings)} is below the smallest noise that is certified for the "
+            "target",
         )
 
 
@@ -130,7 +133,7 @@ def absence_cautions(problem: object, *names: str) -> Iterator[Caution]:
     for name in names:
         if getattr(problem, name) is None:
             code = f"assumed-{name.replace('_', '-')}"
-            yield Caution(code=code, message=f"You gave no {name}; the worst is assumed: {ASSUMED[name]}")
+            yield Caution(code=code, message=f"without {name} the worst case is assumed: {ASSUMED[name]}")
 
 
 def name_of(*readings: PrintedReading) -> str:
@@ -140,16 +143,17 @@ def name_of(*readings: PrintedReading) -> str:
 
 def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
     """Warn that readings of one theorem, which print the same noise, claim a smaller ε than the true one."""
-    broken = [
+    refuted = [
         reading
         for reading in readings
         if reading.true is not None and reading.true.epsilon.lower > reading.claims.epsilon
     ]
-    if broken and broken[0].true is not None:
+    if refuted and refuted[0].true is not None:
         yield Caution(
             code="printed-noise-not-private",
-            message=f"at the noise printed in {name_of(*broken)} the true ε is at least "
-            f"{broken[0].true.epsilon.lower:.6g}, above the {broken[0].claims.epsilon:g} it claims",
+            message=f"at the noise printed in {name_of(*refuted)} the true ε is at least "
+            f"{refuted[0].true.epsilon.lower:.6g}. This is above the ε of {refuted[0].claims.epsilon:g} that is "
+            "claimed there",
         )
 
 
@@ -161,12 +165,12 @@ def not_amplified(observer: Observer, here: str | None = None, unseen: str | Non
         here: the certified figure against this observer in words, if known.
         unseen: the certified figure against an observer who does not see the draw, in words, if known.
     """
-    cost = f": {here}" if here else ""
-    gain = f", {unseen} is certified" if unseen else ", it may be"
+    cost = f". Against this observer, {here} is certified" if here else ""
+    gain = f"{unseen} is certified" if unseen else "the draw may be counted"
     return Caution(
         code="amplification-not-counted",
         message=f"the observer {observer} sees which clients are drawn, so the draw is not counted as amplification"
-        f"{cost}. Against the observer {DRAW_UNSEEN}, to whom a trusted server does not tell who is drawn{gain}",
+        f"{cost}. Against the observer {DRAW_UNSEEN}, to whom a trusted server does not tell who is drawn, {gain}",
     )
 
 

@@ -16,7 +16,6 @@ from epsilond.calibrators.envelope import true_figures
 from epsilond.calibrators.search import Trials, smallest_noise
 
 if TYPE_CHECKING:
-    from epsilond.accountants.quantities import Relation
     from epsilond.accountants.specs import Spec
     from epsilond.accountants.target import Target
     from epsilond.calibrators.answer import TrueFigures
@@ -44,9 +43,10 @@ def _target(problem: TargetedProblem, run: object) -> Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Family(Generic[Requested_contra, Run_contra]):
-    """The release of a run as a function of the noise multiplier, and the start of the search for the smallest.
+    """The released mechanism of a run as a function of the noise multiplier, and how the smallest one is searched.
 
-    A run holds the choices that, with the problem, determine the release. It is None if the problem determines all.
+    A run holds the choices that, with the problem, determine the mechanism, for example rounds and batch size. It is
+    None if the problem determines all.
     """
 
     spec: Callable[[Requested_contra, Run_contra, float], Spec]
@@ -54,23 +54,30 @@ class Family(Generic[Requested_contra, Run_contra]):
     guess: Callable[[Requested_contra, Run_contra], float]
     """(problem, run) ↦ the noise multiplier at which the search starts."""
     slope: Callable[[Requested_contra, Run_contra, float], float] | None = None
-    """(problem, run, guess) ↦ the slope with which the search starts; None: the usual one."""
+    """(problem, run, guess) ↦ estimate of the derivative of log |log δ| with respect to log noise, with the opposite
+    sign, at the guess. If None, the search assumes a typical value."""
     contribution: Callable[[Requested_contra, Run_contra], float] = _unit_norm
     """(problem, run) ↦ bound on the norm of one contribution: noise_std over noise_multiplier."""
     target: Callable[[Requested_contra, Run_contra], Target] = _target
+    """(problem, run) ↦ the target (ε, δ)."""
     search: Callable[..., Certified] = smallest_noise
+    """The function that searches the smallest noise multiplier and certifies it."""
     trailed: bool = False
-    """True if the result of the search does not depend on its start, so that it may start from a recent result."""
+    """True if the search also accepts a trail, the results of recent searches, as a better start. The result of such a
+    search must not depend on its start."""
 
 
 class _RecentNoises:
-    """A cache of recent noises by all inputs of their search; the algorithms of a plan share runs."""
+    """A cache of certified noise multipliers, which all problems share. The key of a noise is all inputs of its search.
+
+    It saves work where several algorithms are calibrated with the same mechanism and target.
+    """
 
     def __init__(self) -> None:
         self._noises: dict[Hashable, float] = {}
 
     def get(self, question: Hashable) -> float | None:
-        """Return the cached noise, or None if there is none."""
+        """Return the cached noise for the inputs of a search, or None if there is none."""
         return self._noises.get(question)
 
     def keep(self, question: Hashable, noise: float) -> None:
@@ -105,17 +112,28 @@ class Certificates(Generic[Problem_co, Run_contra]):
             ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.
         """
-        family = self.family
-        target, key = self._key(run)
+        key = self._key(run)
         if key not in self._certified:
-            trials = Trials(self.problem, functools.partial(family.spec, self.problem, run))
-            guess = family.guess(self.problem, run)
-            slope = self._slope(run, guess)
-            trail = {"trail": _TRAILS.of(self._question((key[0], None), 0.0, {}))} if family.trailed else {}
-            self._certified[key] = family.search(trials, target, guess=guess, **slope, **trail)
-            trials.forget()  # what is found holds on to the trials
-            _FOUND.keep(self._question(key, guess, slope), self._certified[key].noise)
+            self._certified[key] = self._search(run, key)
         return self._certified[key]
+
+    def _search(self, run: Run_contra, key: tuple[Spec, Target]) -> Certified:
+        """Search the smallest certified noise multiplier, and store it in the cache that all problems share.
+
+        Args:
+            run: the run.
+            key: its release at the noise multiplier 1, and its target.
+        """
+        family = self.family
+        release, target = key
+        trials = Trials(self.problem, functools.partial(family.spec, self.problem, run))
+        guess = family.guess(self.problem, run)
+        slope = self._slope(run, guess)
+        trail = {"trail": _TRAILS.of(self._question((release, None), 0.0, {}))} if family.trailed else {}
+        certified = family.search(trials, target, guess=guess, **slope, **trail)
+        trials.forget()  # the certificate refers to the trials, whose guarantees may hold large grids
+        _FOUND.keep(self._question(key, guess, slope), certified.noise)
+        return certified
 
     def noise(self, run: Run_contra) -> float:
         """Return the smallest certified noise multiplier, without its guarantee.
@@ -126,19 +144,18 @@ class Certificates(Generic[Problem_co, Run_contra]):
             ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.
         """
-        _, key = self._key(run)
+        key = self._key(run)
         if key in self._certified:
             return self._certified[key].noise
         if key not in self._noises:
             guess = self.family.guess(self.problem, run)
-            earlier = _FOUND.get(self._question(key, guess, self._slope(run, guess)))
-            self._noises[key] = self.of(run).noise if earlier is None else earlier
+            cached_noise = _FOUND.get(self._question(key, guess, self._slope(run, guess)))
+            self._noises[key] = self.of(run).noise if cached_noise is None else cached_noise
         return self._noises[key]
 
-    def _key(self, run: Run_contra) -> tuple[Target, tuple[Spec, Target]]:
-        """Return the target, and the key that determines the noise within a problem."""
-        target = self.family.target(self.problem, run)
-        return target, (self.family.spec(self.problem, run, 1.0), target)
+    def _key(self, run: Run_contra) -> tuple[Spec, Target]:
+        """Return the release at the noise multiplier 1 and the target; they determine the noise within a problem."""
+        return self.family.spec(self.problem, run, 1.0), self.family.target(self.problem, run)
 
     def _slope(self, run: Run_contra, guess: float) -> dict[str, float]:
         """Return the keyword argument of the search for its initial slope, empty if the family gives none."""
@@ -178,11 +195,11 @@ class Certificates(Generic[Problem_co, Run_contra]):
         """
         if getattr(run, "rounds", 1) > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None
-        target = self.family.target(self.problem, run)
-        key = (self.spec(run, noise_multiplier), target)
+        release, target = self.spec(run, noise_multiplier), self.family.target(self.problem, run)
+        key = (release, target)
         if key not in self._truths:
-            relation: Relation = "replace-one"
-            self._truths[key] = true_figures(account(key[0], relation=relation, effort="coarse").guarantee, target)
+            guarantee = account(release, relation="replace-one", effort="coarse").guarantee
+            self._truths[key] = true_figures(guarantee, target)
         return self._truths[key]
 
 

@@ -102,7 +102,7 @@ def guarantee_answer(
     statements = state_guarantee(
         definition=definition if noise_party_known else None,
         observer=setting.observer,
-        unit=setting.unit,
+        unit=setting.protected_unit,
         relation=setting.relation,
         draws=drawn,
         declared=guarantee.declared,
@@ -110,7 +110,8 @@ def guarantee_answer(
     return GuaranteeAnswer(
         definition=definition,
         in_words=join_statements(statements),
-        unit=setting.unit,
+        statements=statements,
+        unit=setting.protected_unit,
         relation=setting.relation,
         observer=setting.observer,
         sampling=sampling,
@@ -127,7 +128,11 @@ def guarantee_answer(
 
 def target_answer(target: Target) -> TargetAnswer:
     """Return the target in the form of the answer."""
-    return TargetAnswer(epsilon=target.epsilon, delta=target.delta, log10_delta=target.log10_delta)
+    risk = target.risk
+    requested: dict[str, float] = {} if risk is None else {risk.kind: risk.bound}
+    if risk is not None and risk.kind == "true_positive_rate":
+        requested["false_positive_rate"] = risk.false_positive_rate
+    return TargetAnswer(epsilon=target.epsilon, delta=target.delta, log10_delta=target.log10_delta, **requested)
 
 
 def claims(target: Target, excess_risk: float | None = None) -> Claims:
@@ -173,7 +178,10 @@ def _declared_condition(identifier: str, statement: str) -> DeclaredCondition:
 # Printed readings ----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TheoremAtInputs:
-    """The formula of a registered theorem at its inputs, in one reading."""
+    """A registered theorem at given inputs: the values of its formula, and its checked conditions.
+
+    A reading is an interpretation of the theorem, for example as `printed` or `corrected`.
+    """
 
     theorem: Theorem
     inputs: Any
@@ -188,7 +196,7 @@ class TheoremAtInputs:
         Args:
             theorem: the registered theorem.
             record: object with fields of the same names as the inputs.
-            reading: the reading of the theorem.
+            reading: the interpretation of the theorem, for example `printed` or `corrected`.
             others: inputs that replace those of the record.
         """
         assert theorem.inputs is not None
@@ -213,7 +221,7 @@ class TheoremAtInputs:
 
     @property
     def served(self) -> EvaluationAsked:
-        """The request for this evaluation, in the form of the answer."""
+        """The request that repeats this evaluation, as an answer lists it: theorem, reading and given inputs."""
         return EvaluationAsked(theorem=self.theorem.id, reading=self.reading, inputs=given_fields(self.inputs))
 
 
@@ -237,15 +245,15 @@ def make_reading(
     conditions: Iterable[ConditionResult] | None = None,
     **parts: object,
 ) -> PrintedReading:
-    """Return a reading of a printed theorem as it is in the answer.
+    """Return one reading (interpretation) of a printed theorem in the form of an answer.
 
     Args:
         question: the theorem at the inputs of the reading.
-        further: other theorems that the reading takes figures from.
-        claims: the promises of the reading.
-        parameters: the parameters that it prescribes.
+        further: other theorems at inputs, whose values the answer also uses.
+        claims: the ε, δ and excess risk that the reading claims for its parameters.
+        parameters: the parameters that it prescribes, by name.
         conditions: the evaluated conditions; by default the checked ones of the theorem.
-        parts: other fields of the reading; by default it is the `statement`, with the status of the theorem.
+        parts: other fields of `PrintedReading`. By default `reading` is `statement`, and `status` is the theorem's.
     """
     theorem = question.theorem
     if conditions is None:

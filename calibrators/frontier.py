@@ -155,30 +155,37 @@ class _Survey:
         run = following()
         while run is not None and trials > 0:
             self._certify(run)
-            trials -= not self._outlook.cheap(run)
+            if not self._outlook.cheap(run):
+                trials -= 1
             run = following()
 
     def _next_best(self) -> Run | None:
         """Return the run with the best predicted bound, or None if a certified run is as good up to `HAIR`."""
         run = self._best_prediction()
-        is_certified = self._certified and self._prediction(run) * (1.0 + HAIR) >= self._certified[self._best].risk
-        return None if is_certified else run
+        if self._certified and self._prediction(run) * (1.0 + HAIR) >= self._certified[self._best].risk:
+            return None
+        return run
 
     def _next_smallest(self, within: float) -> Run | None:
         """Return the smallest run whose prediction is within the limit, or None if that run is certified."""
         limit = (1.0 + within) * self._certified[self._best].risk
-        run = next(
-            run
-            for run in self._runs
-            if self._lower_bound(run) <= self._tolerable_limit(run, limit)
-            and self._prediction(run) <= self._tolerable_limit(run, limit)
-        )
+        run = next(run for run in self._runs if self._may_be_within(run, limit))
         return None if run in self._certified else run
 
-    def choose_thriftily(self, within: float) -> Run:
-        """Certify the smallest run that is predicted to pass, and repeat until a run passes.
+    def _may_be_within(self, run: Run, limit: float) -> bool:
+        """Return whether the bound of a run is within a limit, increased by the error of a prediction if it is one.
 
-        After `THRIFTY_TRIALS` failures the best certified run is returned.
+        The lower bound of a prediction takes less time, and often suffices to exclude the run.
+        """
+        if run not in self._certified:
+            limit *= 1.0 + HAIR
+        return self._lower_bound(run) <= limit and self._prediction(run) <= limit
+
+    def choose_thriftily(self, within: float) -> Run:
+        """Return a small certified run whose bound is at most 1 + `within` times the least predicted bound.
+
+        The smallest run that is predicted to meet this limit is certified, until a certified run meets it. After
+        `THRIFTY_TRIALS` failures the best certified run is returned.
         """
         for _ in range(THRIFTY_TRIALS):
             limit = (1.0 + within) * min(map(self._prediction, self._runs))
@@ -195,10 +202,6 @@ class _Survey:
     def _best(self) -> Run:
         """The certified run with the least bound."""
         return min(self._certified, key=lambda run: self._certified[run].risk)
-
-    def _tolerable_limit(self, run: Run, limit: float) -> float:
-        """Return the limit of a run's bound, increased by the error of a prediction if the run is not certified."""
-        return limit if run in self._certified else limit * (1.0 + HAIR)
 
     def _certify(self, run: Run) -> None:
         """Certify a run, and correct the estimates by its noise and its bound.
@@ -235,7 +238,11 @@ class _Survey:
         return noise
 
     def _correction(self, run: Run) -> float:
-        """Return the correction of the log of the estimated noise."""
+        """Return the estimate of log(certified noise / estimated noise) of a run.
+
+        It is interpolated linearly in `Outlook.rarity`, a number that orders runs by the error of the estimate. At each
+        known rarity it is the correction of the nearest certified run. Beyond the known rarities it is constant.
+        """
         if not self._corrected:
             return 0.0
         rarity, rarities = self._rarity[run], self._known_rarities
@@ -266,8 +273,9 @@ class _Survey:
         noise = self._noise(run)
         if run not in self._quick or self._quick[run][0] != noise:
             self._quick[run] = noise, self._outlook.quick_risk(run, noise)
-        near = min(self._certified, key=lambda certified_run: _distance(certified_run, run), default=None)
-        return self._quick[run][1] * (1.0 if near is None else self._certified[near].risk_ratio)
+        nearest = min(self._certified, key=lambda certified_run: _distance(certified_run, run), default=None)
+        risk_ratio = 1.0 if nearest is None else self._certified[nearest].risk_ratio
+        return self._quick[run][1] * risk_ratio
 
     def _lower_bound(self, run: Run) -> float:
         """Return an approximate lower bound on a prediction: risks rise with the noise, at most with its square."""
@@ -279,12 +287,14 @@ class _Survey:
     def _best_prediction(self) -> Run:
         """Return the smallest run among those with the best predicted bound, predicting only runs that may be best."""
         best, least = self._runs[0], math.inf
-        for bound, place in sorted((self._lower_bound(run), place) for place, run in enumerate(self._runs)):
-            if bound > least:
+        lower_bounds = {run: self._lower_bound(run) for run in self._runs}
+        # Runs are in increasing size, which a stable sort keeps among equal lower bounds.
+        for run in sorted(self._runs, key=lower_bounds.__getitem__):
+            if lower_bounds[run] > least:
                 break
-            predicted = self._prediction(self._runs[place])
-            if predicted < least or (predicted == least and _size(self._runs[place]) < _size(best)):
-                best, least = self._runs[place], predicted
+            predicted = self._prediction(run)
+            if predicted < least or (predicted == least and _size(run) < _size(best)):
+                best, least = run, predicted
         return best
 
     @property
@@ -295,17 +305,17 @@ class _Survey:
     def frontier(self, traffic: Traffic, *, certify_shorter: bool = False) -> tuple[FrontierRun, ...]:
         """Return runs none of which is at least as good as another in rounds, batch size and bound.
 
-        The answer and the best certified run are among them. If the answer is a long run, so is the run within
-        `SHORT_ROUNDS` that is predicted to be best. The rest are at an estimated noise, and say so.
+        The answer and the best certified run are among them. If the answer is long, with many rounds or much traffic,
+        so is the best predicted run within `SHORT_ROUNDS`. Runs that are not certified have an estimated noise.
 
         Args:
             traffic: bits per round.
-            certify_shorter: whether to certify the shorter run that stands for a long answer.
+            certify_shorter: whether to certify the shorter run that a long answer is compared with.
 
         Returns:
             The runs, fewest rounds first.
         """
-        assert self._answer is not None
+        assert self._answer is not None  # a run has been chosen
         shorter = self._shorter(traffic)
         if shorter is not None and certify_shorter and shorter not in self._certified:
             with contextlib.suppress(EpsilondError):  # it may need more noise than is offered
@@ -333,18 +343,20 @@ class _Survey:
         """Yield the best run at rounds evenly spaced by logarithm, from the fewest to those of the best run."""
         best_at: dict[int, Run] = {}
         for run in self._runs:
-            best_run = best_at.get(run.rounds)
-            if best_run is None or (
-                self._lower_bound(run) < self._prediction(best_run)
-                and self._prediction(run) < self._prediction(best_run)
-            ):
+            rival = best_at.get(run.rounds)
+            if rival is None or self._is_predicted_better(run, rival):
                 best_at[run.rounds] = run
         best = self._best_prediction()
         offered = [rounds for rounds in best_at if rounds <= max(best.rounds, self._best.rounds)]
         least, most = offered[0], offered[-1]
-        for place in range(SHOWN):
-            wanted = least * (most / least) ** (place / (SHOWN - 1))
-            yield best_at[min(offered, key=lambda rounds: abs(math.log(rounds / wanted)))]
+        for index in range(SHOWN):
+            spaced_rounds = least * (most / least) ** (index / (SHOWN - 1))
+            yield best_at[min(offered, key=lambda rounds: abs(math.log(rounds / spaced_rounds)))]
+
+    def _is_predicted_better(self, run: Run, rival: Run) -> bool:
+        """Return whether the prediction of a run is below that of a rival; its lower bound is tried first."""
+        rival_risk = self._prediction(rival)
+        return self._lower_bound(run) < rival_risk and self._prediction(run) < rival_risk
 
     def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
         """Return a run as the answer states it, with its certified noise if there is one."""

@@ -28,7 +28,14 @@ class ShownInNotebooks:
 
 
 def flatten_fields(value: object, name: str) -> Iterator[tuple[str, str]]:
-    """Yield dotted names with their values; an enclosure and a bound are on one line each."""
+    """Yield the rows of a table of a JSON value: dotted names of its fields, each with its value as text.
+
+    A number with a lower and an upper bound is one row, and so is the bound of a theorem.
+
+    Args:
+        value: the JSON value, or a part of it.
+        name: dotted name of this part; empty for the whole.
+    """
     if isinstance(value, list):
         for place, item in enumerate(value):
             yield from flatten_fields(item, f"{name} {place + 1}" if len(value) > 1 else name)

@@ -105,18 +105,21 @@ def crossing(
 
 
 def _interpolate_root(shortfall: Callable[[float], float], start: float, limits: Limits, fall: float) -> float | None:
-    """Search the root by inverse quadratic interpolation, in coordinates that make the function nearly linear.
+    """Search the root of the shortfall by inverse quadratic interpolation.
+
+    A `Chart` transforms the parameter so that the function is nearly linear. Each step aims at twice `AIM` beyond the
+    root, where the target is met.
 
     Args:
-        shortfall: decreasing function of the parameter.
+        shortfall: decreasing function of the parameter, at most 0 where the target is met.
         start: initial estimate of the root, within the limits.
         limits: the smallest and the largest permitted parameter.
         fall: assumed derivative of the function at the start, with the opposite sign.
 
     Returns:
-        A parameter that meets the target and is within four times `AIM` of the root, by the last slope; or the least
-        permitted one if that meets the target. None if the steps do not converge, if the function jumps, or if the
-        largest permitted parameter misses the target.
+        A parameter that meets the target. By the last slope, its distance from the root is at most four times `AIM`,
+        unless it is the least permitted one. None if `MOST_STEPS` steps do not suffice, if the function rises between
+        two parameters, or if the largest permitted parameter misses the target.
     """
     chart = Chart.of_fall(start, fall)
     evaluations = RootEvaluations()
@@ -132,7 +135,7 @@ def _interpolate_root(shortfall: Callable[[float], float], start: float, limits:
             return parameter
         if evaluations.jumps or (value > 0 and parameter >= limits.most):
             return None
-        # Lower noise hardly raises the shortfall: try the least at once.
+        # Several steps to lower noise have hardly raised the shortfall: try the least noise at once.
         if evaluations.slow and shortfall(limits.least) <= 0:
             return limits.least
         aim = 2 * value_beyond

@@ -10,8 +10,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from epsilond.accountants.account import account
+from epsilond.accountants.attackers.targets import (
+    central_mu_of,
+    least_log_mu,
+    meets,
+    missing_theorem,
+    provably_misses,
+    upper_figure,
+)
 from epsilond.accountants.attempts import ConditionResult
-from epsilond.accountants.errors import Infeasible, InvalidInput
+from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
 from epsilond.accountants.estimates.noise import central_log_mu, central_mu, rise
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Observer, Relation, SettingFields
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.target import Target
+    from epsilond.accountants.target import RiskTarget, Target
 
 LEAST, MOST = 1e-2, 1e12
 """Smallest and largest noise multiplier that is offered."""
@@ -54,11 +62,11 @@ class Trials:
     """The guarantees at trial values of the unknown; the most recent few are cached."""
 
     def __init__(self, setting: SettingFields, spec_at: Callable[[float], Spec]) -> None:
-        """Account for the specs that a function makes of trial values.
+        """Prepare the guarantees of runs that depend on one unknown, such as the noise multiplier.
 
         Args:
-            setting: the unit, the relation and the observer.
-            spec_at: returns the run at a value.
+            setting: the protected unit, the neighbouring relation and the observer.
+            spec_at: value of the unknown ↦ the mechanism of the run.
         """
         self._setting = setting
         self._spec_at = spec_at
@@ -69,7 +77,7 @@ class Trials:
         return self._kept(value, effort)
 
     def forget(self) -> None:
-        """Forget the guarantees, which may hold grids and transforms."""
+        """Clear the cache: guarantees may hold large numerical arrays of their privacy loss distributions."""
         self._kept.cache_clear()
 
     def _guarantee(self, value: float, effort: Effort) -> Guarantee:
@@ -186,6 +194,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
     log_noise = least_parameter(shortfall, math.log(guess), _NOISES, fall)
     if log_noise is None:
+        require_figure(family(MOST, "default"), target)
         raise Infeasible(
             "no noise that is offered meets the target",
             ConditionResult(
@@ -206,9 +215,23 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     )
 
 
+def require_figure(guarantee: Guarantee, target: Target) -> None:
+    """Reject a risk that no theorem bounds, for the guarantee of the safest parameter.
+
+    Args:
+        guarantee: the guarantee of the safest parameter, which misses the target.
+        target: the target.
+
+    Raises:
+        ConditionViolated: the target is a risk, and the guarantee has no finite bound on its figure.
+    """
+    if target.risk is not None and not math.isfinite(upper_figure(guarantee.curve, target.risk)):
+        raise ConditionViolated(missing_theorem(target.risk))
+
+
 def _provably_misses(guarantee: Guarantee, target: Target) -> bool:
-    """Decide whether the lower numerical bound on a guarantee's δ exceeds the target's δ."""
-    return guarantee.curve.bound_log_delta(target.epsilon).lower > target.log_delta
+    """Decide whether a lower numerical bound on a guarantee's figure exceeds the target."""
+    return provably_misses(guarantee.curve, target)
 
 
 def _closed_form(family: Family, target: Target, guess: float) -> Certified | None:
@@ -230,10 +253,13 @@ def _closed_form(family: Family, target: Target, guess: float) -> Certified | No
     mu = family(start, "default").curve.upper.gaussian_dp_mu
     if not mu:
         return None
-    try:
-        std = gaussian_noise_std_bounds(epsilon=target.epsilon, log_delta=target.log_delta, sensitivity=1.0).upper
-    except InvalidInput:  # outside the range of the inverse
-        return None
+    if target.risk is not None:
+        std = 1.0 / target.risk.gaussian_mu
+    else:
+        try:
+            std = gaussian_noise_std_bounds(epsilon=target.epsilon, log_delta=target.log_delta, sensitivity=1.0).upper
+        except InvalidInput:  # outside the range of the inverse
+            return None
     noise = start * mu * std * (1.0 + PAD)
     if not LEAST < noise < MOST:
         return None
@@ -253,7 +279,7 @@ def confirm(family: Family, target: Target, noise: float, slack: float) -> Certi
         The noise with its guarantee, or None if it misses the target or if noise·(1 − slack) may meet it.
     """
     guarantee = family(noise, "default")
-    if guarantee.curve.upper_log_delta(target.epsilon) > target.log_delta:
+    if not meets(guarantee.curve, target):
         return None
     if not _provably_misses(family(noise * (1.0 - slack), "default"), target):
         return None
@@ -276,6 +302,9 @@ def shortfall_of(
         note: called with each parameter that misses the target, and with its guarantee.
     """
     target_log_mu = math.log(central_mu(target))
+    risk = target.risk
+    if risk is not None:
+        return _shortfall_of_risk(family, target, risk, note)
     least_log_delta = DEEP * -target.log_delta
 
     @functools.cache
@@ -293,6 +322,31 @@ def shortfall_of(
     return shortfall
 
 
+def _shortfall_of_risk(
+    family: Callable[[float], Guarantee], target: Target, risk: RiskTarget, note: Callable[[float, Guarantee], None]
+) -> Callable[[float], float]:
+    """Return the function that says by how much a parameter misses a risk, as `shortfall_of` does.
+
+    Args:
+        family: function from a parameter to the guarantee.
+        target: the target.
+        risk: its risk.
+        note: called with each parameter that misses the target, and with its guarantee.
+    """
+    target_log_mu = least_log_mu(risk.gaussian_mu)
+
+    @functools.cache
+    def shortfall(parameter: float) -> float:
+        guarantee = family(parameter)
+        distance = least_log_mu(central_mu_of(guarantee.curve, risk)) - target_log_mu
+        if not meets(guarantee.curve, target):
+            note(parameter, guarantee)
+            return max(distance, SHALLOW)
+        return min(distance, 0.0)
+
+    return shortfall
+
+
 def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
     """Return the nearest target that a guarantee meets, by the name of the field that changes.
 
@@ -302,8 +356,11 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
 
     Returns:
         `epsilon`, the least ε at the target's δ. If that is infinite, `log10_delta`, log10 of the least δ at the
-        target's ε, rounded up. Empty if that δ is 1.
+        target's ε, rounded up. Empty if that δ is 1. For a risk, the least value of its figure that is met.
     """
+    if target.risk is not None:
+        figure = upper_figure(guarantee.curve, target.risk)
+        return {target.risk.kind: figure} if figure < 1.0 or target.risk.kind in ("gaussian_dp_mu", "rho") else {}
     epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
     if math.isfinite(epsilon):
         return {"epsilon": epsilon}
@@ -314,10 +371,10 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
 
 
 def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
-    """Return the first of `SLACKS` at which noise·(1 − slack) provably misses the target; None if none is proved.
+    """Return the least of `SLACKS` (1e-6 to 1e-3) at which noise·(1 − slack) provably misses; None without a proof.
 
-    Slacks that cannot succeed by the slope are not tried, except for the largest one: it is tried if it succeeds with
-    twice the slope.
+    A slack is tried only if the lower bound on δ, extrapolated by the slope, exceeds the target's δ there. If none
+    qualifies, the largest one is tried if it would qualify with twice the slope.
 
     Args:
         family: function from a noise to its guarantee.
@@ -331,7 +388,7 @@ def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *
     def is_likely(slack: float, likely_slope: float) -> bool:
         return lower + likely_slope * slack * target.log_delta > target.log_delta
 
-    slacks = [slack for slack in SLACKS if is_likely(slack, slope)]
+    slacks = [slack for slack in SLACKS if target.risk is not None or is_likely(slack, slope)]
     if not slacks and is_likely(SLACKS[-1], 2.0 * slope):
         slacks = [SLACKS[-1]]
     for effort in EFFORTS:

@@ -184,9 +184,10 @@ def _too_long(pointer: str, item: object) -> Fault:
 
 
 def _faults(value: object) -> list[Fault]:
-    """Return the faults at marks, too deep nesting and too long containers, in document order.
+    """Return the faults of a parsed JSON value in document order, each with a JSON pointer; at most `MOST_FAULTS`.
 
-    A trail is a chain of keys. It becomes a pointer only at a fault.
+    A `_Mark` stands where the parser rejected a part of the value. The other faults are too deep nesting and too long
+    arrays and objects. A trail is the chain of keys to a part. It becomes a pointer only at a fault.
     """
     faults: list[Fault] = []
     pending: list[tuple[Any, int, _Trail]] = [(value, 1, None)]

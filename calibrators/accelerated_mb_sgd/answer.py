@@ -50,14 +50,15 @@ class StageAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedParameters(MembersParameters):
-    """Parameters of the run. Every stage starts at the output of the one before; the last one's output is the model.
+    """Parameters of a run of accelerated noisy SGD, which is divided into stages.
 
-    A figure in which client groups differ stands in `groups` alone: none of them is everyone's.
+    Every stage starts at the output of the one before, and the output of the last stage is the model. A noise
+    parameter that differs between client groups is absent here, and `groups` has its value for each group.
     """
 
     stages: Annotated[tuple[StageAnswer, ...] | None, Served("absent where no risk bound is proved")] = None
     envelope_smoothness: Annotated[
-        float | None, Served("smoothness b of the Moreau envelope that is descended; absent for a smooth loss")
+        float | None, Served("smoothness b of the Moreau envelope that is minimised; absent for a smooth loss")
     ] = None
     strong_convexity: Annotated[float | None, Served("μ to use in the steps of Algorithm 2")] = None
     groups: Annotated[tuple[GroupParameters, ...] | None, Served("parameters of each of client_groups")] = None
@@ -65,13 +66,27 @@ class AcceleratedParameters(MembersParameters):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPlan:
-    """The stages that nearly minimise the bound at a noise, and the bound."""
+    """The stages that nearly minimise the bound on the excess risk at a noise, and that bound.
+
+    Attributes:
+        stages: the stages, in the order of the run.
+        envelope_smoothness: smoothness of the Moreau envelope that is minimised; None if the loss itself is smooth.
+        strong_convexity: strong convexity μ that the steps use.
+        risk: the bound on the excess risk.
+        declared: premises of the bound, for which the caller vouches.
+    """
 
     stages: tuple[StageAnswer, ...]
     envelope_smoothness: float | None
     strong_convexity: float
     risk: Risk
     declared: tuple[Condition, ...]
+
+    @property
+    def excess_risk(self) -> float:
+        """The upper bound on the excess risk."""
+        assert self.risk.upper is not None  # `plan_at` always states one
+        return self.risk.upper.value
 
 
 def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> AcceleratedPlan:

@@ -102,7 +102,7 @@ class AcceleratedMbSgdCalibrator(AcceleratedCalibrator[AcceleratedMbSgdProblem])
     """Accelerated noisy mini-batch SGD on the data at hand."""
 
     name = "accelerated-mb-sgd"
-    title = "Accelerated noisy mini-batch SGD for clients that trust nobody"
+    title = "Accelerated noisy mini-batch SGD without a trusted server"
     summary = (
         "Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at hand. "
         "Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn, Algorithm 2, "

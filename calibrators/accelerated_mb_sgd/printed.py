@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused import (
     THEOREM_2_4,
     THEOREM_E_1,
@@ -16,7 +16,7 @@ from epsilond.calibrators.accelerated_mb_sgd.answer import printed_reading
 from epsilond.calibrators.accelerated_mb_sgd.problem import READINGS
 from epsilond.calibrators.envelope import TheoremAtInputs, inputs_of
 from epsilond.calibrators.mb_sgd.members import members_of
-from epsilond.calibrators.mb_sgd.printed import noise_parameters, worst_at
+from epsilond.calibrators.mb_sgd.printed_noise import noise_parameters, served_rounds, worst_client
 from epsilond.calibrators.mb_sgd.problem import Reading, Run
 
 if TYPE_CHECKING:
@@ -26,37 +26,33 @@ if TYPE_CHECKING:
     from epsilond.calibrators.certificates import Truth
     from epsilond.calibrators.mb_sgd.members import Member
 
-SHOWN = (
-    "regularization",
-    "envelope_smoothness",
-    "excess_risk_scale",
-)
+SHOWN = ("regularization", "envelope_smoothness", "excess_risk_scale")
+"""Outputs of a theorem that a reading shows among its parameters. The last is a risk without its hidden constants."""
 
 
 def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-    """Return every requested reading: Theorem E.1 for a smooth loss, 2.4 otherwise, at the run's own batch size.
+    """Return the parameters that the paper prints for the request, next to the guarantee that is certified at them.
 
-    Each is at the request's rounds, or at those that the reading prescribes. The corrected reading divides them by the
-    batch size K, and counts the term for client sampling that the text leaves out. `excess_risk_scale` is the risk of
-    the statement up to the constants and logarithms that it hides. The theorems are about records, in batches of at
-    most n; the informal theorems are about equal clients. With several groups each reading shows the group for which
-    its promise is exceeded most.
+    The theorem of Lowy and Razaviyayn is E.1 for a smooth loss and 2.4 otherwise, at the run's batch size K. A reading
+    is one interpretation of it: `informal` for its short form for equal clients, `complete` for its full form, and
+    `corrected`. Each uses the request's rounds, or those that the reading prescribes. The corrected reading divides the
+    prescribed rounds by K, and counts the term for client sampling that the text leaves out.
+
+    The theorems are about records, in batches of at most n. In other cases nothing is returned. With several groups of
+    clients each reading shows the group whose true ε exceeds the promised one by the largest factor.
 
     Args:
         problem: the request.
         run: the run of the answer.
-        truth: returns the figures certified of a member at a printed noise multiplier.
+        truth: function that certifies a client's ε and δ at a printed noise multiplier.
     """
     members = members_of(problem, run)
     if problem.unit == "client" or any(member.batch_size > member.samples_per_client for member in members):
         return ()
     requested = READINGS if problem.readings is None else problem.readings
-    equal = theorem_inputs(problem, run, "complete").all_equal
-    return tuple(
-        _reading(problem, run, reading, truth)
-        for reading in READINGS
-        if reading in requested and (equal or reading != "informal")
-    )
+    are_equal = theorem_inputs(problem, run, "complete").all_equal
+    applicable = set(requested) if are_equal else set(requested) - {"informal"}
+    return tuple(_reading(problem, run, reading, truth) for reading in READINGS if reading in applicable)
 
 
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
@@ -76,9 +72,10 @@ def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth
     evaluation = TheoremAtInputs(theorem, inputs, "corrected" if reading == "corrected" else "printed")
     outputs = evaluation.outputs
     rounds = outputs["rounds"]
-    stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
-    worst = worst_at(members_of(problem, run), stds, truth, rounds=rounds)
-    parameters = noise_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
+    members = [replace(member, rounds=rounds) for member in members_of(problem, run)]
+    printed_stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
+    worst = worst_client(members, printed_stds, truth)
+    parameters = noise_parameters(problem, worst, served_rounds(rounds))
     parameters |= {name: outputs[name] for name in SHOWN if name in outputs}
     return printed_reading(
         problem,

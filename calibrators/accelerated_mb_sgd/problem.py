@@ -24,9 +24,11 @@ READINGS: tuple[Reading, ...] = ("informal", "complete", "corrected")
 class AcceleratedMbSgdProblem(MiniBatchProblem):
     """The problem of mb-sgd, with statistics of the gradients and the excess risk of the start.
 
-    Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without `smoothness` the Moreau
-    envelope of the loss is descended, and `empirical_gradient_std` is the envelope's. With client groups the statistics
-    are those of the weighted losses, and weigh every client alike; the gap's L is the mean over clients.
+    Absent `gradient_std` and `empirical_gradient_std` have the value of `lipschitz`. An absent `initial_gap` is
+    `lipschitz` times `diameter`. Without `smoothness` the algorithm minimises the Moreau envelope, a smooth
+    approximation of the loss, and `empirical_gradient_std` is that of the envelope's gradients. With client groups, the
+    statistics are those of each client's loss times its weight, averaged equally over clients. The default of
+    `initial_gap` then uses the mean Lipschitz constant of these losses.
     """
 
     gradient_std: Annotated[float | None, GRADIENT_STD] = None

@@ -18,7 +18,8 @@ from epsilond.calibrators.mb_sgd.members import start_of_run
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.risk import equal_clients_cautions, noise_of, setting_of
 from epsilond.calibrators.risk.answer import OBJECTIVE, Objective, UpperBound
-from epsilond.calibrators.risk.part import Bounds, RiskPart
+from epsilond.calibrators.risk.mini_batch import MiniBatchRiskPart
+from epsilond.calibrators.risk.part import Bounds
 from epsilond.calibrators.risk.parts import RiskFields, check_run
 
 if TYPE_CHECKING:
@@ -131,8 +132,8 @@ def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: O
         yield from absence_cautions(problem, "gradient_std")
 
 
-RISK = RiskPart(
-    title="Excess risk of accelerated noisy SGD for clients that trust nobody",
+RISK = MiniBatchRiskPart(
+    title="Excess risk of accelerated noisy SGD without a trusted server",
     summary=(
         "An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4. Lower "
         "bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems E.1, "

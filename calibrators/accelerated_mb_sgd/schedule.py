@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.federation import ClientGroup
@@ -20,7 +19,7 @@ from epsilond.calibrators.accelerated_mb_sgd.answer import plan_at
 from epsilond.calibrators.frontier import Choice
 from epsilond.calibrators.mb_sgd.members import members_of
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.mb_sgd.schedule import choose_among
+from epsilond.calibrators.mb_sgd.run_choice import choose_among
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent import DescentFacts
@@ -39,14 +38,14 @@ def problem_of(
     gradient_std: float | None,
     heterogeneity: float | None,
 ) -> AcceleratedProblem:
-    """Return the inputs of the risk bound, before an envelope is chosen.
+    """Return the inputs of the bound on the excess risk, before an envelope is chosen.
 
     Args:
-        problem: the request.
-        run: the run.
-        objective: the objective of the risk.
-        gradient_std: standard deviation of gradients; its largest value if None.
-        heterogeneity: heterogeneity of the clients; its largest value if None.
+        problem: the request, with the losses and the clients.
+        run: the run, of which only the batch size is used.
+        objective: whether the risk is the population's or the empirical one.
+        gradient_std: standard deviation of a record's gradient; None for its largest possible value.
+        heterogeneity: heterogeneity of the clients; None for its largest possible value.
     """
     shared: Fields = {
         "participants": problem.moments.mean,
@@ -80,17 +79,7 @@ def problem_of(
     return UnequalAcceleratedProblem.of_groups(groups, heaviest=max(problem.scales), **shared)
 
 
-def risk_of(plan: Callable[[Run, float], AcceleratedPlan | None]) -> Callable[[Run, float], float]:
-    """Return the bound of a run at its noise as a function, from its plan; infinite without a bound."""
-
-    def risk(run: Run, noise_std: float) -> float:
-        steps = plan(run, noise_std)
-        return steps.risk.upper.value if steps and steps.risk.upper else math.inf
-
-    return risk
-
-
-def likely_risk(seen: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
+def likely_risk(inputs: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
     """Return a quick estimate of the bound on the excess risk, by which runs are compared.
 
     For strongly convex losses it is the lesser of two values. The first is for a single stage. The second is for short
@@ -98,25 +87,42 @@ def likely_risk(seen: AcceleratedProblem, *, noise_std: float, rounds: int) -> f
     noise.
 
     Args:
-        seen: the inputs of the risk bound.
+        inputs: the inputs of the risk bound.
         noise_std: σ per coordinate, root mean square over clients.
         rounds: rounds R of the run.
     """
-    return likely_risks(seen, noise_std=noise_std)(rounds)
+    return LikelyRisk(inputs, noise_std).at(rounds)
 
 
-def likely_risks(seen: AcceleratedProblem, *, noise_std: float) -> Callable[[int], float]:
-    """Return the estimate of `likely_risk` as a function of the rounds."""
-    if seen.smoothness == 0.0:
+class LikelyRisk:
+    """The estimate of `likely_risk` as a function of the rounds.
 
-        def with_envelope(rounds: int) -> float:
-            b = seen.lipschitz * (rounds + 1.0) / (2.0 * seen.initial_distance)
-            made = replace(seen, envelope_smoothness=b)
-            return _likely(rounds, made.descent, made.variance(noise_std).total) + made.smoothing_gap
+    For a smooth loss the constants of the loss and the variance do not depend on the rounds, and are computed once. For
+    other losses the smoothness of the Moreau envelope is L(R + 1)/(2D), for the Lipschitz constant L, R rounds and the
+    initial distance D.
+    """
 
-        return with_envelope
-    descent, variance, gap = seen.descent, seen.variance(noise_std).total, seen.smoothing_gap
-    return lambda rounds: _likely(rounds, descent, variance) + gap
+    def __init__(self, inputs: AcceleratedProblem, noise_std: float) -> None:
+        self._inputs = inputs
+        self._noise_std = noise_std
+
+    @cached_property
+    def _variance(self) -> float:
+        return self._inputs.variance(self._noise_std).total
+
+    @cached_property
+    def _descent(self) -> DescentFacts:
+        return self._inputs.descent
+
+    def at(self, rounds: int) -> float:
+        """Return the estimate for a number of rounds."""
+        inputs = self._inputs
+        if inputs.smoothness > 0.0:
+            return _likely(rounds, self._descent, self._variance) + inputs.smoothing_gap
+        envelope_smoothness = inputs.lipschitz * (rounds + 1.0) / (2.0 * inputs.initial_distance)
+        enveloped = replace(inputs, envelope_smoothness=envelope_smoothness)
+        variance = enveloped.variance(self._noise_std).total
+        return _likely(rounds, enveloped.descent, variance) + enveloped.smoothing_gap
 
 
 def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
@@ -127,14 +133,15 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
         descent: constants of the loss: smoothness β, strong convexity μ, initial distance and initial excess risk.
         variance: variance of the noisy gradients.
     """
-    squared_distance = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
+    mu, beta = descent.strong_convexity, descent.smoothness
+    squared_distance = descent.squared_distance(descent.initial_gap, largest_distance=descent.initial_distance)
     stage = best_stage(rounds, descent=descent, squared_distance=squared_distance, variance=variance)
-    single = stages_bound((stage,), descent, variance=variance).at(variance)
-    if descent.strong_convexity == 0.0:
-        return single
-    pace = math.sqrt(descent.strong_convexity / descent.smoothness) / (2.0 * math.e)
-    several = descent.initial_gap * math.exp(-rounds * pace) + 4.0 * variance / (descent.strong_convexity * rounds)
-    return min(single, several)
+    single_stage = stages_bound((stage,), descent, variance=variance).at(variance)
+    if mu == 0.0:
+        return single_stage
+    decay_per_round = math.sqrt(mu / beta) / (2.0 * math.e)
+    several_stages = descent.initial_gap * math.exp(-rounds * decay_per_round) + 4.0 * variance / (mu * rounds)
+    return min(single_stage, several_stages)
 
 
 def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:
@@ -148,23 +155,6 @@ def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProbl
     return problem_of(
         problem, run, objective="empirical", gradient_std=problem.empirical_gradient_std, heterogeneity=None
     )
-
-
-def choose_envelope(
-    problem: AcceleratedMbSgdProblem, seen: AcceleratedProblem, *, noise_std: float, rounds: int
-) -> AcceleratedProblem:
-    """Return the inputs with an envelope of nearly the best smoothness, if the loss is not smooth.
-
-    Args:
-        problem: the request.
-        seen: the inputs of the risk bound.
-        noise_std: σ per coordinate, root mean square over clients.
-        rounds: rounds of the run.
-    """
-    if problem.smoothness is not None:
-        return seen
-    best = best_envelope_smoothness(seen, noise_std=noise_std, rounds=rounds)
-    return replace(seen, envelope_smoothness=best)
 
 
 def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> AcceleratedPlan | None:
@@ -181,7 +171,9 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
     inputs = risk_problem(problem, run)
     if inputs is None:
         return None
-    inputs = choose_envelope(problem, inputs, noise_std=noise_std, rounds=run.rounds)
+    if problem.smoothness is None:
+        envelope_smoothness = best_envelope_smoothness(inputs, noise_std=noise_std, rounds=run.rounds)
+        inputs = replace(inputs, envelope_smoothness=envelope_smoothness)
     return plan_at(inputs, noise_std=noise_std, rounds=run.rounds)
 
 
@@ -198,8 +190,12 @@ def choose_run(
     """
 
     def quick_risk(run: Run, noise_std: float) -> float:
-        seen = risk_problem(problem, run)
-        return likely_risk(seen, noise_std=noise_std, rounds=run.rounds) if seen else math.inf
+        inputs = risk_problem(problem, run)
+        return math.inf if inputs is None else likely_risk(inputs, noise_std=noise_std, rounds=run.rounds)
+
+    def risk(run: Run, noise_std: float) -> float:
+        plan = plan_of(problem, run, noise_std)
+        return math.inf if plan is None else plan.excess_risk
 
     return choose_among(
         problem,
@@ -207,12 +203,12 @@ def choose_run(
         has_bound=lambda run: risk_problem(problem, run) is not None,
         closeness=partial(_closeness, problem),
         quick_risk=quick_risk,
-        risk=risk_of(partial(plan_of, problem)),
+        risk=risk,
     )
 
 
 def _closeness(problem: AcceleratedMbSgdProblem, run: Run) -> float:
     """Return the closeness of the rounds to √M εn/√(d ln(1/δ)), which Theorem 2.4 prescribes (F-41); at most 0."""
-    private = problem.dimension * -problem.target.log_delta
-    wanted = math.sqrt(problem.reporting / private) * problem.epsilon * problem.samples_per_client
-    return -abs(math.log(run.rounds / max(1.0, wanted)))
+    privacy_factor = problem.dimension * -problem.target.log_delta
+    prescribed = math.sqrt(problem.reporting / privacy_factor) * problem.epsilon * problem.samples_per_client
+    return -abs(math.log(run.rounds / max(1.0, prescribed)))

@@ -38,6 +38,7 @@ from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.dp_fedavg.cautions import CLIPPED, FIXED_DENOMINATOR, own_cautions
 from epsilond.calibrators.dp_fedavg.plan import PLANS
 from epsilond.calibrators.dp_fedavg.problem import BITS_PER_COORDINATE, DpFedavgProblem
+from epsilond.calibrators.dp_fedavg.risk_bounds import RISK
 from epsilond.calibrators.dp_fedavg.rounds import RoundsRun, choose, noise_of, run_of
 from epsilond.calibrators.envelope import TheoremAtInputs
 from epsilond.calibrators.risk.baseline import Start, start_of
@@ -85,8 +86,8 @@ class DpFedavgParameters:
     remaining_share: Annotated[
         float,
         Served(
-            "share of clipping_norm · diameter that is left of the excess risk at most, for one gradient step a round "
-            "of norm at most clipping_norm; 1 or more says nothing"
+            "bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a "
+            "round, of norm at most clipping_norm. A value of 1 or more says nothing"
         ),
     ]
     step_size: Annotated[float | None, Served("of the risk bound; absent where there is none")] = None
@@ -174,8 +175,9 @@ def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
 
 def _has_hidden_batches(problem: DpFedavgProblem) -> bool:
     """Return whether rounds have fixed size with an unseen draw, and neighbours replace a client."""
-    fixed = problem.sampling == "without-replacement" and problem.relation == "replace-one"
-    return fixed and not sees_clients_drawn(problem.observer, problem.sampling)
+    has_fixed_size = problem.sampling == "without-replacement"
+    is_hidden = not sees_clients_drawn(problem.observer, problem.sampling)
+    return has_fixed_size and is_hidden and problem.relation == "replace-one"
 
 
 FAMILY: Family[DpFedavgProblem, int] = Family(
@@ -220,12 +222,14 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         AVERAGED_STEPS.id,
     )
     example = EXAMPLE
+    risk_bounds = RISK
     plans = PLANS
     plan_place = 2
 
     def cost(self, problem: DpFedavgProblem) -> CostClass:
-        """Return closed-form for full rounds, which are exactly Gaussian; other rounds need an engine."""
-        return "closed-form" if problem.reporting == problem.clients and problem.rounds is not None else "search"
+        """Return closed-form for a given number of full rounds, which are exactly Gaussian; otherwise search."""
+        is_full = problem.reporting == problem.clients
+        return "closed-form" if is_full and problem.rounds is not None else "search"
 
     def definition(self, problem: DpFedavgProblem) -> Definition:
         """Return joint against all other clients."""
@@ -236,11 +240,14 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
 
         Raises:
             ConditionViolated: no theorem covers this sampling under this relation.
-            Infeasible: no noise meets the target, or none is left for the updates next to the clipped bits.
+            Infeasible: no noise meets the target, or that on adaptive clipping's count of clipped updates is too small.
         """
         certificates = Certificates(FAMILY, problem)
-        runs = None if problem.rounds is not None else choose(problem, certificates)
-        rounds = problem.rounds or next(run.rounds for run in runs or () if run.chosen)
+        runs: tuple[RoundsRun, ...] | None = None
+        rounds = problem.rounds
+        if rounds is None:
+            runs = choose(problem, certificates)
+            rounds = next(run.rounds for run in runs if run.chosen)
         certified = certificates.of(rounds)
         return DpFedavgSolution(
             problem=problem,
@@ -260,7 +267,9 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         norm, or if the clipping norm adapts.
         """
         problem = solution.problem
-        if problem.lipschitz is None or problem.diameter is None or problem.lipschitz > problem.clipping_norm:
+        if problem.lipschitz is None or problem.diameter is None:
+            return None
+        if problem.lipschitz > problem.clipping_norm:
             return None
         if problem.adaptive_clipping is not None:
             return None  # the clipping norm of a round may fall below any gradient's
@@ -366,8 +375,11 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         except NoCertificate:
             yield not_amplified(problem.observer)
             return
-        figures = (f"noise_multiplier = {format_bound(noise)}" for noise in (solution.certified.noise, unseen))
-        yield not_amplified(problem.observer, *figures)
+        yield not_amplified(
+            problem.observer,
+            f"noise_multiplier = {format_bound(solution.certified.noise)}",
+            f"noise_multiplier = {format_bound(unseen)}",
+        )
 
 
 CALIBRATOR = DpFedavgCalibrator()

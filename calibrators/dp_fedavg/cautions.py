@@ -17,19 +17,19 @@ CLIPPED = Condition(
 )
 FIXED_DENOMINATOR = Condition(
     "fixed-denominator",
-    "the noisy sum is divided by the participants of the request, or by another number that no data has a part in",
+    "the noisy sum is divided by the number of participants in the request, or by another number independent of data",
 )
 EQUAL_WEIGHTS = Caution(
     code="equal-weights",
     message="every participant has the same weight in the sum. A mean weighted by the clients' numbers of examples "
-    "is not covered. Its weights are data, and a weight above 1 lets an update exceed the clipping norm. Clip after "
-    "weighting, with weights of at most 1",
+    "is not covered. Such weights are data, and a weight above 1 lets an update exceed the clipping norm. If updates "
+    "are weighted, clip them after weighting, with weights of at most 1",
 )
 SERVER_SEES = Caution(
     code="server-not-covered",
-    message="the server sees every update and all participants: there is no guarantee against it. The draw does not "
-    "amplify privacy against an observer of the participants (by logs or by network traffic). For the guarantee "
-    "against such an observer, calibrate a full round, with participants equal to clients",
+    message="the server sees every update and who takes part, so there is no guarantee against the server. Against an "
+    "observer who learns the participants from logs or network traffic, the draw does not amplify privacy. For the "
+    "guarantee against such an observer, calibrate a full round, with participants equal to clients",
 )
 
 
@@ -45,8 +45,8 @@ def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
     if run.remaining_share >= 1.0:
         yield Caution(
             code="noise-drowns-signal",
-            message=f"the noise of the mean has norm {run.noise_norm_of_mean:.4g} in every round, and an update has "
-            f"norm at most {problem.clipping_norm:.4g}. The run does not average this noise away (rounds: "
+            message=f"the noise of the mean update has norm {run.noise_norm_of_mean:.4g} in every round, and an update "
+            f"has norm at most {problem.clipping_norm:.4g}. The run does not average this noise away (rounds: "
             f"{run.rounds}), and no bound shows that the model improves. More participants, fewer coordinates or a "
             "larger ε help",
         )
@@ -54,9 +54,10 @@ def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
 
 def _denominator(problem: DpFedavgProblem) -> str:
     """Return the sentence on the divisor of the noisy sum, which must not depend on who takes part."""
-    fixed_divisor = f"the mean is the noisy sum over {problem.reporting}, fixed beforehand"
+    fixed_divisor = f"the mean update is the noisy sum divided by {problem.reporting}, a number fixed beforehand"
     is_random = problem.sampling == "poisson" and problem.reporting < problem.clients
     clause = "that happened to be drawn" if is_random else "that happened to answer"
     return (
-        f"{fixed_divisor}: divided by the number of clients {clause}, a function of who takes part, it is not covered"
+        f"{fixed_divisor}. A mean divided by the number of clients {clause} is not covered, as this number depends on "
+        "who takes part"
     )

@@ -26,6 +26,7 @@ from epsilond.accountants.quantities import (
     Dimension,
     Quantity,
     TargetedProblem,
+    WindowedUnit,
     request,
     value_of,
 )
@@ -79,7 +80,7 @@ class DpFedavgProblem(TargetedProblem):
     lipschitz: Annotated[float | None, LIPSCHITZ] = None
     diameter: Annotated[float | None, DIAMETER] = None
     unit: Annotated[
-        Literal["client"],
+        Literal["client"] | WindowedUnit,
         UNIT.only("client", because="an update is clipped as a whole, so the noise hides all data of one client"),
     ]
     observer: Annotated[
@@ -94,12 +95,13 @@ class DpFedavgProblem(TargetedProblem):
 
     def check(self) -> None:
         """Check that a full round has all clients, that limits allow a round, and that given rounds keep to them."""
-        _ = self.target
+        _ = self.target  # raises an error if δ is absent or given twice
         faults = list(self._faults())
         if faults:
             raise InvalidInput(*faults)
 
     def _faults(self) -> Iterator[Fault]:
+        """Yield the faults of a full round that lacks clients, and of limits that do not pay for the rounds."""
         if self.sampling == "full" and self.reporting != self.clients:
             yield Fault("/participants", "all clients take part in a full round", f"{self.clients}, or absent")
         for name, most in self._limits():

@@ -34,7 +34,7 @@ STEPS = (10, 20, 30, 50)
 
 @dataclass(frozen=True, kw_only=True)
 class RoundsRun:
-    """A number of rounds with the noise that it needs, certified, and what it is worth and costs."""
+    """A number of rounds with its smallest certified noise, the bound on the remaining excess risk, and the traffic."""
 
     rounds: int
     noise_multiplier: Annotated[float, Served("z, of the sum of the updates")]
@@ -43,14 +43,14 @@ class RoundsRun:
     remaining_share: Annotated[
         Number,
         Served(
-            "share of clipping_norm · diameter that is left of the excess risk at most, for one gradient step a round; "
-            "1 or more says nothing",
+            "bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a "
+            "round. A value of 1 or more says nothing",
             may_be_unbounded=True,
         ),
     ]
     reports_per_client: Annotated[float, Served("rounds that one client reports in, in expectation if it is drawn")]
     bytes_per_client: Annotated[float, Served("bytes that one client sends, in expectation if it is drawn")]
-    total_bits: Annotated[int, Served("bits of all reports, in expectation if participants are drawn by coins")]
+    total_bits: Annotated[int, Served("bits of all reports, in expectation if the number of participants is random")]
     chosen: Annotated[bool, Served("whether it is the run that is answered")] = False
 
 
@@ -63,7 +63,14 @@ class RoundNoise:
 
 
 def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
-    """Return the noise of the updates from the noise multiplier of a round.
+    """Split the noise multiplier of a round: without adaptive clipping, all of it is the noise of the updates.
+
+    With adaptive clipping a round releases two noisy sums, of the updates and of the clipped bits. Their Gaussian
+    mechanisms together have the noise multiplier of the round.
+
+    Args:
+        problem: the request, with the noise of the clipped bits.
+        multiplier: noise multiplier z of a round as one mechanism.
 
     Raises:
         Infeasible: the noise on the clipped bits is too small; the error names a sufficient `count_std`.
@@ -71,7 +78,7 @@ def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
     if problem.adaptive_clipping is None:
         return RoundNoise(multiplier, multiplier)
     count_std = problem.adaptive_clipping.count_std
-    if not multiplier < 2.0 * count_std:
+    if multiplier >= 2.0 * count_std:
         statement = "the noise on the clipped bits leaves something for the updates: z < 2 count_std"
         condition = ConditionResult("count-noise-left", statement, Verdict.NO, multiplier, 2.0 * count_std)
         raise Infeasible("the noise on the clipped bits is too small", condition, {"count_std": multiplier})
@@ -81,7 +88,9 @@ def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
 def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRun:
     """Return the noise, the remaining share of the excess risk, and the traffic of a run.
 
-    The remaining share is defined in the docstring of this module. All figures are rounded up.
+    After R rounds of one gradient step, the excess risk is at most a share √((E K²/M² + ν²)/R) of clipping norm times
+    diameter. K is the random number of participants, M its fixed or expected value, and ν the norm of the noise in the
+    mean of a round over the clipping norm. All figures are rounded up.
 
     Args:
         problem: the request.
@@ -91,7 +100,7 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
     std_of_sum = Fraction(noise.updates) * Fraction(problem.clipping_norm)
     std_of_mean = std_of_sum / problem.reporting
     squared_norm = problem.dimension * std_of_mean**2
-    relative = second_moment(
+    relative_second_moment = second_moment(
         sampling="poisson" if problem.sampling == "poisson" else "without-replacement",
         clients=problem.clients,
         participants=problem.reporting,
@@ -105,7 +114,7 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
         noise_multiplier=noise.updates,
         noise_std_of_mean=round_up(std_of_mean),
         noise_norm_of_mean=root_up(squared_norm),
-        remaining_share=root_up(relative / rounds),
+        remaining_share=root_up(relative_second_moment / rounds),
         reports_per_client=round_up(reports),
         bytes_per_client=round_up(reports * problem.bits_per_report / 8),
         total_bits=problem.bits_per_report * problem.reporting * rounds,
@@ -114,16 +123,19 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
 
 def ladder(most: int) -> tuple[int, ...]:
     """Return the numbers of rounds to try: 1, 2, 3, 5, 10, 20, … up to `most`, and `most`, the largest first."""
-    numbers, power = {most}, 1
-    while power <= most:
-        numbers |= {power * step // 10 for step in STEPS if power * step <= 10 * most}
-        power *= 10
+    numbers = {most}
+    power_of_ten = 1
+    while power_of_ten <= most:
+        candidates = [power_of_ten * step // 10 for step in STEPS]
+        numbers.update(number for number in candidates if number <= most)
+        power_of_ten *= 10
     return tuple(sorted(numbers, reverse=True))
 
 
 def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> tuple[RoundsRun, ...]:
     """Certify several numbers of rounds, and mark as chosen the fewest whose remaining share is nearly the least.
 
+    The remaining share is the bound on the excess risk after the run over clipping_norm · diameter (`run_of`).
     "Nearly" means within the factor `WITHIN`.
 
     Args:
@@ -135,7 +147,8 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
-        Infeasible: no noise meets the target for any rounds, or none remains after the clipped bits.
+        Infeasible: for every number of rounds, no noise meets the target, or the noise on the count of clipped updates
+            (adaptive clipping) is too small.
     """
     runs = _try_rounds(problem, certificates)
     limit = WITHIN * min(Fraction(run.remaining_share) for run in runs)
@@ -144,9 +157,10 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
 
 
 def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
-    """Certify numbers of rounds from the largest down, until the remaining share is far above the least.
+    """Certify numbers of rounds from the largest down, until the remaining share exceeds `WORSE` times the least.
 
-    Numbers of rounds that no noise is certified for are left out.
+    The remaining share is the bound on the excess risk after the run over clipping_norm · diameter (`run_of`). Numbers
+    of rounds that no noise is certified for are left out.
 
     Returns:
         The runs, fewest rounds first.
@@ -167,6 +181,6 @@ def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgPro
         if run.remaining_share > WORSE * Fraction(least_share):
             break
     if not runs:
-        assert last_error is not None
+        assert last_error is not None  # every number of rounds raised one
         raise last_error
     return runs

@@ -32,12 +32,14 @@ from epsilond.accountants.target import Target, natural_log_delta
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.sampling.multiplicities import MOST_DRAWS
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.answer import CONTRIBUTION_NORM, Served
+from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, Training
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, format_bound, noise_cautions, not_amplified
 from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
+from epsilond.calibrators.gaussian.risk_bounds import RISK
 from epsilond.calibrators.gaussian.search import largest_count, largest_rate
+from epsilond.calibrators.gaussian.targets import read_at_delta, target_of, warn_of_assumed_delta
 from epsilond.calibrators.search import Certified, Trials, guarantee_of, nearest_of, smallest_noise
 from epsilond.calibrators.solution import Solution
 
@@ -45,7 +47,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
     from epsilond.accountants.structure import Definition, Draw
-    from epsilond.calibrators.answer import Caution
 
 CONTRIBUTIONS_BOUNDED = Condition("bounded-contributions", "every contribution has ℓ2 norm at most the clipping norm")
 
@@ -65,7 +66,7 @@ EXAMPLE = {
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianParameters:
-    """All five numbers, the solved one among them."""
+    """Parameters of the mechanism: noise multiplier, rounds, sampling rate, ε and δ, one of which was solved for."""
 
     noise_multiplier: Annotated[float, Served("σ over the norm bound of one contribution")]
     contribution_norm: Annotated[
@@ -145,12 +146,10 @@ class GaussianSolution(Solution[GaussianProblem]):
         return draws_of(self.spec, self.problem.unit)
 
 
+LEAST_LOG_DELTA = -1e300
+"""Least log δ that is answered, because a log δ of −∞ cannot be served."""
 Solved = tuple[Certified, Target, Numbers]
 """A certificate, the target that it meets, and all numbers of the run."""
-
-
-def _target(problem: GaussianProblem) -> Target:
-    return Target.of(problem.epsilon or 0.0, problem.delta, problem.log10_delta)
 
 
 def _for_noise(problem: GaussianProblem) -> Solved:
@@ -159,7 +158,7 @@ def _for_noise(problem: GaussianProblem) -> Solved:
     Raises:
         Infeasible: no noise that is offered meets the target.
     """
-    target = _target(problem)
+    target = target_of(problem)
     family = Trials(problem, lambda noise: spec_of(problem, Numbers.of(problem, noise_multiplier=noise)))
     rate, distance = _rate(problem), sensitivity_factor(problem.relation)
     guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
@@ -189,7 +188,7 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
     Raises:
         Infeasible: even one round misses the target.
     """
-    target = _target(problem)
+    target = target_of(problem)
     guarantee = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, rounds=int(count))))
     distance = sensitivity_factor(problem.relation)
     guess = likely_rounds(target, noise=problem.noise_multiplier or 1.0, rate=_rate(problem), distance=distance)
@@ -211,32 +210,28 @@ def _for_rate(problem: GaussianProblem) -> Solved:
     Raises:
         Infeasible: even the smallest rate or batch misses the target.
     """
-    target = _target(problem)
-    guess = likely_rate(
-        target,
-        noise=problem.noise_multiplier or 1.0,
-        rounds=problem.rounds or 1,
-        distance=sensitivity_factor(problem.relation),
+    target, guess = target_of(problem), _likely_rate(problem)
+    if problem.population is None:
+        by_rate = Trials(problem, lambda rate: spec_of(problem, Numbers.of(problem, rate=rate)))
+        certified = largest_rate(by_rate, target, guess=guess)
+        return certified, target, Numbers.of(problem, rate=certified.noise)
+    by_size = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, batch_size=int(count))))
+    most = problem.population
+    if problem.sampling != "without-replacement":
+        # No theorem covers more draws than this, so that larger batches could not be accounted for.
+        most = min(LARGEST_COUNT, int(MOST_DRAWS * problem.population))
+    certified = largest_count(by_size, target, most=most, name="batch_size", guess=guess * problem.population)
+    return certified, target, Numbers.of(problem, batch_size=int(certified.noise))
+
+
+def _likely_rate(problem: GaussianProblem) -> float:
+    """Return an estimate of the largest sampling rate that meets the target at the given noise and rounds."""
+    target = target_of(problem)
+    noise, rounds = problem.noise_multiplier or 1.0, problem.rounds or 1
+    estimate = likely_rate(target, noise=noise, rounds=rounds, distance=sensitivity_factor(problem.relation))
+    return nearer_rate(
+        target, estimate, sampling=problem.sampling, relation=problem.relation, noise=noise, rounds=rounds
     )
-    guess = nearer_rate(
-        target,
-        guess,
-        sampling=problem.sampling,
-        relation=problem.relation,
-        noise=problem.noise_multiplier or 1.0,
-        rounds=problem.rounds or 1,
-    )
-    if problem.population is not None:
-        sized = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, batch_size=int(count))))
-        most = problem.population
-        if problem.sampling != "without-replacement":
-            # No theorem covers more draws than this, so that larger batches could not be accounted for.
-            most = min(LARGEST_COUNT, int(MOST_DRAWS * problem.population))
-        certified = largest_count(sized, target, most=most, name="batch_size", guess=guess * problem.population)
-        return certified, target, Numbers.of(problem, batch_size=int(certified.noise))
-    rated = Trials(problem, lambda rate: spec_of(problem, Numbers.of(problem, rate=rate)))
-    certified = largest_rate(rated, target, guess=guess)
-    return certified, target, Numbers.of(problem, rate=certified.noise)
 
 
 def _for_epsilon(problem: GaussianProblem) -> Solved:
@@ -265,11 +260,11 @@ def _for_epsilon(problem: GaussianProblem) -> Solved:
 
 
 def _for_delta(problem: GaussianProblem) -> Solved:
-    """Return the certified δ of the given run at the given ε; log δ is limited to −1e300, which is finite."""
+    """Return the certified δ of the given run at the given ε; log δ is at least `LEAST_LOG_DELTA`."""
     numbers = Numbers.of(problem)
     guarantee = guarantee_of(problem, spec_of(problem, numbers))
     epsilon = problem.epsilon or 0.0
-    log_delta = max(guarantee.curve.upper_log_delta(epsilon), -1e300)
+    log_delta = max(guarantee.curve.upper_log_delta(epsilon), LEAST_LOG_DELTA)
     return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta), numbers
 
 
@@ -295,6 +290,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
     plans = PLANS
     plan_place = 3
     example = EXAMPLE
+    risk_bounds = RISK
 
     def cost(self, problem: GaussianProblem) -> CostClass:
         """Return closed-form for a full batch, which is exactly Gaussian; other batches need an engine."""
@@ -314,6 +310,8 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
             Infeasible: no value of the unknown meets the target.
         """
         certified, target, numbers = _SOLVERS[problem.solve_for](problem)
+        if target.risk is not None:
+            target = read_at_delta(certified, target)
         return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
@@ -360,6 +358,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
             yield from noise_cautions((solution.certified,))
         elif solution.certified.minimal == "searched":
             yield MINIMALITY_NOT_PROVED
+        yield from warn_of_assumed_delta(problem)
         if not loses_amplification(solution.draws, problem.observer, problem.unit):
             return
         try:
@@ -371,7 +370,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
 
 
 def _figure(solution: GaussianSolution) -> str:
-    """Return the number that was solved for, rounded to the safe side."""
+    """Return the number that was solved for with its name, rounded to the safe side."""
     problem, numbers = solution.problem, solution.numbers
     if problem.solve_for == "epsilon":
         return f"ε ≤ {format_bound(solution.target.epsilon)}"
@@ -383,7 +382,7 @@ def _figure(solution: GaussianSolution) -> str:
         return f"rounds = {format_bound(numbers.rounds, up=False)}"
     if numbers.batch_size is not None:
         return f"batch_size = {format_bound(numbers.batch_size, up=False)}"
-    assert numbers.rate is not None
+    assert numbers.rate is not None  # it was solved for
     return f"rate = {format_bound(numbers.rate, up=False)}"
 
 

@@ -22,8 +22,8 @@ def batch(plan: PlanProblem) -> tuple[int | None, int | None]:
 
 def sampling(plan: PlanProblem) -> str:
     """Return the sampling of the plan, or `full` if a batch is the whole population."""
-    drawn, of = batch(plan)
-    if drawn == of:
+    drawn, population = batch(plan)
+    if drawn == population:
         return "full"
     requested = plan.client_sampling if plan.unit == "client" else plan.sampling
     return requested or "without-replacement"
@@ -31,23 +31,23 @@ def sampling(plan: PlanProblem) -> str:
 
 def computed_fields(plan: PlanProblem) -> Fields:
     """Return the fields of a request that solves for the noise."""
-    drawn, of = batch(plan)
+    drawn, population = batch(plan)
     full = sampling(plan) == "full"
     return {
         "solve_for": "noise_multiplier",
         "rounds": rounds_of(plan),
         "sampling": sampling(plan),
         "batch_size": None if full else drawn,
-        "population": None if full else of,
+        "population": None if full else population,
     }
 
 
 def rounds_of(plan: PlanProblem) -> int | None:
     """Return the rounds of the plan, or the estimated number of rounds if it has none."""
-    drawn, of = batch(plan)
-    if drawn is None or of is None or plan.dimension is None:
+    drawn, population = batch(plan)
+    if drawn is None or population is None or plan.dimension is None:
         return plan.rounds
-    return likely_rounds(plan, drawn=drawn, population=of, dimension=plan.dimension, relation=plan.relation)
+    return likely_rounds(plan, drawn=drawn, population=population, dimension=plan.dimension, relation=plan.relation)
 
 
 def mean_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
@@ -56,8 +56,13 @@ def mean_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
     The noise on the sum is noise_multiplier times the largest norm of a contribution.
     """
     drawn, _ = batch(plan)
-    bound = plan.clipping_norm or plan.lipschitz if plan.unit == "client" else plan.lipschitz
-    return None if drawn is None or bound is None else parameters["noise_multiplier"] * bound / drawn
+    norm_bound = plan.lipschitz
+    if plan.unit == "client":
+        norm_bound = plan.clipping_norm or plan.lipschitz
+    if drawn is None or norm_bound is None:
+        return None
+    std: float = parameters["noise_multiplier"] * norm_bound / drawn
+    return std
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:

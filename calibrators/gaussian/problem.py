@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import (
+    ANY_EPSILON,
     DELTA,
     DRAWN,
-    EPSILON,
     LOG10_DELTA,
     NOISE_MULTIPLIER,
     POPULATION,
@@ -22,17 +23,22 @@ from epsilond.accountants.quantities import (
     SettingFields,
     request,
 )
+from epsilond.accountants.quantities.risks import RISKS, RiskTargetFields
 from epsilond.accountants.target import natural_log_delta
 
+_OF_A_RISK = "noise_multiplier, rounds, rate"
+"""Numbers that can be solved for if a risk is the target."""
 Unknown = Literal["noise_multiplier", "rounds", "rate", "epsilon", "delta"]
 
 
 @request
-class GaussianProblem(SettingFields):
-    """Four of the five numbers, and which one to solve for.
+class GaussianProblem(SettingFields, RiskTargetFields):
+    """A repeated Gaussian mechanism: of noise multiplier, rounds, sampling rate, ε and δ, solve one from the others.
 
-    `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are what a fixed-size batch
-    has); solving for the rate of a fixed-size batch needs `population` and returns `batch_size`.
+    A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε is given.
+
+    `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population` records. Sampling
+    with replacement needs the latter. To solve for the rate of a batch of fixed size, give `population`.
     """
 
     solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = (
@@ -44,7 +50,7 @@ class GaussianProblem(SettingFields):
     rate: Annotated[float | None, RATE] = None
     batch_size: Annotated[int | None, DRAWN] = None
     population: Annotated[int | None, POPULATION] = None
-    epsilon: Annotated[float | None, EPSILON] = None
+    epsilon: Annotated[float | None, ANY_EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
 
@@ -53,36 +59,49 @@ class GaussianProblem(SettingFields):
         faults = [*self._absences(), *self._batch_faults()]
         if faults:
             raise InvalidInput(*faults)
-        if self.solve_for != "delta":
+        is_given = self.delta is not None or self.log10_delta is not None
+        if is_given or (self.solve_for != "delta" and self.risk is None):
             natural_log_delta(self.delta, self.log10_delta)
 
-    def _absences(self) -> list[Fault]:
-        presence = {
+    def _absences(self) -> Iterator[Fault]:
+        """Yield a fault for the unknown if it is given, and for each other number that is absent."""
+        is_present = {
             "noise_multiplier": self.noise_multiplier is not None,
             "rounds": self.rounds is not None,
             "epsilon": self.epsilon is not None,
             "delta": self.delta is not None or self.log10_delta is not None,
         }
-        return [
-            Fault(f"/{name}", "is the field that is solved for" if present else "is needed to solve for the other")
-            for name, present in presence.items()
-            if present == (name == self.solve_for)
-        ]
+        if self.risk is not None:
+            if is_present.pop("epsilon"):
+                yield Fault("/epsilon", f"is one target, and {self.risk.kind} is another")
+            if self.solve_for in ("epsilon", "delta"):
+                yield Fault("/solve_for", f"is part of the answer if {self.risk.kind} is the target", _OF_A_RISK)
+            del is_present["delta"]
+        for name, present in is_present.items():
+            if present and name == self.solve_for:
+                yield Fault(f"/{name}", "is the field that is solved for")
+            elif not present and name != self.solve_for:
+                yield Fault(f"/{name}", "is needed to solve for the other")
 
-    def _batch_faults(self) -> list[Fault]:
-        present = (self.rate is not None, self.batch_size is not None, self.population is not None)
+    def _batch_faults(self) -> Iterator[Fault]:
+        """Yield the fault of a batch that is not described, or described twice."""
+        given_fields = {name for name in ("rate", "batch_size", "population") if getattr(self, name) is not None}
         if self.sampling == "full":
-            return [Fault("/rate", "a full batch has no rate")] if any(present) or self.solve_for == "rate" else []
-        if self.solve_for == "rate":
-            wanted = (False, False, self.sampling != "poisson")
-            reason = "solving for the rate needs population, or nothing if poisson"
-            return [] if present == wanted else [Fault("/rate", reason)]
-        counted = present == (False, True, True)
-        if not counted and (present != (True, False, False) or self.sampling == "with-replacement"):
-            return [Fault("/rate", "give either rate, or batch_size and population; counts if drawn with replacement")]
-        if self.sampling == "without-replacement" and (self.batch_size or 0) > (self.population or math.inf):
-            return [Fault("/batch_size", "cannot exceed population", f"≤ {self.population}")]
-        return []
+            if given_fields or self.solve_for == "rate":
+                yield Fault("/rate", "a full batch has no rate")
+        elif self.solve_for == "rate":
+            needed = set() if self.sampling == "poisson" else {"population"}
+            if given_fields != needed:
+                yield Fault("/rate", "solving for the rate needs population, or nothing if poisson")
+        else:
+            allowed = [{"batch_size", "population"}]
+            if self.sampling != "with-replacement":
+                allowed.append({"rate"})
+            if given_fields not in allowed:
+                reason = "give either rate, or batch_size and population; counts if drawn with replacement"
+                yield Fault("/rate", reason)
+            elif self.sampling == "without-replacement" and (self.batch_size or 0) > (self.population or math.inf):
+                yield Fault("/batch_size", "cannot exceed population", f"≤ {self.population}")
 
 
 def infer_unknown(fields: JsonObject) -> Unknown | None:
@@ -94,12 +113,13 @@ def infer_unknown(fields: JsonObject) -> Unknown | None:
     Returns:
         The name of the number, or None if more or fewer than one of the five are absent.
     """
+    has_risk = not set(RISKS).isdisjoint(fields)
     present: dict[Unknown, bool] = {
         "noise_multiplier": "noise_multiplier" in fields,
         "rounds": "rounds" in fields,
         "rate": fields.get("sampling") == "full" or "rate" in fields or "batch_size" in fields,
-        "epsilon": "epsilon" in fields,
-        "delta": "delta" in fields or "log10_delta" in fields,
+        "epsilon": "epsilon" in fields or has_risk,
+        "delta": "delta" in fields or "log10_delta" in fields or has_risk,
     }
     absent = [name for name, is_present in present.items() if not is_present]
     return absent[0] if len(absent) == 1 else None

@@ -6,12 +6,13 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.attackers.targets import meets, provably_misses
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import BeyondBudget, Infeasible
 from epsilond.accountants.numerics.root_search import bisect_integers
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.parameter_search import Limits, least_parameter
-from epsilond.calibrators.search import LOG_10, SLACKS, Certified, nearest_of, shortfall_of
+from epsilond.calibrators.search import LOG_10, SLACKS, Certified, nearest_of, require_figure, shortfall_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,23 +39,26 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
         name: name of the count in error messages.
         guess: initial estimate of the count.
 
-    Guarantees: the answer meets the target by evaluation. `slack` is 0 if the lower bound at one more misses it.
+    Guarantees: the answer meets the target by evaluation. Its `slack` is 0 if the lower bound on δ proves that the next
+        larger count misses the target.
 
     Raises:
         Infeasible: a count of one misses the target.
     """
 
     @functools.cache
-    def meets(count: int, effort: Effort) -> bool:
+    def fits(count: int, effort: Effort) -> bool:
+        """Return whether a number of runs meets the target; a number that cannot be certified counts as a miss."""
         try:
-            return counted(count, effort).curve.upper_log_delta(target.epsilon) <= target.log_delta
-        except BeyondBudget:  # a count that cannot be certified counts as a miss
+            return meets(counted(count, effort).curve, target)
+        except BeyondBudget:
             return False
 
     start = int(min(max(guess, 1.0), most))
-    rough = _estimate_largest(functools.partial(meets, effort="coarse"), start, most)
-    best = _refine_largest(functools.partial(meets, effort="default"), rough, most)
+    rough = _estimate_largest(functools.partial(fits, effort="coarse"), start, most)
+    best = _refine_largest(functools.partial(fits, effort="default"), rough, most)
     if best == 0:
+        require_figure(counted(1, "default"), target)
         upper = counted(1, "default").curve.upper_log_delta(target.epsilon)
         raise Infeasible(
             f"even {name} = 1 misses the target",
@@ -113,7 +117,7 @@ def _refine_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
 def _provably_misses(counted: Family, target: Target, count: int) -> bool:
     """Decide whether the lower bound on δ at a count exceeds the target's; False if it is too costly to compute."""
     try:
-        return counted(count, "default").curve.bound_log_delta(target.epsilon).lower > target.log_delta
+        return provably_misses(counted(count, "default").curve, target)
     except BeyondBudget:
         return False
 
@@ -133,6 +137,7 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
     shortfall = shortfall_of(lambda rarity: rated(math.exp(-rarity), "default"), target)
     rarity = least_parameter(shortfall, -math.log(guess), RARITIES)
     if rarity is None:
+        require_figure(rated(LEAST_RATE, "default"), target)
         raise Infeasible(
             "even the smallest rate that is offered misses the target",
             ConditionResult("rate-offered", "the rate that is needed is offered", Verdict.NO, 0.0, LEAST_RATE),
@@ -141,10 +146,10 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
     if rarity == RARITIES.least:
         return Certified(1.0, rated(1.0, "default"), None)
     rate = math.exp(-rarity)
-    missed = (
-        slack
-        for slack in SLACKS
-        if rated(min(rate * (1.0 + slack), 1.0), "default").curve.bound_log_delta(target.epsilon).lower
-        > target.log_delta
-    )
-    return Certified(rate, rated(rate, "default"), next(missed, None))
+
+    def misses(larger_rate: float) -> bool:
+        """Return whether a larger rate provably misses the target."""
+        return provably_misses(rated(min(larger_rate, 1.0), "default").curve, target)
+
+    proved_slacks = (slack for slack in SLACKS if misses(rate * (1.0 + slack)))
+    return Certified(rate, rated(rate, "default"), next(proved_slacks, None))

@@ -180,7 +180,7 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
     """Noisy distributed mini-batch SGD."""
 
     name = "mb-sgd"
-    title = "Noisy mini-batch SGD for clients that trust nobody"
+    title = "Noisy mini-batch SGD without a trusted server"
     summary = (
         "Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then private "
         "for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2)."
@@ -249,10 +249,11 @@ def cost_of_noise(problem: MiniBatchProblem) -> CostClass:
     The release is Gaussian if batches are full or if whole clients are protected. There must be only one group of
     clients.
     """
-    is_subsampled = problem.unit == "record" and problem.sampling != "full"
+    is_gaussian = problem.unit == "client" or problem.sampling == "full"
     has_several_groups = problem.client_groups is not None and len(problem.client_groups) > 1
-    is_run_given = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
-    return "closed-form" if is_run_given and not is_subsampled and not has_several_groups else "search"
+    is_batch_given = problem.batch_size is not None or problem.sampling == "full"
+    is_run_given = problem.rounds is not None and is_batch_given
+    return "closed-form" if is_run_given and is_gaussian and not has_several_groups else "search"
 
 
 CALIBRATOR = MbSgdCalibrator()

@@ -44,7 +44,10 @@ def cautions_of(
 def _unused_field_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     run_is_fixed = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
     if run_is_fixed and problem.within != type(problem).within:
-        yield Caution(code="field-not-used", message="within chooses nothing where rounds and batch_size are given")
+        yield Caution(
+            code="field-not-used",
+            message="the field within has no effect, as the request fixes the rounds and the batch size",
+        )
 
 
 def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> Iterator[Caution]:
@@ -52,14 +55,14 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
     if len(set(noise_stds)) > 1:
         yield Caution(
             code="noise-per-group",
-            message="groups of clients run with different noise, so no single figure applies to all clients. "
-            "parameters.groups has noise_std, noise_multiplier and sensitivity of each group",
+            message="groups of clients run with different noise, so no single figure applies to all clients. The "
+            "field parameters.groups has noise_std, noise_multiplier and sensitivity of each group",
         )
     if any(group.epsilon or group.delta or group.log10_delta for group in groups):
         yield Caution(
             code="guarantee-per-group",
             message="groups of clients have different targets. The guarantee shown holds for all clients, at the "
-            "largest ε and δ of any group. parameters.groups has the guarantee of each group",
+            "largest ε and δ of any group. The field parameters.groups has the guarantee of each group",
         )
 
 
@@ -67,19 +70,21 @@ def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     if problem.sampling == "with-replacement":
         yield Caution(
             code="printed-proof-invalid",
-            message="the printed proof bounds the sensitivity by 2L/K, which is false for a record drawn twice. The "
-            "certified figures account for every multiplicity (erratum E-02)",
+            message="the proof of the printed theorem bounds the sensitivity by 2L/K, for the Lipschitz constant L and "
+            "K records in a batch. This is false for a record that is drawn twice into a batch (erratum E-02). The "
+            "certified figures account for every number of times that a record is drawn",
         )
     if problem.relation != "replace-one" and problem.unit == "record":
         yield Caution(
             code="printed-truth-is-for-replace-one",
-            message="the printed theorem and the true figures given with it are for replace-one, not for this relation",
+            message="the printed theorem and the true figures given with it are for the relation replace-one, not for "
+            f"{problem.relation}",
         )
     if problem.observer != "server":
         yield Caution(
             code="observer-sees-less",
-            message="the figures are those against the server, who sees every message; this observer sees a function "
-            "of them, so they hold, and may be pessimistic",
+            message="the figures hold against the server, who sees every message. The requested observer sees a "
+            "function of these messages. The figures hold against this observer too, and may be pessimistic",
         )
 
 
@@ -90,11 +95,12 @@ def _assumption_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     if problem.sampling not in ("without-replacement", "full"):
         yield Caution(
             code="no-risk-for-this-sampling",
-            message="the excess-risk bound is proved for batches drawn without replacement; the noise is certified",
+            message="the bound on the excess risk is proved for batches drawn without replacement, not for the "
+            "requested sampling. The noise is certified for the requested sampling",
         )
     if problem.smoothness is None and problem.sampling in ("without-replacement", "full"):
         yield Caution(
             code="assumed-exact-proximal-steps",
-            message="without smoothness the gradients sent are those of the Moreau envelope of every record's loss. "
-            "The risk bound assumes exact proximal points. The guarantee needs only a bound on the gradients' norm",
+            message="no smoothness was given, so clients send gradients of the Moreau envelope of every record's loss. "
+            "The risk bound assumes exact proximal points. The guarantee needs only a bound on the norm of gradients",
         )

@@ -38,12 +38,22 @@ FIXED_DIVISOR = Condition(
     "if a record is added, removed or zeroed, the sum over its batch is still divided by batch_size",
 )
 ROUNDED = 1.0 + 1e-9
-"""Relative tolerance of a comparison with δ that only chooses the start of a search."""
+"""Factor on δ in a comparison that only chooses the start of a search; it absorbs rounding errors."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """Equal clients of a run. `lipschitz` is the constant of the weighted loss; `place` is the index of the group."""
+    """A kind of client of a run: clients with equal data sizes, batches, losses and targets.
+
+    Attributes:
+        place: index of the client group in the request; 0 if there are no groups.
+        clients: number of clients of this kind.
+        samples_per_client: number n of records of one of them.
+        batch_size: number K of records that one of them uses per round.
+        rounds: number R of rounds.
+        lipschitz: Lipschitz constant L of the weighted loss: a bound on the norm of one record's gradient.
+        target: the (ε, δ) that the client requires.
+    """
 
     place: int
     clients: int
@@ -92,24 +102,29 @@ def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | No
         objective: whether the risk is the population's or the empirical one.
         gap: excess risk of the initial model, if the request states it.
     """
-    members = members_of(problem, Run(batch_size=1, rounds=1))
+    any_run = Run(batch_size=1, rounds=1)  # Lipschitz constants do not depend on the run.
+    members = members_of(problem, any_run)
     clients = sum(member.clients for member in members)
-    closer = problem.initial_distance is not None and problem.initial_distance < problem.diameter
+    total_lipschitz = sum((member.clients * Fraction(member.lipschitz) for member in members), Fraction(0))
+    distance, symbol = problem.diameter, "D"
+    if problem.initial_distance is not None and problem.initial_distance < problem.diameter:
+        distance, symbol = problem.initial_distance, "‖w₀ − w*‖"
     return start_of(
         objective,
-        distance=min(problem.initial_distance or problem.diameter, problem.diameter),
-        distance_symbol="‖w₀ − w*‖" if closer else "D",
-        lipschitz=sum((member.clients * Fraction(member.lipschitz) for member in members), Fraction(0)) / clients,
+        distance=distance,
+        distance_symbol=symbol,
+        lipschitz=total_lipschitz / clients,
         strong_convexity=min(problem.scales) * problem.strong_convexity,
         gap=gap,
     )
 
 
 def _target(problem: PacedProblem, group: ClientGroupRequest) -> Target:
-    problem_deltas = (problem.delta, problem.log10_delta)
-    group_deltas = (group.delta, group.log10_delta)
-    delta, log10_delta = problem_deltas if group_deltas == (None, None) else group_deltas
-    return Target.of(group.epsilon or problem.epsilon, delta, log10_delta)
+    """Return the (ε, δ) of a group of clients. An ε or δ that the group leaves out is that of the request."""
+    epsilon = group.epsilon or problem.epsilon
+    if group.delta is None and group.log10_delta is None:
+        return Target.of(epsilon, problem.delta, problem.log10_delta)
+    return Target.of(epsilon, group.delta, group.log10_delta)
 
 
 def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> Spec:
@@ -148,11 +163,12 @@ def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
 def _first_noise(problem: PacedProblem, member: Member) -> float:
     """Return the noise multiplier at which the search starts.
 
-    If a record is drawn in any round with probability at most δ, then δ covers that event, and the search starts at the
-    smallest noise that is offered.
+    If the probability that a record is drawn in any round is at most δ, then δ covers that event. The search then
+    starts at the smallest noise that is offered.
     """
     rate = _rate(problem, member)
-    if rate * member.rounds <= math.exp(member.target.log_delta) * ROUNDED:
+    most_draw_probability = rate * member.rounds  # the union bound
+    if most_draw_probability <= math.exp(member.target.log_delta) * ROUNDED:
         return LEAST
     estimate = likely_noise_of_batches if _has_fixed_batches(problem) else likely_noise
     distance = sensitivity_factor(problem.relation)
@@ -160,8 +176,9 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
 
 
 def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
-    """Return an estimate of the slope of the curve that is searched, at a noise multiplier."""
-    distance, rate = sensitivity_factor(problem.relation), _rate(problem, member)
+    """Return an estimate of the slope with which the search for a noise multiplier starts, at its first value."""
+    distance = sensitivity_factor(problem.relation)
+    rate = _rate(problem, member)
     if not _has_fixed_batches(problem):
         return likely_slope(member.target, rate=rate, noise=noise, distance=distance)
     return likely_slope_of_batches(member.target, rate=rate, rounds=member.rounds, noise=noise, distance=distance)
@@ -174,8 +191,10 @@ def _has_fixed_batches(problem: PacedProblem) -> bool:
 
 
 def _rate(problem: PacedProblem, member: Member) -> float:
-    """Return the fraction of the protected units that a round draws."""
-    return min(member.batch_size / member.samples_per_client, 1.0) if problem.unit == "record" else 1.0
+    """Return the fraction of the protected units that a round draws: at most K/n of records, and 1 for a client."""
+    if problem.unit == "client":
+        return 1.0
+    return min(member.batch_size / member.samples_per_client, 1.0)
 
 
 def contribution_norm(problem: PacedProblem, member: Member) -> float:
@@ -184,10 +203,11 @@ def contribution_norm(problem: PacedProblem, member: Member) -> float:
     It is L/K for a record, where L is the Lipschitz constant and K the batch size. For a client it is the bound on its
     whole message; a Poisson batch may hold all n records.
     """
-    record = member.lipschitz / member.batch_size
+    record_norm = member.lipschitz / member.batch_size
     if problem.unit == "record":
-        return record
-    return record * (member.samples_per_client if problem.sampling == "poisson" else member.batch_size)
+        return record_norm
+    largest_batch = member.samples_per_client if problem.sampling == "poisson" else member.batch_size
+    return record_norm * largest_batch
 
 
 def divisor_conditions(problem: PacedProblem) -> tuple[Condition, ...]:

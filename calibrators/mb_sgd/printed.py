@@ -10,12 +10,11 @@ Every reading is an evaluation of a registered theorem:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from epsilond.accountants.attempts import ConditionResult
-from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorem import Sides, Status
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import DRAWN_ONCE, binding_sides
@@ -38,11 +37,12 @@ from epsilond.calibrators.envelope import (
     make_reading,
 )
 from epsilond.calibrators.mb_sgd.members import Member
-from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, MiniBatchProblem, Reading, Run
+from epsilond.calibrators.mb_sgd.printed_noise import PrintedNoise, noise_parameters, served_rounds, worst_client
+from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading, Run
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Outputs, Theorem
-    from epsilond.calibrators.answer import PrintedReading, TrueFigures
+    from epsilond.calibrators.answer import PrintedReading
     from epsilond.calibrators.certificates import Truth
 
 READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {
@@ -51,13 +51,15 @@ READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {
     "proof": ("complete", "printed"),
     "corrected": ("complete", "corrected"),
 }
-SHOWN = ("step_size", "envelope_smoothness", "excess_risk_scale")
-CLAIMED = ("excess_risk_at_effective_participants",)
-"""Further parameters of a statement that claims a risk."""
+"""Statement of the theorem that each reading evaluates, and whether its known errors are corrected."""
+STEP_PARAMETERS = ("step_size", "envelope_smoothness", "excess_risk_scale")
+"""Outputs of a theorem that a reading shows among its parameters, if the theorem has them."""
+RISK_PARAMETERS = ("excess_risk_at_effective_participants",)
+"""Further outputs of this kind, for readings other than `proof`."""
 PROOF_FAILS = "a condition of the printed proof fails at these numbers"
 IDENTICAL = ConditionResult(
     "identical-clients",
-    "all records are identically distributed, over all clients (for the risk, not for the privacy)",
+    "the records of all clients are identically distributed (needed for the risk, not for the privacy)",
     Verdict.NO,
 )
 
@@ -77,11 +79,11 @@ def printed_readings(
 ) -> tuple[PrintedReading, ...]:
     """Return the parameters that the paper prints for the request, next to the guarantee that is certified at them.
 
-    A reading is one interpretation of a printed statement; the module lists them. The theorems prescribe no batch, so
-    that of the run is used. Appendix H prescribes a batch but no rounds, so the rounds of the run are used. The
-    informal statements are for equal clients. All statements are about records, so nothing is returned for the unit
-    `client`. With several groups each reading shows the group whose true ε exceeds the promised one by the largest
-    factor.
+    A reading is one interpretation of a printed statement of Lowy and Razaviyayn: `informal`, `complete`, `proof` and
+    `corrected` of Theorem 2.1 or 2.2, and `experimental` of Appendix H. The theorems prescribe no batch, so that of the
+    run is used. Appendix H prescribes a batch but no rounds, so the rounds of the run are used. All statements are
+    about records, so nothing is returned for the unit `client`. With several groups of clients each reading shows the
+    group whose true ε exceeds the promised one by the largest factor.
 
     Args:
         problem: the request; it may restrict the readings and fix the rounds.
@@ -89,22 +91,27 @@ def printed_readings(
         members: one entry for each kind of client.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
     """
-    if problem.unit == "client":
-        return ()
-    requested = READINGS if problem.readings is None else problem.readings
-    equal = theorem_inputs(problem, run, None).all_equal
     return tuple(
         _experimental(problem, members, truth)
         if reading == "experimental"
         else _reading(problem, run, members, reading, truth)
-        for reading in READINGS
-        if reading in requested and (equal or reading != "informal") and (reading != "experimental" or _draws(problem))
+        for reading in _applicable_readings(problem, run)
     )
 
 
-def _draws(problem: MbSgdProblem) -> bool:
-    """Return whether batches are random, as in the experiments."""
-    return problem.sampling != "full"
+def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
+    """Return the requested readings that are defined for the request, in the order of `READINGS`.
+
+    The informal statements are for equal clients. Appendix H is for random batches. All are for records.
+    """
+    if problem.unit == "client":
+        return []
+    applicable = set(READINGS if problem.readings is None else problem.readings)
+    if not theorem_inputs(problem, run, None).all_equal:
+        applicable.discard("informal")
+    if problem.sampling == "full":
+        applicable.discard("experimental")
+    return [reading for reading in READINGS if reading in applicable]
 
 
 # What the theorems prescribe ----------------------------------------------------------------------------------------
@@ -159,72 +166,6 @@ def printed_noise_std(member: Member) -> float:
     )
 
 
-# The client whose true ε exceeds the printed one most --------------------------------------------------------------
-@dataclass(frozen=True)
-class AtPrinted:
-    """A kind of client at the printed parameters: its printed σ, and the ε and δ certified at that σ, if known."""
-
-    member: Member
-    std: float
-    true: TrueFigures | None
-
-    @property
-    def multiplier(self) -> float:
-        """σ over the norm bound of one record's contribution."""
-        return self.std * self.member.batch_size / self.member.lipschitz
-
-    @property
-    def exceeded(self) -> float:
-        """Ratio of the true ε to the ε of the target. If the true ε is unknown, 1/multiplier is used for it."""
-        true = self.true.epsilon.upper if self.true else 1.0 / self.multiplier
-        return true / self.member.target.epsilon
-
-
-def worst_of(figures: Iterable[AtPrinted]) -> AtPrinted:
-    """Return the entry with the largest ratio of its true ε to the ε of its target."""
-    return max(figures, key=lambda entry: entry.exceeded)
-
-
-def noise_parameters(problem: MiniBatchProblem, at: AtPrinted, rounds: float) -> dict[str, float]:
-    """Return the parameters that a printed statement prescribes for one kind of client, by their names in the answer.
-
-    Args:
-        problem: the request. If it has groups of clients, the index of the client's group is added.
-        at: the kind of client with its printed σ.
-        rounds: the prescribed number of rounds; a float if it is too large for an integer field.
-    """
-    parameters = {
-        "noise_std": at.std,
-        "noise_multiplier": at.multiplier,
-        "batch_size": at.member.batch_size,
-        "rounds": rounds,
-    }
-    if problem.client_groups:
-        parameters["group"] = at.member.place
-    return parameters
-
-
-def worst_at(members: Sequence[Member], stds: Sequence[float], truth: Truth[Member], *, rounds: int) -> AtPrinted:
-    """Return the kind of client with the largest ratio of its true ε to the ε of its target, at the printed noise.
-
-    If the rounds exceed `LARGEST_COUNT`, no true ε is computed, and 1/multiplier is used for it.
-
-    Args:
-        members: one entry for each kind of client.
-        stds: the printed σ of each.
-        truth: function that certifies a client's ε and δ at a printed noise multiplier.
-        rounds: the printed number of rounds.
-    """
-
-    def at(member: Member, std: float) -> AtPrinted:
-        true = None
-        if rounds <= LARGEST_COUNT:
-            true = truth(member, std * member.batch_size / member.lipschitz)
-        return AtPrinted(member, std, true)
-
-    return worst_of(map(at, (replace(member, rounds=rounds) for member in members), stds))
-
-
 # Readings -----------------------------------------------------------------------------------------------------------
 def _reading(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth[Member]
@@ -238,35 +179,46 @@ def _reading(
         problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
         run: the run, of which only the batch size is used.
         members: one entry for each kind of client.
-        reading: the reading.
+        reading: name of the interpretation of the printed theorem.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
     """
     variant, formula = READ_AS[reading]
-    theorem = printed_theorem(problem)
-    evaluation = TheoremAtInputs(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
+    inputs = theorem_inputs(problem, run, problem.rounds, variant)
+    evaluation = TheoremAtInputs(printed_theorem(problem), inputs, formula)
     outputs = evaluation.outputs
-    rounds = outputs["rounds"]
-    members = tuple(replace(member, rounds=rounds) for member in members)
-    stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
-    worst = worst_at(members, stds, truth, rounds=rounds)
+    members = tuple(replace(member, rounds=outputs["rounds"]) for member in members)
+    printed_stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
+    worst = worst_client(members, printed_stds, truth)
     conditions = _conditions(problem, evaluation, reading, members)
-    reason = REASONS.get(problem.sampling)
-    failing = [condition.id for condition in conditions if condition.holds != Verdict.YES]
-    if reading == "proof" and reason is None and failing:
-        reason = f"{PROOF_FAILS}: {', '.join(failing)}"
-    names = SHOWN if reading == "proof" else SHOWN + CLAIMED
-    parameters = noise_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
-    parameters |= {name: outputs[name] for name in names if name in outputs}
+    reason = _reason_unproved(problem, reading, conditions)
     return make_reading(
         evaluation,
         reading=reading,
         status=Status.PROVED if reason is None else Status.UNPROVED,
-        parameters=parameters,
+        parameters=_prescribed_parameters(problem, reading, worst, outputs),
         claims=claims(worst.member.target, _claimed_risk(problem, reading, outputs)),
         true=worst.true,
         conditions=conditions,
         reason=reason,
     )
+
+
+def _reason_unproved(problem: MbSgdProblem, reading: Reading, conditions: Sequence[ConditionResult]) -> str | None:
+    """Return why a reading is not proved at the request, or None if it is."""
+    sampling_reason = REASONS.get(problem.sampling)
+    if sampling_reason is not None or reading != "proof":
+        return sampling_reason
+    not_known_to_hold = [condition.id for condition in conditions if condition.holds != Verdict.YES]
+    return f"{PROOF_FAILS}: {', '.join(not_known_to_hold)}" if not_known_to_hold else None
+
+
+def _prescribed_parameters(
+    problem: MbSgdProblem, reading: Reading, worst: PrintedNoise, outputs: Outputs
+) -> dict[str, float]:
+    """Return the parameters of a reading: noise, batch and rounds of the worst client, and the theorem's step size."""
+    further = STEP_PARAMETERS if reading == "proof" else STEP_PARAMETERS + RISK_PARAMETERS
+    parameters = noise_parameters(problem, worst, served_rounds(outputs["rounds"]))
+    return parameters | {name: outputs[name] for name in further if name in outputs}
 
 
 def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> float | None:
@@ -292,42 +244,53 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
         members: one entry for each kind of client, with the run's rounds.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
     """
-
-    def evaluate(member: Member) -> TheoremAtInputs:
-        target = member.target
-        inputs = ExperimentInputs(
-            epsilon=target.epsilon,
-            delta=target.delta,
-            log10_delta=target.log10_delta if target.delta is None else None,
-            samples_per_client=member.samples_per_client,
-            rounds=member.rounds,
-            lipschitz=member.lipschitz,
-        )
-        return TheoremAtInputs(APPENDIX_H, inputs)
-
-    def at_printed(member: Member) -> AtPrinted:
-        outputs = evaluate(member).outputs
-        with_printed_batch = replace(member, batch_size=outputs["batch_size"])
-        true = truth(with_printed_batch, outputs["noise_multiplier"])
-        return AtPrinted(with_printed_batch, outputs["noise_std"], true)
-
-    worst = worst_of([at_printed(member) for member in members])
-    (batch_fits,) = APPENDIX_H.conditions
-    sides = binding_sides(
-        [Sides.at_most(evaluate(member).inputs.real_batch, member.samples_per_client) for member in members]
-    )
+    evaluations = [_appendix_h_of(member) for member in members]
+    printed = [
+        _experimental_noise(member, evaluation, truth) for member, evaluation in zip(members, evaluations, strict=True)
+    ]
+    worst = max(printed, key=PrintedNoise.epsilon_ratio)
     return make_reading(
-        evaluate(worst.member),
+        evaluations[printed.index(worst)],
         reading="experimental",
         status=Status.REFUTED,
         parameters=noise_parameters(problem, worst, worst.member.rounds),
         claims=claims(worst.member.target),
         true=worst.true,
         conditions=(
-            ConditionResult(batch_fits.id, batch_fits.statement, sides.holds, sides.left, sides.right),
-            ConditionResult("side-condition", "c₁ > 4; the cited theorem does not give c₁", Verdict.UNDECIDABLE),
+            _batch_condition(evaluations),
+            ConditionResult("side-condition", "c₁ > 4 for the constant c₁ of the cited theorem", Verdict.UNDECIDABLE),
         ),
     )
+
+
+def _appendix_h_of(member: Member) -> TheoremAtInputs:
+    """Return Appendix H at the target, the records and the rounds of one kind of client."""
+    target = member.target
+    inputs = ExperimentInputs(
+        epsilon=target.epsilon,
+        delta=target.delta,
+        log10_delta=target.log10_delta if target.delta is None else None,
+        samples_per_client=member.samples_per_client,
+        rounds=member.rounds,
+        lipschitz=member.lipschitz,
+    )
+    return TheoremAtInputs(APPENDIX_H, inputs)
+
+
+def _experimental_noise(member: Member, evaluation: TheoremAtInputs, truth: Truth[Member]) -> PrintedNoise:
+    """Return the batch and σ that Appendix H prints for one kind of client, with the ε and δ certified there."""
+    outputs = evaluation.outputs
+    with_printed_batch = replace(member, batch_size=outputs["batch_size"])
+    true = truth(with_printed_batch, outputs["noise_multiplier"])
+    return PrintedNoise(with_printed_batch, outputs["noise_std"], true)
+
+
+def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
+    """Return whether the printed batch K is at most the number of records n, for the client with the least margin."""
+    (batch_fits,) = APPENDIX_H.conditions
+    inputs_of_clients = [evaluation.inputs for evaluation in evaluations]
+    sides = binding_sides([Sides.at_most(inputs.real_batch, inputs.samples_per_client) for inputs in inputs_of_clients])
+    return _result(batch_fits.id, batch_fits.statement, sides)
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
@@ -368,29 +331,30 @@ def _conditions(
 
 
 def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
-    """Check the two steps of the printed proof of privacy; each condition is shown for the client that is worst.
+    """Check the two steps of the printed proof of privacy.
 
-    The ε of one round before subsampling must be at most 1. The composition of all rounds must be at most ε.
+    The ε of one round before subsampling must be at most 1. The composition of all rounds must be at most the target ε.
+    Each condition is shown for one kind of client: if it fails for any, the one that violates it most; otherwise the
+    one with the least margin.
     """
-    chains = [
-        (
-            member,
-            proof_chain(
-                samples_per_client=member.samples_per_client,
-                batch_size=member.batch_size,
-                rounds=member.rounds,
-                epsilon=member.target.epsilon,
-                log_delta=member.target.log_delta,
-            ),
+    round_sides, total_sides = [], []
+    for member in members:
+        target = member.target
+        chain = proof_chain(
+            samples_per_client=member.samples_per_client,
+            batch_size=member.batch_size,
+            rounds=member.rounds,
+            epsilon=target.epsilon,
+            log_delta=target.log_delta,
         )
-        for member in members
-    ]
-    inner = binding_sides([Sides.at_most(chain.inner_epsilon, 1.0) for _, chain in chains])
-    closes = binding_sides([Sides.at_most(chain.printed_total, member.target.epsilon) for member, chain in chains])
+        round_sides.append(Sides.at_most(chain.inner_epsilon, 1.0))
+        total_sides.append(Sides.at_most(chain.printed_total, target.epsilon))
     return [
-        _result("inner-epsilon", "ε of one round before sampling is at most 1", inner),
+        _result("inner-epsilon", "the ε of one round before sampling is at most 1", binding_sides(round_sides)),
         _result(
-            "composition-closes", "the printed composition of the rounds (Dwork and Roth 3.20) is at most ε", closes
+            "composition-closes",
+            "the printed composition of the rounds (Dwork and Roth 3.20) is at most ε",
+            binding_sides(total_sides),
         ),
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -113,7 +114,7 @@ class PacedProblem(TargetedProblem):
 
     def check(self) -> None:
         """Reject combinations of fields that no run can have."""
-        faults = self._member_faults() or [fault for fault, broken in self._crossings() if broken]
+        faults = self._member_faults() or list(self._crossing_faults())
         if faults:
             raise InvalidInput(*faults)
 
@@ -121,48 +122,32 @@ class PacedProblem(TargetedProblem):
         """Return the faults of client groups and of the distribution of participation, if the problem has them."""
         return []
 
-    def _crossings(self) -> list[tuple[Fault, bool]]:
-        n, batch = self.samples_per_client, self.batch_size or 1
+    def _crossing_faults(self) -> Iterator[Fault]:
+        """Yield a fault for each condition between two fields that the request breaks."""
+        n = self.samples_per_client
         mu, beta = self.strong_convexity, self.smoothness
-        return [
-            (
-                Fault("/participants", "cannot exceed clients", f"≤ {self.clients}"),
-                (self.participants or 1) > self.clients,
-            ),
-            (
-                Fault("/batch_size", "cannot exceed samples_per_client unless drawn with replacement", f"≤ {n}"),
-                batch > n and self.sampling != "with-replacement",
-            ),
-            (
-                Fault("/batch_size", "a full batch holds samples_per_client records", f"= {n}"),
-                self.sampling == "full" and self.batch_size not in (None, n),
-            ),
-            (
-                Fault("/strong_convexity", "cannot exceed smoothness", f"≤ {beta}"),
-                beta is not None and mu > beta,
-            ),
-            (
-                Fault("/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2"),
-                any(mu * self.diameter > 2 * lipschitz for lipschitz in self._lipschitz_constants),
-            ),
-            (
-                Fault("/initial_distance", "cannot exceed diameter", f"≤ {self.diameter:g}"),
-                (self.initial_distance or 0.0) > self.diameter,
-            ),
-            (
-                Fault("/max_gradients", "cannot be below batch_size · rounds", f"≥ {batch * (self.rounds or 1)}"),
-                self.max_gradients is not None and self.max_gradients < batch * (self.rounds or 1),
-            ),
-            (
-                Fault(
-                    "/communication_budget",
-                    "does not pay for the rounds",
-                    f"≥ {self.bits_per_round * (self.rounds or 1)}",
-                ),
-                self.communication_budget is not None
-                and self.communication_budget < self.bits_per_round * (self.rounds or 1),
-            ),
-        ]
+        if (self.participants or 1) > self.clients:
+            yield Fault("/participants", "cannot exceed clients", f"≤ {self.clients}")
+        if (self.batch_size or 1) > n and self.sampling != "with-replacement":
+            yield Fault("/batch_size", "cannot exceed samples_per_client unless drawn with replacement", f"≤ {n}")
+        if self.sampling == "full" and self.batch_size not in (None, n):
+            yield Fault("/batch_size", "a full batch holds samples_per_client records", f"= {n}")
+        if beta is not None and mu > beta:
+            yield Fault("/strong_convexity", "cannot exceed smoothness", f"≤ {beta}")
+        if any(mu * self.diameter > 2 * lipschitz for lipschitz in self._lipschitz_constants):
+            yield Fault("/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2")
+        if (self.initial_distance or 0.0) > self.diameter:
+            yield Fault("/initial_distance", "cannot exceed diameter", f"≤ {self.diameter:g}")
+        yield from self._budget_faults()
+
+    def _budget_faults(self) -> Iterator[Fault]:
+        """Yield a fault for each budget that does not pay for the given run; a size that is left out counts as 1."""
+        rounds, batch_size = self.rounds or 1, self.batch_size or 1
+        if self.max_gradients is not None and self.max_gradients < batch_size * rounds:
+            yield Fault("/max_gradients", "cannot be below batch_size · rounds", f"≥ {batch_size * rounds}")
+        bits = self.bits_per_round * rounds
+        if self.communication_budget is not None and self.communication_budget < bits:
+            yield Fault("/communication_budget", "does not pay for the rounds", f"≥ {bits}")
 
     @property
     def given_run(self) -> Run | None:
@@ -174,8 +159,9 @@ class PacedProblem(TargetedProblem):
     @property
     def scales(self) -> tuple[float, ...]:
         """Factors p_i N of the losses, for the weight p_i of each group and N clients; 1 without weights (App. B)."""
-        groups = self.client_groups
-        return loss_scales([(group.weight, group.clients) for group in groups]) if groups else (1.0,)
+        if not self.client_groups:
+            return (1.0,)
+        return loss_scales([(group.weight, group.clients) for group in self.client_groups])
 
     def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
         """Return the batch size of a group: as given, or proportional to its records, rounded to nearest (F-07)."""
@@ -185,7 +171,10 @@ class PacedProblem(TargetedProblem):
 
     @property
     def _lipschitz_constants(self) -> tuple[float, ...]:
-        return tuple(group.lipschitz or self.lipschitz for group in self.client_groups or ()) or (self.lipschitz,)
+        """The Lipschitz constant of each group of clients, or that of all clients if there are no groups."""
+        if not self.client_groups:
+            return (self.lipschitz,)
+        return tuple(group.lipschitz or self.lipschitz for group in self.client_groups)
 
     @property
     def counts(self) -> tuple[tuple[int, float], ...]:
@@ -224,7 +213,8 @@ class PacedProblem(TargetedProblem):
 class MiniBatchProblem(PacedProblem):
     """The problem with a sampling of batches, groups of unlike clients, and a random number of participants.
 
-    With `client_groups` the fields beside them are what a group inherits where it leaves its own out.
+    A group in `client_groups` without a target or a Lipschitz constant has that of the problem. Without a batch size,
+    it draws the same share of its records.
     """
 
     sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
@@ -254,18 +244,12 @@ class MiniBatchProblem(PacedProblem):
             return []
         return law_faults(self.participation, participants=self.participants, clients=self.clients)
 
-    def _crossings(self) -> list[tuple[Fault, bool]]:
-        return [
-            *super()._crossings(),
-            (
-                Fault("/heterogeneity", "needs identically_distributed = false", "0"),
-                self.identically_distributed and (self.heterogeneity or 0.0) > 0,
-            ),
-            (
-                Fault("/readings", "has an unknown reading", ", ".join(READINGS)),
-                not set(self.readings or ()) <= set(READINGS),
-            ),
-        ]
+    def _crossing_faults(self) -> Iterator[Fault]:
+        yield from super()._crossing_faults()
+        if self.identically_distributed and (self.heterogeneity or 0.0) > 0:
+            yield Fault("/heterogeneity", "needs identically_distributed = false", "0")
+        if not set(self.readings or ()) <= set(READINGS):
+            yield Fault("/readings", "has an unknown reading", ", ".join(READINGS))
 
 
 @request

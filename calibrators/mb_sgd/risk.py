@@ -32,7 +32,8 @@ from epsilond.calibrators.mb_sgd.printed import printed_noise_std, printed_theor
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, PacedProblem, Run
 from epsilond.calibrators.mb_sgd.schedule import risk_problem, risk_theorem
 from epsilond.calibrators.risk.answer import AggregatesAnswer, UpperBound
-from epsilond.calibrators.risk.part import Bounds, RiskPart
+from epsilond.calibrators.risk.mini_batch import MiniBatchRiskPart
+from epsilond.calibrators.risk.part import Bounds
 from epsilond.calibrators.risk.parts import (
     ExplicitBound,
     LowerBoundSetting,
@@ -76,10 +77,10 @@ def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
         explicit = explicit_bound(
             inputs, objective=problem.problem, noise_std=noise_std, rounds=run.rounds, step_size=problem.step_size
         )
-    upper = [*_explicit(problem, explicit), *_printed_bounds(problem, run, noise_std)]
+    upper = (*_explicit(problem, explicit), *_printed_bounds(problem, run, noise_std))
     declared = risk_theorem(problem).conditions if explicit else ()
     return Bounds(
-        upper=tuple(upper),
+        upper=upper,
         setting=setting_of(problem),
         start=start_of_run(problem, problem.problem),
         declared=declared,
@@ -151,14 +152,8 @@ def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> It
     """
     if problem.problem != "population" or problem.unit != "record":
         return
-    theorem = printed_theorem(problem)
-    inputs = theorem_inputs(problem, run, run.rounds)
-    statements: tuple[tuple[TheoremReading, Literal["complete", "corrected"]], ...]
-    statements = (("printed", "complete"), ("corrected", "corrected"))
-    for formula, name in statements:
-        evaluation = theorem.evaluate(inputs, formula)
-        conditions = [condition for condition in evaluation.conditions if condition.id in RISK_CONDITIONS]
-        yield _printed_bound(problem, run, noise_std, inputs.prescription(formula), name, conditions)
+    yield _full_statement(problem, run, noise_std, "complete")
+    yield _full_statement(problem, run, noise_std, "corrected")
 
     federation = federation_of(problem, members_of(problem, run))
     are_equal = len(federation.groups) == 1
@@ -167,6 +162,17 @@ def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> It
         inputs_of_short_form = of_same_fields(DescentRun, problem, federation=federation)
         prescription = informal(inputs_of_short_form, rounds=run.rounds)
         yield _printed_bound(problem, run, noise_std, prescription, "informal")
+
+
+def _full_statement(
+    problem: MbSgdRiskProblem, run: Run, noise_std: float, reading: Literal["complete", "corrected"]
+) -> UpperBound:
+    """Return the bound of the full statement of Theorem 2.1 or 2.2, as printed or with its known errors corrected."""
+    formula: TheoremReading = "printed" if reading == "complete" else "corrected"
+    inputs = theorem_inputs(problem, run, run.rounds)
+    evaluation = printed_theorem(problem).evaluate(inputs, formula)
+    conditions = [condition for condition in evaluation.conditions if condition.id in RISK_CONDITIONS]
+    return _printed_bound(problem, run, noise_std, inputs.prescription(formula), reading, conditions)
 
 
 def _printed_bound(
@@ -219,13 +225,15 @@ def _printed_bound(
 def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
     """Return the figures of the whole federation that Theorems 2.1 and 2.2 of Lowy and Razaviyayn depend on.
 
-    They are the mean and root mean square of the number of participants, and an average and the largest value of ξ.
-    ξ is the privacy cost of a client, from its target, its number of records and the rounds. ψ is L² ξ, for the largest
-    Lipschitz constant L of the weighted losses.
+    They are means of the random number M_r of participants, the largest ξ, and the average Ξ. Here ξ is the privacy
+    cost of a client, from its target, its number of records and the rounds. Ξ is the root mean square of the mean of
+    the M_r largest ξ. ψ is L² ξ, for the largest Lipschitz constant L of the weighted losses. `branch` names the figure
+    of ξ that gives the smaller bound and is used.
     """
     members = members_of(problem, run)
     federation = federation_of(problem, members)
-    totals, participation = aggregates(federation, run.rounds), federation.participation
+    totals = aggregates(federation, run.rounds)
+    participation = federation.participation
     squared_lipschitz = max(member.lipschitz for member in members) ** 2
     return AggregatesAnswer(
         participants=participation.mean,
@@ -258,8 +266,8 @@ def equal_clients_cautions(problem: PacedProblem) -> Iterator[Caution]:
         )
 
 
-RISK = RiskPart(
-    title="Excess risk of noisy mini-batch SGD for clients that trust nobody",
+RISK = MiniBatchRiskPart(
+    title="Excess risk of noisy mini-batch SGD without a trusted server",
     summary=(
         "Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against "
         "everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3)."

@@ -26,29 +26,20 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     closed_step_size,
     excess_risk,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, UnequalProblem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_problem import UnequalProblem
 from epsilond.calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
-from epsilond.calibrators.frontier import Choice, Outlook, smallest_run
-from epsilond.calibrators.mb_sgd.members import (
-    likely_mean_noise_std,
-    mean_noise_std,
-    members_of,
-    root_mean_square,
-)
+from epsilond.calibrators.frontier import Choice
+from epsilond.calibrators.mb_sgd.members import members_of, root_mean_square
 from epsilond.calibrators.mb_sgd.printed import prescription_of, printed_noise_std, theorem_of
-from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, PacedProblem, Run
-from epsilond.calibrators.run_lattice import runs_within
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, PacedProblem, Run
+from epsilond.calibrators.mb_sgd.run_choice import choose_among, most_rounds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from epsilond.accountants.theorem import Condition, Theorem
     from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRisk
     from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.mb_sgd.members import Member
-
-GRADIENTS_PER_RECORD = 1000
-"""Default of `max_gradients`, per record of a client."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +54,15 @@ class Averaging:
 
 @dataclass(frozen=True)
 class StepPlan:
-    """The step size, and envelope if there is one, that minimise the bound at the certified noise, and the bound."""
+    """The steps that minimise the bound on the excess risk at the certified noise, and that bound.
+
+    Attributes:
+        step_size: the step size η.
+        averaging: the average of the iterates that is output.
+        risk: the bound on the excess risk of the output.
+        declared: premises of the bound, for which the caller vouches.
+        envelope_smoothness: smoothness of the Moreau envelope that is minimised; None if the loss itself is smooth.
+    """
 
     step_size: float
     averaging: Averaging
@@ -96,38 +95,48 @@ def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
     """
     if problem.sampling not in ("without-replacement", "full"):
         return None
-    smoothness = math.inf if problem.smoothness is None else problem.smoothness
-    distance = problem.initial_distance or problem.diameter
-    participants = problem.moments.mean
     if problem.client_groups:
-        scales = problem.scales
-        return UnequalProblem.of(
-            [
-                ClientGroup(
-                    clients=member.clients,
-                    samples_per_client=member.samples_per_client,
-                    batch_size=member.batch_size,
-                    lipschitz=member.lipschitz,
-                )
-                for member in members_of(problem, run)
-            ],
-            participants=participants,
-            dimension=problem.dimension,
-            smoothness=smoothness,
-            strong_convexity=min(scales) * problem.strong_convexity,
-            initial_distance=distance,
-            steepest=None if problem.smoothness is None else max(scales) * problem.smoothness,
-        )
+        return _risk_problem_of_groups(problem, run)
     return ExcessRiskProblem(
         clients=problem.clients,
-        participants=participants,
+        participants=problem.moments.mean,
         samples_per_client=problem.samples_per_client,
         batch_size=run.batch_size,
         dimension=problem.dimension,
         lipschitz=problem.lipschitz,
-        smoothness=smoothness,
+        smoothness=math.inf if problem.smoothness is None else problem.smoothness,
         strong_convexity=problem.strong_convexity,
-        initial_distance=distance,
+        initial_distance=problem.initial_distance or problem.diameter,
+    )
+
+
+def _risk_problem_of_groups(problem: PacedProblem, run: Run) -> UnequalProblem:
+    """Return the inputs of the bound on the excess risk for groups of clients with weighted losses.
+
+    The objective is the mean over N clients of weighted losses. For a client of group i with the weight p_i, it is
+    p_i N times its loss. Its smoothness and strong convexity are scaled likewise.
+
+    Args:
+        problem: the request, with client groups.
+        run: the run, of which only the batch size is used: the rounds and the noise enter the bound later.
+    """
+    groups = [
+        ClientGroup(
+            clients=member.clients,
+            samples_per_client=member.samples_per_client,
+            batch_size=member.batch_size,
+            lipschitz=member.lipschitz,
+        )
+        for member in members_of(problem, run)
+    ]
+    return UnequalProblem.of(
+        groups,
+        participants=problem.moments.mean,
+        dimension=problem.dimension,
+        smoothness=math.inf if problem.smoothness is None else problem.smoothness,
+        strong_convexity=min(problem.scales) * problem.strong_convexity,
+        initial_distance=problem.initial_distance or problem.diameter,
+        steepest=None if problem.smoothness is None else max(problem.scales) * problem.smoothness,
     )
 
 
@@ -180,22 +189,32 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
         return None
     pace = _best_pace(inputs, noise_std=noise_std, rounds=run.rounds)
     bound = _bound(inputs, pace, noise_std=noise_std, rounds=run.rounds)
-    mu = _curvature(inputs, pace)
-    ratio = 1.0 / (1.0 - pace.step_size * mu) if pace.step_size * mu < 1.0 else math.inf
     theorem = risk_theorem(problem)
     upper = RiskBound(value=bound.total, constant="explicit", theorem=theorem.id, terms=bound.terms)
     return StepPlan(
         step_size=pace.step_size,
-        averaging=Averaging(kind="geometric", ratio=ratio) if ratio > 1.0 else Averaging(kind="uniform"),
+        averaging=_averaging(pace.step_size * _curvature(inputs, pace)),
         risk=Risk(upper=upper),
         declared=theorem.conditions,
         envelope_smoothness=pace.envelope_smoothness,
     )
 
 
+def _averaging(contraction: float) -> Averaging:
+    """Return the weights of the iterates: each is 1/(1 − ημ) times the one before, which is uniform for μ = 0.
+
+    Args:
+        contraction: ημ, the step size times the strong convexity. From 1 on, only the last iterate has weight.
+    """
+    ratio = 1.0 / (1.0 - contraction) if contraction < 1.0 else math.inf
+    return Averaging(kind="geometric", ratio=ratio) if ratio > 1.0 else Averaging(kind="uniform")
+
+
 def risk_theorem(problem: PacedProblem) -> Theorem:
-    """Return the theorem of the explicit bound."""
-    return FEDERATED_RISK if problem.client_groups or problem.smoothness is None else EXCESS_RISK_BOUND
+    """Return the theorem of the explicit bound on the excess risk of a request."""
+    if problem.client_groups or problem.smoothness is None:
+        return FEDERATED_RISK
+    return EXCESS_RISK_BOUND
 
 
 def _curvature(inputs: ExcessRiskProblem, pace: _Pace) -> float:
@@ -221,7 +240,7 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
     """Return the plan with a comparison: the explicit risk bound at the run that the paper prescribes.
 
     The bound is evaluated at the paper's rounds, step size and envelope, once with the certified and once with the
-    printed noise. The ratio is that of the first to the bound of the plan.
+    printed noise. The `ratio` of the comparison is the first of these bounds divided by the bound of the plan.
 
     Args:
         plan: the chosen steps with their bound.
@@ -231,13 +250,13 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
     """
     prescription = prescription_of(problem, prescribed, prescribed.rounds)
     inputs = risk_problem(problem, prescribed)
-    assert inputs is not None
-    assert prescription.step_size is not None
+    assert inputs is not None  # there is a plan, so that a theorem bounds the risk
     assert plan.risk.upper is not None
+    assert prescription.step_size is not None  # only the informal statements leave it out
     pace = _Pace(prescription.step_size, prescription.envelope_smoothness)
 
-    def bound_at(noise_std: float) -> float:
-        return _bound(inputs, pace, noise_std=noise_std, rounds=prescribed.rounds).total
+    def bound_at(std: float) -> float:
+        return _bound(inputs, pace, noise_std=std, rounds=prescribed.rounds).total
 
     members = members_of(problem, prescribed)
     printed_std = root_mean_square((printed_noise_std(member), member) for member in members)
@@ -276,88 +295,6 @@ def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, M
     )
 
 
-def choose_among(
-    problem: MiniBatchProblem,
-    certificates: Certificates[MiniBatchProblem, Member],
-    *,
-    has_bound: Callable[[Run], bool],
-    closeness: Callable[[Run], float],
-    quick_risk: Callable[[Run, float], float],
-    risk: Callable[[Run, float], float],
-) -> Choice[Run]:
-    """Return the smallest run with a bound on its excess risk within a factor 1 + `within` of the least.
-
-    The runs are those of a lattice of batch sizes and rounds within the request's budgets.
-
-    Args:
-        problem: the request, with the budgets and `within`.
-        certificates: the certified noise of each kind of client.
-        has_bound: function that returns whether a theorem bounds the risk of a run. If not, the run with the largest
-            batch is taken, and among those the closest one.
-        closeness: (run) ↦ closeness of its rounds to the prescribed rounds; larger is closer.
-        quick_risk: (run, σ) ↦ estimate of the bound on the excess risk.
-        risk: (run, σ) ↦ the bound on the excess risk.
-
-    Raises:
-        InvalidInput: the budgets leave no run.
-    """
-    runs = paid_runs(problem)
-    if not has_bound(runs[0]):
-        return Choice(max(runs, key=lambda run: (run.batch_size, closeness(run))))
-    outlook = Outlook(
-        likely_noise=partial(likely_mean_noise_std, certificates),
-        certified_noise=partial(mean_noise_std, certificates),
-        quick_risk=quick_risk,
-        risk=risk,
-        rarity=partial(rarity_of, problem),
-        reference=Run(batch_size=problem.samples_per_client, rounds=1),
-        cheap=lambda run: rarity_of(problem, run) == 0.0,
-    )
-    return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
-
-
-def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
-    """Return n/(K√R), which measures how far the privacy loss of a run is from a normal distribution.
-
-    A record is drawn rarely if the value is large. It is 0 if batches are full or if whole clients are protected,
-    because the loss is then exactly normal.
-
-    Args:
-        problem: the request, with n records per client.
-        run: batch size K and number of rounds R.
-    """
-    if problem.unit == "client" or run.batch_size == problem.samples_per_client:
-        return 0.0
-    return problem.samples_per_client / (run.batch_size * math.sqrt(run.rounds))
-
-
-def most_rounds(problem: PacedProblem, batch_size: int) -> int:
-    """Return the largest number of rounds within the gradient budget of every client and the communication budget."""
-    members = members_of(problem, Run(batch_size=batch_size, rounds=1))
-    affordable = min(
-        (problem.max_gradients or GRADIENTS_PER_RECORD * member.samples_per_client) // member.batch_size
-        for member in members
-    )
-    if problem.communication_budget is not None:
-        affordable = min(affordable, problem.communication_budget // problem.bits_per_round)
-    return affordable
-
-
-def paid_runs(problem: PacedProblem) -> list[Run]:
-    """Return a lattice of runs within the budgets that agree with the request.
-
-    Raises:
-        InvalidInput: the budgets leave no run.
-    """
-    batch_size = problem.samples_per_client if problem.sampling == "full" else problem.batch_size
-    return runs_within(
-        lambda size: most_rounds(problem, size),
-        rounds=problem.rounds,
-        batch_size=batch_size,
-        largest_batch=problem.samples_per_client,
-    )
-
-
 def _closeness(problem: MbSgdProblem, run: Run) -> float:
     """Return the closeness of the rounds to M min{n, ε²n²/d}, which Theorem 2.2 prescribes (F-21).
 
@@ -366,7 +303,8 @@ def _closeness(problem: MbSgdProblem, run: Run) -> float:
     effective = effective_samples(
         samples_per_client=problem.samples_per_client, epsilon=problem.epsilon, dimension=problem.dimension
     )
-    return -abs(math.log(run.rounds / max(1.0, problem.reporting * effective)))
+    prescribed_rounds = max(1.0, problem.reporting * effective)
+    return -abs(math.log(run.rounds / prescribed_rounds))
 
 
 def risk_at(problem: PacedProblem, run: Run, noise_std: float, *, quick: bool = False) -> float:

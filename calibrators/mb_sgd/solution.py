@@ -87,11 +87,11 @@ class GroupParameters:
     clients: Annotated[int, Served("clients of this group")]
     samples_per_client: Annotated[int, Served("records of one of them")]
     batch_size: Annotated[int, Served("records of one of them per round")]
-    lipschitz: Annotated[float, Served("bound on the norm of a gradient of the loss times its weight p_i N")]
+    lipschitz: Annotated[float, Served("gradient norm bound of the loss times p_i N: its weight times all clients")]
     noise_std: Annotated[float, Served("σ per coordinate, added to the mean of batch_size weighted gradients")]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
-    printed_noise_std: Annotated[float | None, Served("σ of the printed theorem at the answer's rounds")] = None
+    printed_noise_std: Annotated[float | None, Served("σ by the paper's formula at the answer's rounds")] = None
     guarantee: GuaranteeAnswer
 
 
@@ -225,11 +225,12 @@ def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) 
 
 
 def _tightness(answers: Sequence[GuaranteeAnswer]) -> Tightness:
-    """Return whether the merged upper bound is attained.
+    """Return how tight the bound is that holds for all clients: `proved`, `witnessed` or `unknown`.
 
-    Clients with equal targets and equal tightness keep that tightness. Otherwise the result is `unknown` if it is
-    unknown for any client. It is `witnessed` in all other cases, because the lower bound then belongs to some of the
-    clients only.
+    A bound is `proved` to be tight if neighbouring data sets attain it. It is `witnessed` if some give a lower bound
+    that may be smaller. It is `unknown` without a lower bound. Clients with equal targets and equal tightness keep
+    that tightness. Otherwise the result is `unknown` if it is unknown for any client. In all other cases it is
+    `witnessed`: the bound for all clients is the largest, and not every client attains it.
     """
     kinds = {answer.tight for answer in answers}
     has_one_target = len({(answer.target.epsilon, answer.target.log10_delta) for answer in answers}) == 1

@@ -27,18 +27,18 @@ from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import CERTI
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Communication, Number, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome
 from epsilond.calibrators.mu2_sgd.cautions import cautions_of
+from epsilond.calibrators.mu2_sgd.client_reports import ClientReport, describe_clients
 from epsilond.calibrators.mu2_sgd.family import (
-    ClientReport,
     ScheduleNoise,
     certify,
     contribution_norm,
     noise_std_of,
-    reports_of,
     residual_noise_std,
 )
 from epsilond.calibrators.mu2_sgd.plan import PLANS
 from epsilond.calibrators.mu2_sgd.printed import printed_readings
 from epsilond.calibrators.mu2_sgd.problem import BITS_PER_COORDINATE, Mu2SgdProblem
+from epsilond.calibrators.mu2_sgd.risk_bounds import RISK
 from epsilond.calibrators.mu2_sgd.training import Mu2Training, start_of_run, training_of
 from epsilond.calibrators.solution import Solution
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.risk.baseline import Start
 
 MOST_QUICK = 8
-"""Groups whose curves are a closed form's work."""
+"""Largest number of client groups whose privacy curves take about as little time as a closed form."""
 ABSENT_IS_ZERO = Condition(
     "absent-record-sends-noise",
     "if a record is added, removed or zeroed, its client still reports in that round, with s = 0 and its noise",
@@ -68,7 +68,7 @@ class ScheduleAnswer:
         Literal["base_std * sqrt(participations)", "base_std"],
         Served("σ of a report; participations counts the client's own, this one included"),
     ]
-    added_by: Annotated[Literal["client", "server"], Served("who draws it, and takes back the one before")]
+    added_by: Annotated[Literal["client", "server"], Served("who draws the noise, and subtracts the previous one")]
     most_participations: Annotated[int, Served("reports of a client for which the noise is enough; then it must stop")]
 
 
@@ -83,28 +83,35 @@ class ByConversion:
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionAnswer:
-    """ρ for the target and ε at the answer's ρ, three ways, and the noise that exactness saves."""
+    """Privacy by three conversions between (ε, δ) and ρ, the parameter μ of Gaussian differential privacy.
 
-    gaussian_dp_mu: Annotated[ByConversion, Served("largest ρ that is promised (ε, δ)")]
+    The exact conversion needs the least noise; the last two fields say how much more the others need.
+    """
+
+    gaussian_dp_mu: Annotated[ByConversion, Served("largest ρ that implies the target (ε, δ)")]
     epsilon: Annotated[ByConversion, Served("ε at the target δ, of the answer's ρ")]
     noise_over_exact: Annotated[
-        Number, Served("noise that Lemma 2.6 asks for, over the exact one", may_be_unbounded=True)
+        Number, Served("noise by Lemma 2.6 over noise by the exact conversion", may_be_unbounded=True)
     ]
     zcdp_noise_over_exact: Annotated[
-        Number, Served("noise that the best conversion of zCDP asks for, over the exact one", may_be_unbounded=True)
+        Number, Served("noise by the best conversion of zCDP over noise by the exact one", may_be_unbounded=True)
     ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2SgdParameters:
-    """Parameters of the run. Weights are those of Algorithm 1: α_t = t; x_{t+1} is 2/(t + 2) of the way to w_{t+1}."""
+    """Parameters of a run of Algorithm 1 of Reshef and Levy, which adds noise to sums of gradient differences.
 
-    noise_std: Annotated[float, Served("σ per coordinate of a client's first report; trusted: of each round's mean")]
+    Round t has the weight α_t = t. The model x_{t+1} is 2/(t + 2) of the way from x_t to the iterate w_{t+1}. ρ is the
+    parameter μ of Gaussian differential privacy. L is the smoothness, D the diameter and G the Lipschitz constant.
+    """
+
+    noise_std: Annotated[float, Served("σ per coordinate of a client's first report; with a trusted server, of a mean")]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
     schedule: ScheduleAnswer
     gaussian_dp_mu: Annotated[float, Served("ρ of the most exposed record, rounded up")]
-    clipping_norm: Annotated[float, Served("S = G + 2LD: a client scales s down to this norm before adding noise")]
+    clipping_norm: Annotated[float, Served("S = G + 2LD: norm to which a client scales its difference s, before noise")]
     rounds: int
     step_size: Annotated[float | None, Served("η; absent where no risk bound applies")] = None
     residual_noise_std: Annotated[
@@ -174,6 +181,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
     parameters_type = Mu2SgdParameters
     theorems = ("reshef.5.1", "reshef.5.2", "reshef.f.1", "reshef.f.2", "reshef.lemma-2.6", SCHEDULE.id, CERTIFIED.id)
     example = EXAMPLE
+    risk_bounds = RISK
     plans = PLANS
 
     def cost(self, problem: Mu2SgdProblem) -> CostClass:
@@ -204,7 +212,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
             norm=contribution_norm(problem),
             noise=noise,
             mu=noise.mu(problem.cap),
-            reports=reports_of(problem, noise, target),
+            reports=describe_clients(problem, noise, target),
         )
 
     def risk(self, solution: Mu2SgdSolution) -> Mu2Training:
@@ -275,12 +283,10 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
 
     def premises(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> tuple[Condition, ...]:
         """Return the conditions of the guarantee, then those of the risk bound."""
-        training = outcome.training
-        problem = outcome.solution.problem
-        trusted = problem.server == "trusted"
-        conditions = list(TRUSTED.conditions if trusted else UNTRUSTED.conditions)
-        if trusted:
-            conditions.append(SILENT_LAST)
+        training, problem = outcome.training, outcome.solution.problem
+        conditions = list(UNTRUSTED.conditions)
+        if problem.server == "trusted":
+            conditions = [*TRUSTED.conditions, SILENT_LAST]
         if problem.relation != "replace-one":
             conditions.append(ABSENT_IS_ZERO)
         if training is not None:

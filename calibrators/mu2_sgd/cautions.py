@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.attackers.targets import ASSUMED_DELTA
 from epsilond.accountants.theorem import Status
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.cautions import printed_cautions
-from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA, SPREADS
+from epsilond.calibrators.mu2_sgd.problem import SPREADS
 from epsilond.calibrators.search import LEAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from epsilond.calibrators.answer import PrintedReading
-    from epsilond.calibrators.mu2_sgd.family import ClientReport, ScheduleNoise
+    from epsilond.calibrators.mu2_sgd.client_reports import ClientReport
+    from epsilond.calibrators.mu2_sgd.family import ScheduleNoise
     from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
     from epsilond.calibrators.search import Certified
 
@@ -44,70 +46,73 @@ def cautions_of(
             yield Caution(
                 code="stated-bound-unproved",
                 message=f"at these parameters the risk stated in {reading.theorem} ({reading.reading}) is not proved "
-                "(erratum E-R1); certified_excess_risk is proved",
+                "(erratum E-R1). The figure certified_excess_risk is proved",
             )
     assumed = [name for name in SPREADS if getattr(problem, name) is None]
     if assumed and problem.printed_participation:
         values = ", ".join(f"{name} = {SPREADS[name]}" for name in assumed)
-        message = f"You did not give these values; the worst case was assumed: {values}"
+        message = f"these values were not given, so their worst case is assumed: {values}"
         yield Caution(code="assumed-spreads", message=message)
 
 
 def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterator[Caution]:
+    """Yield the cautions on the noise, the target, the neighbouring relation and the observer."""
     if certified.noise == LEAST:
         yield Caution(
-            code="least-noise-offered", message=f"the target is met at the least noise offered, {LEAST:g} contributions"
+            code="least-noise-offered",
+            message=f"the target is met at the least noise offered, {LEAST:g} times the norm of one contribution",
         )
     if problem.gaussian_dp_mu is not None:
         yield Caution(
             code="gaussian-dp-mu-is-not-zcdp-rho",
-            message="gaussian_dp_mu is √(2ρ) of ρ-zCDP; the larger it is, the less is protected",
+            message="the parameter μ of Gaussian differential privacy, gaussian_dp_mu, is √(2ρ) for the ρ of zCDP. A "
+            "larger gaussian_dp_mu protects less",
         )
-        if problem.delta is None and problem.log10_delta is None:
-            yield Caution(
-                code="assumed-delta", message=f"ε is read off at δ = {ASSUMED_DELTA:g}, which was not requested"
-            )
+    if problem.risk is not None and problem.delta is None and problem.log10_delta is None:
+        yield Caution(code="assumed-delta", message=f"no δ was requested, so ε is read off at δ = {ASSUMED_DELTA:g}")
     if problem.relation != "replace-one":
         yield Caution(
             code="printed-truth-is-for-replace-one",
-            message="the printed theorem and the true figures given with it are for replace-one, not for this relation",
+            message="the printed theorem and the true figures given with it are for the relation replace-one, not for "
+            f"{problem.relation}",
         )
     if not problem.sees_all:
         yield Caution(
             code="observer-sees-less",
-            message="the figures are for an observer of all releases. This observer sees a function of them, so the "
-            "figures hold and may be pessimistic",
+            message="the figures hold against an observer of all releases. The requested observer sees a function of "
+            "these releases. The figures hold against this observer too, and may be pessimistic",
         )
 
 
 def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientReport]) -> Iterator[Caution]:
+    """Yield the cautions on the number of reports of clients, and on clients that stop early."""
     if problem.cap < problem.rounds:
         yield Caution(
             code="participations-are-capped",
-            message=f"the noise is enough for {problem.cap} reports of a client: it must not report more often",
+            message=f"the noise is enough for {problem.cap} reports of a client, so no client may report more often",
         )
     average = problem.rounds * (problem.reporting / problem.clients)
-    if problem.server == "untrusted" and average <= 2.0 * (1.0 + math.log(problem.rounds)):
+    cancellation_pays = average > 2.0 * (1.0 + math.log(problem.rounds))
+    if problem.server == "untrusted" and not cancellation_pays:
         yield Caution(
             code="cancellation-does-not-pay",
-            message=f"a client reports {average:.3g} times on average, not above 2(1 + ln T). Fresh noise for each "
-            "report, never cancelled, is as private, and its risk bound is no worse "
-            "(epsilond.independent-noise-excess-risk)",
+            message=f"a client reports {average:.3g} times on average, which is not above 2(1 + ln T) for T rounds. "
+            "Fresh noise for each report, without cancellation, is as private as noise that is cancelled. Its risk "
+            "bound is no worse (epsilond.independent-noise-excess-risk)",
         )
-    gone = [report for report in reports if (report.uncancelled_rounds or 0) > 0]
-    if gone:
-        clients, longest = (
-            sum(report.clients for report in gone),
-            max(report.uncancelled_rounds or 0 for report in gone),
-        )
+    stopped_early = [report for report in reports if (report.uncancelled_rounds or 0) > 0]
+    if stopped_early:
+        clients = sum(report.clients for report in stopped_early)
+        longest = max(report.uncancelled_rounds or 0 for report in stopped_early)
         yield Caution(
             code="noise-is-never-cancelled",
-            message=f"{clients} clients report no more before the last round, up to {longest} rounds: their last noise "
-            "stays in the sum. Their records are as protected as before; the model's accuracy is not",
+            message=f"{clients} clients report no more before the last round, up to {longest} rounds before it. Their "
+            "last noise is never cancelled and stays in the sum. Their records are as protected as before, but the "
+            "model may be less accurate",
         )
     if not problem.printed_participation:
         yield Caution(
             code="no-risk-for-this-participation",
-            message="the risk bounds are proved for m of M clients drawn uniformly in every round, without a cap; the "
-            "noise is certified",
+            message="the risk bounds are proved for m of M clients drawn uniformly in every round, without a cap on "
+            "reports. The noise is certified for the requested participation",
         )

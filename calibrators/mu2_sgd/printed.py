@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.theorem import Status
-from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_mu, lemma_mu
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_mu
+from epsilond.accountants.theorems.papers.reshef_levy.zcdp_conversions import lemma_mu
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import TRUSTED_RUN
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED
 from epsilond.accountants.verdict import Verdict
@@ -43,8 +44,8 @@ def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
         target: the target (ε, δ).
         reading: `statement` for Lemma 2.6, `corrected` for the exact conversion.
     """
-    if problem.gaussian_dp_mu is not None:
-        return problem.gaussian_dp_mu
+    if problem.risk is not None:
+        return problem.risk.gaussian_mu
     convert = lemma_mu if reading == "statement" else exact_mu
     return convert(epsilon=target.epsilon, log_delta=target.log_delta)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -25,8 +25,10 @@ from epsilond.accountants.quantities import (
     Quantity,
     Rounds,
     SettingFields,
+    WindowedUnit,
     request,
 )
+from epsilond.accountants.quantities.risks import RISKS, RiskTargetFields
 from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import PARTICIPATIONS
@@ -37,15 +39,13 @@ from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences impor
     SMOOTHNESS_STD,
     SmoothnessOrLinear,
 )
-from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import OPTIMUM_GRADIENT_NORM, CancellationRun
+from epsilond.accountants.theorems.risk.reshef_levy.cancellation_run import OPTIMUM_GRADIENT_NORM, CancellationRun
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import SERVER, Server
 from epsilond.calibrators.envelope import inputs_of
 
 ParticipationKind = Literal["uniform", "counts", "pattern"]
 Reading = Literal["statement", "corrected"]
 READINGS: tuple[Reading, ...] = ("statement", "corrected")
-ASSUMED_DELTA = 1e-5
-"""δ at which ε is computed if a target gaussian_dp_mu comes without δ; a warning says so."""
 MOST_GROUPS = 1000
 MOST_LISTED = 10**6
 BITS_PER_COORDINATE = 32
@@ -78,10 +78,19 @@ class ParticipatingGroup:
         """Number K of reports of each client."""
         return len(self.rounds) if self.rounds is not None else self.participations or 0
 
+    @property
+    def given_fields(self) -> set[str]:
+        """Names of the fields that state the participation, `participations` or `rounds`; one of them is expected."""
+        return {name for name in ("participations", "rounds") if getattr(self, name) is not None}
+
 
 @request
 class Participation:
-    """Who takes part. `most_participations` is a cap that each client keeps; absent, T, or the most of any group."""
+    """The clients that take part in each round: drawn uniformly, or in groups.
+
+    No client reports more often than `most_participations`. If it is absent, the limit is the number of rounds T or,
+    with groups, the most reports of any group.
+    """
 
     kind: Annotated[ParticipationKind, KIND] = "uniform"
     most_participations: Annotated[int | None, PARTICIPATIONS] = None
@@ -91,27 +100,28 @@ class Participation:
         """Check that groups are present if the kind needs them, each with the field of that kind."""
         if self.groups is not None:
             read_members(self, "groups", ParticipatingGroup)
-        if (self.groups is None) != (self.kind == "uniform"):
-            needed = "are needed for this kind" if self.groups is None else "belong to the other kinds"
-            raise InvalidInput.at("/groups", needed)
-        if not 1 <= len(self.groups or (None,)) <= MOST_GROUPS:
+        if self.groups is None and self.kind != "uniform":
+            raise InvalidInput.at("/groups", "are needed for this kind")
+        if self.groups is not None and self.kind == "uniform":
+            raise InvalidInput.at("/groups", "belong to the other kinds")
+        if self.groups is not None and len(self.groups) > MOST_GROUPS:
             raise InvalidInput.at("/groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
+        needed_field = "rounds" if self.kind == "pattern" else "participations"
         faults = [
-            Fault(f"/groups/{place}/{wanted}", "is what this kind is told by, and the other is not")
+            Fault(f"/groups/{place}/{needed_field}", "is needed for this kind, and the other field must be absent")
             for place, group in enumerate(self.groups or ())
-            for wanted in ["rounds" if self.kind == "pattern" else "participations"]
-            if (group.rounds is None) != (wanted == "participations")
-            or (group.participations is None) != (wanted == "rounds")
+            if group.given_fields != {needed_field}
         ]
         if faults:
             raise InvalidInput(*faults)
 
 
 @request
-class Mu2SgdProblem(SettingFields):
+class Mu2SgdProblem(SettingFields, RiskTargetFields):
     """The target, the federation and the losses, who adds the noise, and who takes part.
 
-    Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε is read off). Absent
+    Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
+    Absent
     spreads and optimum_gradient_norm are at their largest, G and L.
     """
 
@@ -134,7 +144,7 @@ class Mu2SgdProblem(SettingFields):
     optimum_gradient_norm: Annotated[float | None, OPTIMUM_GRADIENT_NORM, SQUARES] = None
     participation: Annotated[Participation | None, PARTICIPATION] = None
     unit: Annotated[
-        Literal["record"],
+        Literal["record"] | WindowedUnit,
         UNIT.only("record", because="every report uses one new record, and the theorem is about that record"),
     ]
     readings: Annotated[
@@ -142,33 +152,36 @@ class Mu2SgdProblem(SettingFields):
     ] = None
 
     def check(self) -> None:
-        """Pairs of fields that no run can have."""
+        """Check the fields together: one kind of target, and participants and rounds that fit the federation.
+
+        Raises:
+            InvalidInput: some fields contradict each other.
+        """
         if self.participation is not None:
             read_member(self, "participation", Participation)
-        if (self.epsilon is None) == (self.gaussian_dp_mu is None):
-            raise InvalidInput.at("/epsilon", "give exactly one of epsilon and gaussian_dp_mu")
+        if (self.epsilon is None) == (self.risk is None):
+            raise InvalidInput.at("/epsilon", f"give exactly one of epsilon, {', '.join(RISKS)}")
         if self.epsilon is not None or self.delta is not None or self.log10_delta is not None:
             Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
-        faults = [*self._crossings(), *self._participation_faults()]
+        faults = [*self._crossing_faults(), *self._participation_faults()]
         if faults:
             raise InvalidInput(*faults)
 
-    def _crossings(self) -> list[Fault]:
-        faults = [
-            Fault(f"/{name}", f"cannot exceed {bound}", f"≤ {getattr(self, bound):g}")
-            for name, bound in SPREADS.items()
-            if (getattr(self, name) or 0.0) > getattr(self, bound)
-        ]
+    def _crossing_faults(self) -> Iterator[Fault]:
+        """Yield a fault for each condition between two fields that the request breaks."""
+        for name, bound in SPREADS.items():
+            if (getattr(self, name) or 0.0) > getattr(self, bound):
+                yield Fault(f"/{name}", f"cannot exceed {bound}", f"≤ {getattr(self, bound):g}")
         if (self.participants or 1) > self.clients:
-            faults.append(Fault("/participants", "cannot exceed clients", f"≤ {self.clients}"))
+            yield Fault("/participants", "cannot exceed clients", f"≤ {self.clients}")
         if not set(self.readings or ()) <= set(READINGS):
-            faults.append(Fault("/readings", "has an unknown reading", ", ".join(READINGS)))
+            yield Fault("/readings", "has an unknown reading", ", ".join(READINGS))
         if self.server == "trusted" and self.observer in ("server", "shuffled-server"):
             allowed = "released-models, final-model, other-clients"
-            faults.append(Fault("/observer", "sees every message: nothing hides these from a trusted server", allowed))
-        return faults
+            yield Fault("/observer", "sees every message: nothing hides these from a trusted server", allowed)
 
     def _participation_faults(self) -> list[Fault]:
+        """Return the faults of the cap on reports and of the groups, if the request states a participation."""
         participation, rounds = self.participation, self.rounds
         if participation is None:
             return []
@@ -182,15 +195,10 @@ class Mu2SgdProblem(SettingFields):
             faults.append(Fault("/participation/groups", "must add up to clients", f"{self.clients} clients"))
         if sum(len(group.rounds or ()) for group in groups) > MOST_LISTED:
             faults.append(Fault("/participation/groups", "list too many rounds", f"≤ {MOST_LISTED}"))
-            return faults
-        most = min(participation.most_participations or rounds, rounds)
+            return faults  # the other checks would read all of these rounds
+        most_reports = min(participation.most_participations or rounds, rounds)
         for place, group in enumerate(groups):
-            at = f"/participation/groups/{place}"
-            if group.reports > most:
-                name = "rounds" if group.rounds is not None else "participations"
-                faults.append(Fault(f"{at}/{name}", "are more than there may be", f"≤ {most}"))
-            if group.rounds is not None and not _ascending(group.rounds, rounds):
-                faults.append(Fault(f"{at}/rounds", "must ascend within the run", f"1 to {rounds}"))
+            faults += _group_faults(group, f"/participation/groups/{place}", rounds, most_reports)
         if sum(group.clients * group.reports for group in groups) > self.reporting * rounds:
             faults.append(Fault("/participation/groups", "report more often in all than participants · rounds"))
         if not faults and participation.kind == "pattern" and _busiest(groups) > self.reporting:
@@ -199,7 +207,7 @@ class Mu2SgdProblem(SettingFields):
 
     @property
     def target(self) -> Target | None:
-        """Requested (ε, δ); None if the request gives ρ."""
+        """Requested (ε, δ); None if the request gives a risk."""
         return None if self.epsilon is None else Target.of(self.epsilon, self.delta, self.log10_delta)
 
     @property
@@ -216,9 +224,9 @@ class Mu2SgdProblem(SettingFields):
     def cap(self) -> int:
         """Largest number of reports of any client, at least 1."""
         participation = self.taking_part
-        most = (
-            max((group.reports for group in participation.groups), default=1) if participation.groups else self.rounds
-        )
+        most = self.rounds
+        if participation.groups:
+            most = max(group.reports for group in participation.groups)
         return max(min(participation.most_participations or most, most), 1)
 
     @property
@@ -240,6 +248,22 @@ class Mu2SgdProblem(SettingFields):
     def federation(self) -> CancellationRun:
         """The run in the form of the bounds."""
         return inputs_of(CancellationRun, self, participants=self.reporting)
+
+
+def _group_faults(group: ParticipatingGroup, pointer: str, rounds: int, most_reports: int) -> Iterator[Fault]:
+    """Yield the faults of one group of clients.
+
+    Args:
+        group: the group.
+        pointer: JSON pointer to the group in the request.
+        rounds: number of rounds of the run.
+        most_reports: largest number of reports of a client.
+    """
+    if group.reports > most_reports:
+        name = "rounds" if group.rounds is not None else "participations"
+        yield Fault(f"{pointer}/{name}", "are more than there may be", f"≤ {most_reports}")
+    if group.rounds is not None and not _ascending(group.rounds, rounds):
+        yield Fault(f"{pointer}/rounds", "must ascend within the run", f"1 to {rounds}")
 
 
 def _ascending(rounds: Sequence[Any], last: int) -> bool:

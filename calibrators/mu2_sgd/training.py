@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2Training:
-    """The step size with the least certified bound, and the bound; only the order where no theorem has a bound."""
+    """The step size with the least certified bound on the excess risk, and the bounds on that risk.
+
+    If no theorem covers the participation of the clients, there is no step size and `risk` has only the order of the
+    lower bound.
+    """
 
     step_size: float | None = None
     risk: Risk
@@ -55,7 +59,16 @@ def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2
         noise_std: standard deviation of a client's first noise, or of every round of a trusted server.
         epsilon: ε of the target.
     """
-    run = problem.federation
+    lower = _lower_order(problem, epsilon)
+    if not problem.printed_participation:
+        return Mu2Training(risk=Risk(lower=lower))
+    bounds_of_server = _trusted_steps if problem.server == "trusted" else _untrusted_steps
+    step_size, upper = bounds_of_server(problem, noise_std)
+    return Mu2Training(step_size=step_size, risk=Risk(upper=upper, lower=lower))
+
+
+def _lower_order(problem: Mu2SgdProblem, epsilon: float) -> RiskBound:
+    """Return the order of the lower bound on the excess risk at a target ε; its constant is hidden."""
     orders = order_terms(
         server=problem.server,
         clients=problem.clients,
@@ -63,24 +76,35 @@ def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2
         dimension=problem.dimension,
         epsilon=epsilon if epsilon > 0.0 else math.inf,
     )
-    lower = RiskBound(value=order_scale(orders), constant="hidden", theorem=ORDERS.id, terms=orders)
-    if not problem.printed_participation:
-        return Mu2Training(risk=Risk(lower=lower))
-    if problem.server == "trusted":
-        step_size = trusted_step_size(run, noise_std=noise_std)
-        terms = trusted_terms(run, noise_std=noise_std, step_size=step_size)
-        upper = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=TRUSTED_RUN.id, terms=terms)
-    else:
-        step_size = best_step_size(run, noise_variance=noise_std * noise_std)
-        bound = certified_risk(run, step_size=step_size, noise_variance=noise_std * noise_std)
-        terms = {name: getattr(bound, name) for name in ("optimisation", "statistical", "noise")}
-        terms |= {f"bound_{name}": getattr(bound, name) for name in ("by_norm", "by_young", "by_stability")}
-        upper = RiskBound(value=bound.total, constant="explicit", theorem=CERTIFIED.id, terms=terms)
-    return Mu2Training(step_size=step_size, risk=Risk(upper=upper, lower=lower))
+    return RiskBound(value=order_scale(orders), constant="hidden", theorem=ORDERS.id, terms=orders)
+
+
+def _trusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
+    """Return the best step size, and the bound on the excess risk, with a trusted server."""
+    run = problem.federation
+    step_size = trusted_step_size(run, noise_std=noise_std)
+    terms = trusted_terms(run, noise_std=noise_std, step_size=step_size)
+    bound = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=TRUSTED_RUN.id, terms=terms)
+    return step_size, bound
+
+
+def _untrusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
+    """Return the best step size, and the bound on the excess risk, with an untrusted server."""
+    run, noise_variance = problem.federation, noise_std * noise_std
+    step_size = best_step_size(run, noise_variance=noise_variance)
+    certified = certified_risk(run, step_size=step_size, noise_variance=noise_variance)
+    terms = {name: getattr(certified, name) for name in ("optimisation", "statistical", "noise")}
+    terms |= {f"bound_{name}": getattr(certified, name) for name in ("by_norm", "by_young", "by_stability")}
+    bound = RiskBound(value=certified.total, constant="explicit", theorem=CERTIFIED.id, terms=terms)
+    return step_size, bound
 
 
 def start_of_run(problem: Mu2SgdProblem) -> Start:
-    """Return the bound on the risk before training, for Lipschitz and smooth losses with a bounded gradient there."""
+    """Return the bound on the excess risk before training, for losses that are Lipschitz and smooth.
+
+    Args:
+        problem: the request. Its `optimum_gradient_norm` bounds the norm of the gradient at the minimiser.
+    """
     run = problem.federation
     return start_of(
         "population",

@@ -18,14 +18,15 @@ from epsilond.accountants.theorems.risk.das.convergence import (
     THEOREM_2_UTILITY,
     THEOREM_4,
 )
-from epsilond.accountants.theorems.risk.start import GRADIENT_NORM_OF_THE_START, gradient_norm_bounds
-from epsilond.calibrators.answer import OBJECTIVE, VACUOUS, Baseline, Caution, Objective, Served
+from epsilond.accountants.theorems.risk.start import GRADIENT_NORM_OF_THE_START
+from epsilond.calibrators.answer import Caution, Served
 from epsilond.calibrators.calibration import CostClass, Outcome
 from epsilond.calibrators.cautions import noise_cautions
-from epsilond.calibrators.envelope import TheoremAtInputs
 from epsilond.calibrators.norm_fedavg.plan import PLANS
 from epsilond.calibrators.norm_fedavg.printed import own_cautions, printed_readings
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
+from epsilond.calibrators.norm_fedavg.risk_bounds import RISK
+from epsilond.calibrators.norm_fedavg.training import ConvergenceAnswer, NormFedavgTraining, training_of
 from epsilond.calibrators.qtdl.calibrator import (
     CONDITIONS,
     GridCalibrator,
@@ -41,30 +42,10 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.structure import Definition
-    from epsilond.accountants.theorem import Condition, Outputs, Step
+    from epsilond.accountants.theorem import Condition, Step
     from epsilond.calibrators.answer import Communication, PrintedReading
 
 VACUOUS_GRADIENT_NORM = "vacuous-gradient-norm"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConvergenceAnswer:
-    """Bounds on the gradient norm of the clients' mean loss, in loss/length; none above what the start itself has."""
-
-    theorem: Annotated[str, Served("the theorem of the bound")]
-    objective: Annotated[Objective, OBJECTIVE]
-    baseline: Annotated[Baseline, Served("result without training: a bound on the gradient norm at the start")]
-    vacuous: Annotated[bool, VACUOUS]
-    gradient_norm: Annotated[
-        float,
-        Served("bound on the least expected gradient norm of all rounds, the start among them: at most the baseline"),
-    ]
-    mean_gradient_norm: Annotated[float, Served("das.equation-39 with the certified noise: its mean over the rounds")]
-    start_term: Annotated[float, Served("part of it from the start")]
-    steps_term: Annotated[float, Served("part of it from the steps")]
-    client_optima_term: Annotated[float, Served("part of it from clients that want different models")]
-    without_noise: Annotated[float, Served("the same bound for NormFedAvg, without rounding and noise")]
-    fedavg: Annotated[float, Served("bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,64 +59,6 @@ class NormFedavgParameters(QtdlParameters):
     server_step_size: Annotated[float, Served("the server's step β, times the mean of the messages")]
     compression: Annotated[float, Served("γ: the mean squared error of one message")]
     convergence: ConvergenceAnswer
-
-
-@dataclass(frozen=True, kw_only=True)
-class NormFedavgTraining:
-    """The steps for the certified noise, as das.equation-39 has them, and how far they get."""
-
-    steps: Outputs
-    convergence: ConvergenceAnswer
-    derivation: tuple[Step, ...]
-    """The cap on the gradient norm, where it binds."""
-    declared: tuple[Condition, ...] = ASSUMPTIONS
-    risk: None = None
-    """No theorem is on the excess risk."""
-
-
-def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTraining:
-    """Return the step sizes for the certified noise, and bounds on the gradient norm of the clients' mean loss.
-
-    There are three bounds: equation (39) of Das et al. for the noisy run and for a run without noise and rounding, and
-    their Theorem 4 for FedAvg. They bound the least gradient norm over all rounds, and the initial model w₀ is the
-    model of the first. Each is therefore capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, for β-smooth losses with minimiser w*.
-
-    Args:
-        problem: the request.
-        compression: mean squared error γ of one message, from rounding and noise.
-    """
-    steps, without_noise = (
-        TheoremAtInputs.of(
-            EQUATION_39,
-            problem,
-            participants=problem.reporting,
-            compression=error,
-            local_steps=problem.steps,
-            step_ratio=problem.ratio,
-        ).outputs
-        for error in (compression, 0.0)
-    )
-    fedavg = TheoremAtInputs.of(THEOREM_4, problem, participants=problem.reporting, local_steps=problem.steps).outputs
-    smooth = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
-    initial_norm = gradient_norm_bounds(distance=problem.initial_distance, **smooth)["by_smoothness"]
-    baseline = Baseline(value=initial_norm, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
-    mean = float(steps["gradient_norm"])
-    vacuous = baseline.covers(mean)
-    convergence = ConvergenceAnswer(
-        theorem=GRADIENT_NORM_OF_THE_START.id if vacuous else EQUATION_39.id,
-        objective="empirical",
-        baseline=baseline,
-        vacuous=vacuous,
-        gradient_norm=min(mean, initial_norm),
-        mean_gradient_norm=mean,
-        start_term=steps["start_term"],
-        steps_term=steps["steps_term"],
-        client_optima_term=steps["client_optima_term"],
-        without_noise=min(without_noise["gradient_norm"], initial_norm),
-        fedavg=min(fedavg["gradient_norm"], initial_norm),
-    )
-    cap = GRADIENT_NORM_OF_THE_START.because(initial_distance=problem.initial_distance, **smooth)
-    return NormFedavgTraining(steps=steps, convergence=convergence, derivation=(cap,) if vacuous else ())
 
 
 EXAMPLE = {
@@ -177,6 +100,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         GRADIENT_NORM_OF_THE_START.id,
     )
     example = EXAMPLE
+    risk_bounds = RISK
     plans = PLANS
     plan_place = 9
 
@@ -186,7 +110,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         return "search"
 
     def risk(self, solution: GridSolution[NormFedavgProblem]) -> NormFedavgTraining:
-        """Return the steps for the certified noise, and how far they get."""
+        """Return the step sizes for the certified noise, with bounds on the gradient norm."""
         return training_of(solution.problem, solution.mean_squared_error)
 
     def printed_readings(
@@ -199,7 +123,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     def parameters(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> NormFedavgParameters:
         """Return the certified noise, with the steps for it."""
         solution, training = outcome.solution, outcome.training
-        assert training is not None
+        assert training is not None  # `risk` always returns the steps
         problem, noise = solution.problem, noise_parameters(solution)
         return NormFedavgParameters(
             **vars(noise),

@@ -73,17 +73,23 @@ def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
     """Warn of the faults of Theorems 2 and 3, and of assumptions."""
     yield Caution(
         code="printed-theorem-refuted",
-        message="das.2 is false: it rests on das.1, and its factor 2r/n protects no record. Do not run with its noise",
+        message="the printed theorem das.2 is false, as it rests on das.1. Its factor 2r/n for drawing r of n clients "
+        "protects no record. Do not run with the noise of das.2",
     )
     if problem.growth_ratio is not None:
         yield Caution(
             code="not-dp-distributional",
-            message="das.3 holds with a probability over the data, which is no δ: its sensitivities are not used",
+            message="the printed theorem das.3 holds with a probability over the data. This probability is no δ, so "
+            "the sensitivities of das.3 are not used",
         )
     if problem.l1_sensitivity is None and problem.sensitivity_rule is None:
-        yield Caution(code="assumed-sensitivities", message="updates were taken to be any two unit vectors")
+        yield Caution(
+            code="assumed-sensitivities",
+            message="no sensitivities were given, so the updates are assumed to be any two unit vectors",
+        )
     if problem.observer == "released-models" and problem.unit == "record":
         yield Caution(
             code="draw-thins-only-delta",
-            message="drawing clients multiplies a record's δ by M/N in every round and leaves its ε",
+            message="the draw of M of N clients multiplies the δ of a record by M/N in every round. The draw does not "
+            "change the ε of a record",
         )

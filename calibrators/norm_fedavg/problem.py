@@ -58,11 +58,14 @@ class NormFedavgProblem(GridProblem):
     step_ratio: Annotated[float | None, STEP_RATIO, RATIOS] = None
 
     def check_own(self) -> None:
-        """Check the observer, the relation, the numbers of Theorem 3 (both or neither) and the method."""
+        """Check the observer, the relation, the method, and that growth_ratio and samples_per_client go together.
+
+        Theorem 3 of Das et al. needs the last two.
+        """
         if self.observer not in OBSERVERS:
             raise InvalidInput.at("/observer", "is not one that this run has", allowed=", ".join(OBSERVERS))
         if self.relation == "add-or-remove-one":
-            message = "a client sends a unit update or none"
+            message = "does not apply, because every participant sends an update of norm 1"
             raise InvalidInput.at("/relation", message, allowed="replace-one, zero-out-one")
         if self.rate < 1.0 and (self.movement.l2 is None or self.method in ("escape", "hockey-stick")):
             message = "where the draw of clients is unseen, a bound on the ℓ2 distance is needed and used"
@@ -99,7 +102,7 @@ class NormFedavgProblem(GridProblem):
 
     @property
     def ratio(self) -> float:
-        """Ratio β/η of the steps, by default that of the least bound."""
+        """Ratio β/η of the server's to the clients' step size; by default it minimises the bound on gradient norms."""
         if self.step_ratio is not None:
             return self.step_ratio
         return best_ratio(

@@ -49,7 +49,9 @@ FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise in every message")
 
 
 def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float) -> Spec:
-    """Return the release of a client over the whole run, for a record or for the client itself.
+    """Return the mechanism by which one client releases its messages over the whole run.
+
+    A record is used in only one message, which is a Gaussian mechanism. A client is used in the messages of all rounds.
 
     Args:
         problem: the request.
@@ -61,8 +63,12 @@ def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float
 
 
 def likely_noise_multiplier(problem: OnePassProblem, member: Member) -> float:
-    """Return an estimate of the noise multiplier, for one full batch or, with clients as units, one per round."""
-    return likely_noise(member.target, rate=1.0, rounds=member.rounds if problem.unit == "client" else 1, distance=2.0)
+    """Return an estimate of the noise multiplier that meets a client's target.
+
+    A protected record is used in one message, and a protected client in one message per round.
+    """
+    messages = member.rounds if problem.unit == "client" else 1
+    return likely_noise(member.target, rate=1.0, rounds=messages, distance=2.0)
 
 
 FAMILY: Family[OnePassProblem, Member] = Family(
@@ -97,7 +103,7 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
     """One pass of accelerated noisy SGD, with every record used at most once."""
 
     name = "one-pass-accelerated-mb-sgd"
-    title = "One pass of accelerated noisy SGD for clients that trust nobody"
+    title = "One pass of accelerated noisy SGD without a trusted server"
     summary = (
         "Every record is used once, so that the noise is that of one Gaussian mechanism. The number of records in "
         "each round is optimised (Lowy and Razaviyayn, Theorem 2.3)."
@@ -113,11 +119,14 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
     unused = ("empirical_gradient_std",)
 
     def cost(self, problem: OnePassProblem) -> CostClass:
-        """Return closed-form where the cut and the stages are given, because the noise is exactly Gaussian."""
+        """Return `closed-form` if batch size and rounds are given and a single stage is run, and `search` otherwise.
+
+        Each record is used once, so that the noise is that of one Gaussian mechanism. Only the run is searched.
+        """
         return "closed-form" if problem.quick else "search"
 
     def choose_run(self, problem: OnePassProblem, certificates: Certificates[OnePassProblem, Member]) -> Choice[Run]:
-        """Return the best cut, where the problem leaves it open."""
+        """Return the best division of the records into rounds and batches, if the problem leaves it open."""
         return choose_run(problem, certificates)
 
     def printed_stds(self, problem: OnePassProblem, run: Run) -> tuple[float, ...]:
@@ -141,7 +150,10 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
         return printed_readings(solution.problem, solution.run, truth)
 
     def conditions(self, problem: OnePassProblem) -> tuple[Condition, ...]:
-        """Return the premises of the run, of the divisor of its means, and of a record that is absent."""
+        """Return the conditions of the guarantee, among them those on the divisor of the batch means.
+
+        If a neighbouring data set may lack a record, all other records must keep their rounds.
+        """
         may_be_absent = problem.unit == "record" and problem.relation != "replace-one"
         on_absence = (SAME_ROUNDS,) if may_be_absent else ()
         return (INSIDE_DOMAIN, DISJOINT, FRESH_NOISE, *divisor_conditions(problem), *on_absence)

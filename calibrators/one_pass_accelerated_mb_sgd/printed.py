@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import informal_rounds
 from epsilond.calibrators.accelerated_mb_sgd.answer import printed_reading
@@ -25,15 +26,17 @@ SHOWN = ("noise_std", "noise_multiplier", "batch_size", "rounds", "regularizatio
 
 
 def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-    """Return the readings of Theorem 2.3 at the request's batch or rounds, or at those that the reading prescribes.
+    """Return Theorem 2.3 of Lowy and Razaviyayn for the request, in each requested reading.
 
-    `excess_risk_scale` is its risk up to the constants and logarithms that it hides. `informal_excess_risk_scale` is
+    A reading is an interpretation of the theorem: `informal` in the main text, `complete` in the appendix, `corrected`.
+    The batch size is the requested one, or follows from the requested rounds. If both are open, the reading prescribes
+    it. `excess_risk_scale` is the claimed risk up to hidden constants and logarithms, and `informal_excess_risk_scale`
     that of the main text. The theorem is about records of equal clients. Other requests have no readings.
 
     Args:
         problem: the request.
         run: the run of the answer.
-        truth: returns the figures certified of a member at a printed noise multiplier.
+        truth: function that certifies a client's ε and δ at a printed noise multiplier.
     """
     clients = distinct_clients(members_of(problem, run))
     if problem.unit == "client" or len(clients) > 1:
@@ -43,29 +46,43 @@ def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) ->
 
 
 def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
-    """Return the members that differ in more than their number of clients and their group."""
+    """Return one of each set of kinds of clients that differ only in their number of clients and their group."""
     return tuple({replace(member, place=0, clients=1): member for member in members}.values())
 
 
 def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: Truth[Member]) -> PrintedReading:
-    question = TheoremAtInputs(
-        THEOREM_2_3, _inputs(problem, member, reading), "corrected" if reading == "corrected" else "printed"
-    )
-    outputs = question.outputs
-    informal = reading == "informal"
-    names = [*SHOWN, "informal_excess_risk_scale" if informal else "excess_risk_scale"]
+    """Evaluate Theorem 2.3 of Lowy and Razaviyayn in one reading, for equal clients.
+
+    Args:
+        problem: the request.
+        member: one of the clients, with its target, records and batch size.
+        reading: `informal` for the statement of the main text, `complete` for that of the appendix, or `corrected`.
+        truth: function that certifies a client's ε and δ at a printed noise multiplier.
+    """
+    formula: TheoremReading = "corrected" if reading == "corrected" else "printed"
+    theorem_at_inputs = TheoremAtInputs(THEOREM_2_3, _inputs(problem, member, reading), formula)
+    outputs = theorem_at_inputs.outputs
+    is_informal = reading == "informal"
+    risk_name = "informal_excess_risk_scale" if is_informal else "excess_risk_scale"
+    parameters = {name: outputs[name] for name in (*SHOWN, risk_name)}
     return printed_reading(
         problem,
-        question,
+        theorem_at_inputs,
         reading,
-        parameters={name: outputs[name] for name in names},
+        parameters=parameters,
         target=member.target,
         true=truth(member, outputs["noise_multiplier"]),
-        excluded=() if informal else ("informal-participation",),
+        excluded=() if is_informal else ("informal-participation",),
     )
 
 
 def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePassInputs:
+    """Return the inputs of Theorem 2.3 for one client.
+
+    The batch size is that of the request. If the request leaves it open, it follows from the rounds R as ⌊n/R⌋, for n
+    records. The rounds are those of the request or, for the informal statement, those that it prescribes. If there are
+    none, the theorem prescribes the batch size.
+    """
     inputs = inputs_of(
         OnePassInputs,
         problem,
@@ -83,4 +100,6 @@ def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePas
     rounds = problem.rounds
     if rounds is None and reading == "informal":
         rounds = math.ceil(informal_rounds(inputs.run))
-    return inputs if rounds is None else replace(inputs, batch_size=max(1, member.samples_per_client // max(1, rounds)))
+    if rounds is None:
+        return inputs
+    return replace(inputs, batch_size=max(1, member.samples_per_client // max(1, rounds)))

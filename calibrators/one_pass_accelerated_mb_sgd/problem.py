@@ -14,11 +14,11 @@ from epsilond.calibrators.mb_sgd.problem import Run
 
 @request
 class OnePassProblem(AcceleratedMbSgdProblem):
-    """The problem of accelerated-mb-sgd for a smooth loss, each record being dealt to at most one round.
+    """The problem of accelerated-mb-sgd for a smooth loss, where each record is used in at most one round.
 
-    Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or neither: what is left out
-    is chosen as in mb-sgd. A client group without a batch_size of its own takes its share rounded down, and every
-    client needs records for every round.
+    If `batch_size` or `rounds` is left out, it is chosen as in mb-sgd. Their product cannot exceed
+    `samples_per_client`. The batch of a client group without a batch_size of its own is proportional to its records,
+    rounded down, and at least 1. Every client needs records for every round.
     """
 
     smoothness: Smoothness = field()  # needed here: else the default of mb-sgd would be inherited
@@ -27,10 +27,12 @@ class OnePassProblem(AcceleratedMbSgdProblem):
     def check(self) -> None:
         """Check the fields, and that no record is used twice."""
         super().check()
-        rounds, run = self.rounds or 1, Run(batch_size=self.batch_size or 1, rounds=self.rounds or 1)
-        groups = [(group.samples_per_client, self.batch_of(group, run)) for group in self.client_groups or ()]
-        for n, batch in groups or [(self.samples_per_client, run.batch_size)]:
-            if rounds * batch > n:
+        run = Run(batch_size=self.batch_size or 1, rounds=self.rounds or 1)
+        sizes = [(self.samples_per_client, run.batch_size)]
+        if self.client_groups:
+            sizes = [(group.samples_per_client, self.batch_of(group, run)) for group in self.client_groups]
+        for n, batch_size in sizes:
+            if run.rounds * batch_size > n:
                 raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
 
     def batch_of(self, group: ClientGroupRequest, run: Run) -> int:

@@ -13,7 +13,8 @@ from epsilond.calibrators.mb_sgd.risk import noise_of
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import printed_readings
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import plan_of
-from epsilond.calibrators.risk.part import Bounds, RiskPart
+from epsilond.calibrators.risk.mini_batch import MiniBatchRiskPart
+from epsilond.calibrators.risk.part import Bounds
 from epsilond.calibrators.risk.parts import RiskFields, check_run
 
 
@@ -28,7 +29,10 @@ class OnePassRiskProblem(OnePassProblem, RiskFields):
 
 
 def bounds(problem: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return the explicit bound of the best stages, and the printed orders.
+    """Return upper bounds on the excess risk of a run: one with explicit constants, and the paper's orders of growth.
+
+    The explicit bound is for the division of the rounds into stages that makes it least. The orders are those of
+    Theorem 2.3 of Lowy and Razaviyayn, with hidden constants.
 
     Args:
         problem: the request.
@@ -44,8 +48,8 @@ def bounds(problem: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
     )
 
 
-RISK = RiskPart(
-    title="Excess risk of one accelerated pass for clients that trust nobody",
+RISK = MiniBatchRiskPart(
+    title="Excess risk of one accelerated pass without a trusted server",
     summary=(
         "An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on the cost "
         "of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section "

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import AcceleratedProblem
 from epsilond.calibrators.accelerated_mb_sgd.answer import plan_at
-from epsilond.calibrators.accelerated_mb_sgd.schedule import likely_risks, problem_of, risk_of
+from epsilond.calibrators.accelerated_mb_sgd.schedule import LikelyRisk, problem_of
 from epsilond.calibrators.frontier import Choice, Outlook, smallest_run
 from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std, members_of
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.run_lattice import runs_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from epsilond.calibrators.accelerated_mb_sgd.answer import AcceleratedPlan
     from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.mb_sgd.members import Member
@@ -41,7 +39,10 @@ def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedP
 
 
 def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProblem, Member]) -> Choice[Run]:
-    """Return the smallest run that is good enough and agrees with the request, and the frontier.
+    """Return the smallest run with nearly the least bound on its excess risk, and the runs it was compared with.
+
+    "Nearly" means within the factor 1 + `within` of the request. Every record is used once, so the certified noise of
+    records depends only on the batch size.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -54,25 +55,28 @@ def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProble
     )
 
     @functools.cache
-    def risks(batch_size: int, noise_std: float) -> Callable[[int], float]:
+    def likely_risk(batch_size: int, noise_std: float) -> LikelyRisk:
         """Return the estimated bound as a function of the rounds; its other inputs do not depend on the rounds."""
-        return likely_risks(risk_problem(problem, Run(batch_size=batch_size, rounds=1)), noise_std=noise_std)
+        return LikelyRisk(risk_problem(problem, Run(batch_size=batch_size, rounds=1)), noise_std)
 
     @functools.cache
-    def noise_of_a_record(batch_size: int) -> float:
+    def record_noise(batch_size: int) -> float:
         """Return the certified noise, which all runs of this batch size share."""
         return mean_noise_std(certificates, Run(batch_size=batch_size, rounds=1))
 
     def likely_noise(run: Run) -> float:
         if problem.unit == "client":
             return likely_mean_noise_std(certificates, run)
-        return noise_of_a_record(run.batch_size)
+        return record_noise(run.batch_size)
+
+    def risk(run: Run, noise_std: float) -> float:
+        return plan_of(problem, run, noise_std).excess_risk
 
     outlook = Outlook(
         likely_noise=likely_noise,
         certified_noise=functools.partial(mean_noise_std, certificates),
-        quick_risk=lambda run, noise_std: risks(run.batch_size, noise_std)(run.rounds),
-        risk=risk_of(functools.partial(plan_of, problem)),
+        quick_risk=lambda run, noise_std: likely_risk(run.batch_size, noise_std).at(run.rounds),
+        risk=risk,
         cheap=lambda _: True,
     )
     return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)

@@ -53,6 +53,11 @@ class GuaranteeKind:
     relation: Relation
     observer: Observer
 
+    @classmethod
+    def from_json(cls, members: JsonObject) -> GuaranteeKind:
+        """Read the kind from the JSON form of a calibration's guarantee, which has further members."""
+        return cls(**{name: members[name] for name in cls.__dataclass_fields__})
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRisk:
@@ -100,7 +105,7 @@ class Reached:
         Tried | None, Served("the next smaller whole number, or 1e-3 below; absent at the end of the range")
     ] = None
     minimal: Annotated[
-        Literal["searched"], Served("a still smaller value is excluded as far as the risk falls with it")
+        Literal["searched"], Served("found by a search, which excludes smaller values only if the risk falls in it")
     ] = "searched"
 
     @classmethod
@@ -112,13 +117,13 @@ class Reached:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanEntry:
-    """One algorithm, in one of its variants."""
+    """One algorithm, or one variant of it, as an answer to the plan: whether it applies, its noise and its risk."""
 
     algorithm: str
-    variant: Annotated[str | None, Served("absent where the algorithm has one")] = None
+    variant: Annotated[str | None, Served("absent where the algorithm has only one")] = None
     title: str
     applies: Annotated[Verdict, Served("undecidable: not answered within the deadline")]
-    why: Annotated[tuple[Reason, ...], Served("why it does not apply; where it does, how the plan was read for it")]
+    why: Annotated[tuple[Reason, ...], Served("why it does not apply; where it does, the values assumed for it")]
     guarantee: GuaranteeKind
     objective: Annotated[Objective | None, OBJECTIVE] = None
     rank: Annotated[
@@ -177,8 +182,8 @@ class PlanGroup:
     unranked: Annotated[
         tuple[str, ...],
         Served(
-            "names of entries that are not ranked. First those beyond the limits or not shown to be better than the "
-            "start, by increasing figure; then those without a figure, or with a hidden constant"
+            "names of entries that are not ranked. Those beyond the limits or not shown to be better than the start "
+            "come first, by increasing figure. Those without a figure or with a hidden constant follow"
         ),
     ]
 
@@ -201,16 +206,18 @@ class PlanChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class TrustPrice:
-    """The best that one kind of trust gives, and what less trust costs."""
+    """The best entry of a plan under one kind of trust, and its risk relative to the best kind (`price`)."""
 
     definition: Trust
     in_words: Annotated[str, Served("the trusted party and its part")]
-    best: Annotated[str | None, Served("name of an entry; absent where none says anything within the limits")] = None
+    best: Annotated[str | None, Served("name of an entry; absent where none within limits improves on the start")] = (
+        None
+    )
     guarantee: Annotated[GuaranteeKind | None, Served("that of the best entry")] = None
     remaining_share: Annotated[float | None, Served("of the best entry, as in entries")] = None
     basis: Annotated[Literal["risk", "noise"] | None, Served("of the best entry, as in entries")] = None
     price: Annotated[
-        float | None, Served("its remaining share over the least of these: how many times more is left; 1 is the best")
+        float | None, Served("its remaining_share over the least of all kinds of trust, at least 1; 1 is the best")
     ] = None
 
 
@@ -218,7 +225,9 @@ class TrustPrice:
 class Recommendation:
     """The recommended entry: the smallest remaining share, or one hardly larger that needs less trust."""
 
-    entry: Annotated[str | None, Served("name of an entry; absent where none says anything within the limits")] = None
+    entry: Annotated[str | None, Served("name of an entry; absent where none within limits improves on the start")] = (
+        None
+    )
     why: Annotated[str, Served("the reasons in words")]
     choices: Annotated[
         tuple[PlanChoice, ...] | None, Served("other numbers of rounds, where the algorithm chose its own")

@@ -52,13 +52,15 @@ def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
     if plan.clients is None:
         return plan.max_rounds
     limits = [] if plan.max_rounds is None else [plan.max_rounds]
-    size = dimension or plan.dimension
     if plan.max_reports_per_client is not None:
         limits.append(math.floor(Fraction(plan.max_reports_per_client) / share_drawn(plan)))
-    if plan.max_bytes_per_client is not None and size is not None:
-        limits.append(math.floor(8 * plan.max_bytes_per_client / (BITS_PER_COORDINATE * size * share_drawn(plan))))
-    if plan.communication_budget is not None and size is not None:
-        limits.append(plan.communication_budget // (BITS_PER_COORDINATE * size * (plan.reporting or plan.clients)))
+    size = dimension or plan.dimension
+    if size is not None:
+        message_bits = BITS_PER_COORDINATE * size
+        if plan.max_bytes_per_client is not None:
+            limits.append(math.floor(8 * plan.max_bytes_per_client / (message_bits * share_drawn(plan))))
+        if plan.communication_budget is not None:
+            limits.append(plan.communication_budget // (message_bits * (plan.reporting or plan.clients)))
     return min(limits, default=None)
 
 
@@ -72,9 +74,8 @@ def as_budget(plan: PlanProblem) -> JsonObject:
     most = most_rounds(plan)
     if most is None or plan.dimension is None or plan.clients is None:
         return {}
-    return {
-        "communication_budget": max(1, most * BITS_PER_COORDINATE * plan.dimension * (plan.reporting or plan.clients))
-    }
+    bits_per_round = BITS_PER_COORDINATE * plan.dimension * (plan.reporting or plan.clients)
+    return {"communication_budget": max(1, most * bits_per_round)}
 
 
 def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) -> Iterator[str]:
@@ -107,9 +108,11 @@ def _exceeds(figure: Fraction | int | None, limit: float | None) -> bool:
 def likely_rounds(
     plan: PlanProblem, *, drawn: int, population: int, dimension: int, relation: Relation, seen: bool = False
 ) -> int | None:
-    """Return the rounds of the plan, or the number that the rule of this module chooses at the estimated noise.
+    """Return the rounds of the plan or, if it has none, a number of rounds that suits the estimated noise.
 
-    A round releases the noisy mean of a random batch, of records or of clients.
+    A round releases the noisy mean of a random batch, of records or of clients. The result is the fewest rounds R at
+    which √((1 + ν²)/R) is within the factor `WITHIN` of the least. Here ν is the norm of a round's noise over the
+    largest norm of its mean.
 
     Args:
         plan: the plan.
@@ -132,10 +135,8 @@ def likely_rounds(
     most = USUAL_ROUNDS if limit is None else max(1, min(limit, USUAL_ROUNDS))
     shares = {}
     for rounds in ladder(most):
-        if seen:
-            noise = likely_noise(target, rate=1.0, rounds=math.ceil(rate * rounds), distance=distance)
-        else:
-            noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
+        counted_rounds, counted_rate = (math.ceil(rate * rounds), 1.0) if seen else (rounds, rate)
+        noise = likely_noise(target, rate=counted_rate, rounds=counted_rounds, distance=distance)
         squared_noise_to_signal = dimension * (noise / drawn) ** 2
         shares[rounds] = math.sqrt((1.0 + squared_noise_to_signal) / rounds)
     least_share = min(shares.values())

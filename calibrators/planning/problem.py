@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Annotated, ClassVar, Literal
 
@@ -161,28 +162,27 @@ class PlanProblem:
     def check(self) -> None:
         """Check the fields: one δ, epsilon and clients unless solved for, and participants at most clients."""
         natural_log_delta(self.delta, self.log10_delta)
-        faults = [
-            Fault(f"/{name}", "is needed", "unless reach solves for it")
-            for name in ("epsilon", "clients")
-            if getattr(self, name) is None and name != self.unknown
-        ]
-        if self.unknown is not None and getattr(self, self.unknown) is not None:
-            faults.append(Fault(f"/{self.unknown}", "is the field that is solved for"))
-        if self.reach is not None and self.rank_by != "risk":
-            faults.append(
-                Fault("/rank_by", "entries that reach a risk are ranked by the value of the changed field", "risk")
-            )
-        if self.clients is not None and (self.participants or 1) > self.clients:
-            faults.append(Fault("/participants", "cannot exceed clients", f"≤ {self.clients}"))
-        faults += [
-            Fault(f"/{name}", "must not be empty; leave it out")
-            for name in ("trust", "observers", "algorithms")
-            if getattr(self, name) is not None and not getattr(self, name)
-        ]
-        if self.max_rounds is not None and (self.rounds or 0) > self.max_rounds:
-            faults.append(Fault("/rounds", "is more than max_rounds allows", f"≤ {self.max_rounds}"))
+        faults = list(self._faults())
         if faults:
             raise InvalidInput(*faults)
+
+    def _faults(self) -> Iterator[Fault]:
+        """Yield a fault for each condition between fields that the request breaks."""
+        for name in ("epsilon", "clients"):
+            if getattr(self, name) is None and name != self.unknown:
+                yield Fault(f"/{name}", "is needed", "unless reach solves for it")
+        if self.unknown is not None and getattr(self, self.unknown) is not None:
+            yield Fault(f"/{self.unknown}", "is the field that is solved for")
+        if self.reach is not None and self.rank_by != "risk":
+            yield Fault("/rank_by", "entries that reach a risk are ranked by the value of the changed field", "risk")
+        if self.clients is not None and (self.participants or 1) > self.clients:
+            yield Fault("/participants", "cannot exceed clients", f"≤ {self.clients}")
+        for name in ("trust", "observers", "algorithms"):
+            values = getattr(self, name)
+            if values is not None and not values:
+                yield Fault(f"/{name}", "must not be empty; leave it out")
+        if self.max_rounds is not None and (self.rounds or 0) > self.max_rounds:
+            yield Fault("/rounds", "is more than max_rounds allows", f"≤ {self.max_rounds}")
 
     @property
     def unknown(self) -> Unknown | None:

@@ -53,9 +53,6 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
 
     An algorithm whose fields the plan does not provide has a draft without a request, which holds the reasons.
 
-    If the plan asks for the smallest value of a field that reaches a risk, that field has its first trial value in all
-    drafts.
-
     Args:
         calibrators: all algorithms; the plan may select some of them.
         plan: the plan.
@@ -87,7 +84,7 @@ def _draft_inputs(
 
     Args:
         calibrators: all algorithms; the plan may select some of them.
-        plan: the plan. If one of its fields is to be solved for, the field gets its first trial value.
+        plan: the plan. If it solves for a field, the field gets its first trial value.
 
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
@@ -98,7 +95,7 @@ def _draft_inputs(
         if name not in names:
             message = "there is no such algorithm"
             raise InvalidInput.at(f"/algorithms/{index}", message, allowed=", ".join(names))
-    concrete_plan = plan if plan.unknown is None else _at_first_value(plan)
+    concrete_plan = plan if plan.unknown is None else _with(plan, first_value(plan))
     selected = names if plan.algorithms is None else plan.algorithms
     return tuple(
         (calibrator, adapter, concrete_plan)
@@ -106,11 +103,6 @@ def _draft_inputs(
         if calibrator.name in selected
         for adapter in calibrator.plans
     )
-
-
-def _at_first_value(plan: PlanProblem) -> PlanProblem:
-    """Return the plan with the first trial value of the field that it solves for."""
-    return _with(plan, first_value(plan))
 
 
 def found_of(answer: Calibration | JsonObject, request: object) -> Found:
@@ -146,13 +138,9 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
         settled: each draft with its outcome; None for a draft without a request.
     """
     entries = [_entry(entry_draft, outcome, plan) for entry_draft, outcome in settled]
-    groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
-    for entry in entries:
-        if entry.applies == Verdict.YES:
-            groups.setdefault((entry.guarantee, _compares(plan, entry)), []).append(entry)
     ordered: list[PlanEntry] = []
     plan_groups = []
-    for (kind, compares), members in sorted(groups.items(), key=lambda item: _trust_key(item[0])):
+    for (kind, compares), members in _group_entries(plan, entries):
         ranked, unranked = _rank(plan, members)
         ordered += [*ranked, *unranked]
         plan_groups.append(
@@ -214,39 +202,32 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
         adapter: the adapter that made the request from the plan.
         plan: the plan. A field that was solved for gets the solved value.
     """
-    concrete = plan if outcome.reached is None else _with(plan, outcome.reached.value)
+    solved_plan = plan if outcome.reached is None else _with(plan, outcome.reached.value)
     answer = as_json(outcome.calibration)
     parameters = answer["parameters"]
-    kind = GuaranteeKind(**{name: answer["guarantee"][name] for name in GuaranteeKind.__dataclass_fields__})
     rounds = parameters.get("rounds", outcome.request.get("rounds"))
     bits = _total_bits(answer.get("communication", {}))
-    bytes_per_client = bits / 8 / concrete.clients if bits is not None and concrete.clients else None
-    reports_per_client = float(rounds * share_drawn(concrete)) if rounds is not None and concrete.clients else None
     risk = PlannedRisk.from_json(answer.get("risk", {}))
-    vacuous, vacuity = _compare_with_start(risk, parameters.get("convergence"))
-    signal = signal_of(adapter, concrete, parameters)
+    is_vacuous, reasons_if_vacuous = _compare_with_start(risk, parameters.get("convergence"))
+    objective = entry.objective if risk is None or risk.objective is None else risk.objective
+    signal = signal_of(adapter, solved_plan, parameters)
     share, basis = share_and_basis(risk, signal, rounds)
-    exceeded = tuple(exceeded_limits(concrete, rounds=rounds, bits=bits))
-    objective = entry.objective
-    if risk is not None and risk.objective is not None:
-        objective = risk.objective
-    noise_std = parameters.get("noise_std", parameters.get("noise_std_of_mean"))
-    noise_norm, noise_to_signal = (None, None) if signal is None else (signal.noise_norm, signal.ratio)
+    exceeded = tuple(exceeded_limits(solved_plan, rounds=rounds, bits=bits))
     excesses = [Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in exceeded]
     return replace(
         entry,
         applies=Verdict.YES,
-        why=entry.why + vacuity + tuple(excesses),
-        guarantee=kind,
+        why=entry.why + reasons_if_vacuous + tuple(excesses),
+        guarantee=GuaranteeKind.from_json(answer["guarantee"]),
         objective=objective,
-        vacuous=vacuous,
-        noise_std=noise_std,
+        vacuous=is_vacuous,
+        noise_std=parameters.get("noise_std", parameters.get("noise_std_of_mean")),
         rounds=rounds,
         bits=bits,
-        bytes_per_client=bytes_per_client,
-        reports_per_client=reports_per_client,
-        noise_norm=noise_norm,
-        noise_to_signal=noise_to_signal,
+        bytes_per_client=_bytes_per_client(solved_plan, bits),
+        reports_per_client=_reports_per_client(solved_plan, rounds),
+        noise_norm=signal.noise_norm if signal else None,
+        noise_to_signal=signal.ratio if signal else None,
         remaining_share=share,
         basis=basis,
         exceeds=exceeded,
@@ -255,6 +236,20 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
         request=outcome.request,
         calibration=cast("Calibration", outcome.calibration),  # or its JSON form, which renders the same
     )
+
+
+def _bytes_per_client(plan: PlanProblem, bits: int | None) -> float | None:
+    """Return the bytes that a client sends, from the bits of all; None if these or the number of clients is unknown."""
+    if bits is None or not plan.clients:
+        return None
+    return bits / 8 / plan.clients
+
+
+def _reports_per_client(plan: PlanProblem, rounds: int | None) -> float | None:
+    """Return the expected number of reports of a client; None if the rounds or the number of clients is unknown."""
+    if rounds is None or not plan.clients:
+        return None
+    return float(rounds * share_drawn(plan))
 
 
 def _total_bits(communication: JsonObject) -> int | None:
@@ -272,7 +267,7 @@ def _total_bits(communication: JsonObject) -> int | None:
 
 def _with(plan: PlanProblem, value: float) -> PlanProblem:
     """Return the plan with a value for the field that it solves for, and without the risk to reach."""
-    assert plan.unknown is not None
+    assert plan.unknown is not None  # only plans that solve for a field have a solved value
     values: Fields = {plan.unknown: value, "reach": None}
     return replace(plan, **values)
 
@@ -355,6 +350,17 @@ def _compares(plan: PlanProblem, entry: PlanEntry) -> str:
     return words[plan.rank_by]
 
 
+def _group_entries(
+    plan: PlanProblem, entries: Iterable[PlanEntry]
+) -> list[tuple[tuple[GuaranteeKind, str], list[PlanEntry]]]:
+    """Group the entries that apply by their kind of guarantee and the compared quantity, the least trust first."""
+    groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
+    for entry in entries:
+        if entry.applies == Verdict.YES:
+            groups.setdefault((entry.guarantee, _compares(plan, entry)), []).append(entry)
+    return sorted(groups.items(), key=lambda item: _trust_key(item[0]))
+
+
 def _trust_key(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
     """Return the sorting key of a group: its kind of trust, then all of its key for a fixed order."""
     return get_args(Trust).index(key[0].definition), repr(key)
@@ -375,24 +381,19 @@ def _rank(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEnt
         without a figure, each by their figures.
     """
     figures = {name_of(entry): figure_of(plan, entry) for entry in members}
-    ranked_figures: dict[str, float] = {}
-    for entry in members:
+
+    def is_ranked(entry: PlanEntry) -> bool:
+        return figures[name_of(entry)] is not None and is_informative(entry)
+
+    def figure_or_infinity(entry: PlanEntry) -> float:
         figure = figures[name_of(entry)]
-        if figure is not None and is_informative(entry):
-            ranked_figures[name_of(entry)] = figure
-    ascending = sorted(ranked_figures.values())
-    ranked = []
-    unranked = []
-    for entry in members:
-        if name_of(entry) in ranked_figures:
-            rank = ascending.index(ranked_figures[name_of(entry)]) + 1
-            ranked.append(replace(entry, rank=rank))
-        else:
-            unranked.append(entry)
+        return math.inf if figure is None else figure
+
+    ascending = sorted(figure_or_infinity(entry) for entry in members if is_ranked(entry))
+    ranked = [
+        replace(entry, rank=ascending.index(figure_or_infinity(entry)) + 1) for entry in members if is_ranked(entry)
+    ]
+    unranked = [entry for entry in members if not is_ranked(entry)]
     ranked.sort(key=lambda entry: (entry.rank, name_of(entry)))
-
-    def unranked_key(entry: PlanEntry) -> tuple[bool, float]:
-        figure = figures[name_of(entry)]
-        return is_informative(entry), math.inf if figure is None else figure
-
-    return ranked, sorted(unranked, key=unranked_key)
+    unranked.sort(key=lambda entry: (is_informative(entry), figure_or_infinity(entry)))
+    return ranked, unranked

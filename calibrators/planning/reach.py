@@ -28,7 +28,7 @@ MOST_TRIALS = 60
 STRIDE = 16.0
 """Factor between successive trials until two trials bracket the target."""
 LEAST_EPSILON_PLACE = 1000
-"""Place of the smallest ε that is tried, 0.001."""
+"""Place (number in the grid) of the smallest ε that is tried: 1000 millionths, 0.001."""
 MOST_PLACES = 10**9
 """Limit on the places of a grid before it is cut to the largest value; it is never reached."""
 ROUNDING = 1e-12
@@ -61,7 +61,10 @@ class ValueGrid:
     """True if values are millionths of those at a place; used for a quantity that is not a count."""
 
     def value(self, place: int) -> float | int:
-        """Return the value at a place: a float for a grid in millionths, an integer otherwise."""
+        """Return the value at a place: a float for a grid in millionths, an integer otherwise.
+
+        Places 1000 to 9999 have the values 1000 to 9999. Each further power of ten has `DECADE` places.
+        """
         decades = max(0, (place - 1000) // DECADE)
         digits = place - decades * DECADE
         if self.micro:
@@ -70,10 +73,11 @@ class ValueGrid:
 
     def place(self, value: float) -> int:
         """Return the place of the least grid value at or above `value`, limited to the grid."""
-        units = max(math.ceil(value * 1e6 * (1 - ROUNDING)) if self.micro else math.ceil(value), 1)
+        units = math.ceil(value * 1e6 * (1 - ROUNDING)) if self.micro else math.ceil(value)
+        units = max(units, 1)
         decades = max(0, len(str(units)) - 4)
         step = int(10**decades)
-        digits = -(-units // step)
+        digits = -(-units // step)  # rounded up
         return min(max(digits + decades * DECADE, self.least), self.most)
 
 
@@ -101,18 +105,23 @@ class Trial:
 
 def first_value(plan: PlanProblem) -> float:
     """Return the first trial value of the unknown."""
-    assert plan.unknown is not None
+    assert plan.unknown is not None  # only plans that solve for a field have trial values
     return STARTS[plan.unknown](plan)
 
 
 def grid_of(plan: PlanProblem) -> ValueGrid:
-    """Return the values that are searched, within the limits that the plan's other fields set."""
-    assert plan.unknown is not None
-    most = HIGHEST[plan.unknown]
+    """Return the grid of values that are tried for the plan's unknown, within the limits of the plan's other fields.
+
+    A place is the number of a value in the grid. Values of ε are multiples of a millionth (`micro`), from 0.001 to
+    1000. Other unknowns are integers from 1 on. There are at least as many clients as participants.
+    """
+    assert plan.unknown is not None  # only plans that solve for a field have trial values
+    least, most = 1, HIGHEST[plan.unknown]
     if plan.unknown == "epsilon":
         grid = ValueGrid(least=LEAST_EPSILON_PLACE, most=MOST_PLACES, micro=True)
         return replace(grid, most=grid.place(most))
-    least = plan.participants or 1 if plan.unknown == "clients" else 1
+    if plan.unknown == "clients" and plan.participants is not None:
+        least = plan.participants
     if plan.unknown == "participants" and plan.clients is not None:
         most = plan.clients
     grid = ValueGrid(least=1, most=MOST_PLACES)
@@ -160,10 +169,12 @@ class _Search:
         self._trials: dict[int, Trial] = {}
 
     def run(self) -> Found:
-        """Bracket the smallest value that meets the target, and narrow the bracket to two adjacent places.
+        """Search the smallest value of the unknown at which the bound on the risk is at most the target.
 
-        A power law through both sides of the bracket suggests a place that meets the target. Each step tries this
-        place and its neighbour towards the root. If the bracket has not halved, its middle is tried, too.
+        A place is the number of a value in the grid. A bracket is a place that misses the target and a larger one that
+        meets it. It is narrowed until its places are adjacent. Each step tries the place at which a power law through
+        both places meets the target. The next larger place follows if that misses the target, and the next smaller
+        one if it meets it. If the bracket has not halved, its middle is tried, too.
 
         Raises:
             Infeasible: even the largest value misses the target.
@@ -181,16 +192,16 @@ class _Search:
         return self._answer(failing, meeting)
 
     def _narrow(self, failing: int, meeting: int, place: int, width: int) -> tuple[int, int]:
-        """Try a place inside a bracket, and return the narrower bracket.
+        """Try a place (number of a grid value) inside a bracket, and return the narrower bracket.
 
-        The bracket is returned unchanged if the place is outside. The middle is not tried, either, if the bracket is at
-        most half as wide as at the start of the step.
+        The bracket is returned unchanged if the place is outside. A trial takes long, so the middle is not tried once
+        the other trials of the step have halved the bracket.
 
         Args:
             failing: place that misses the target.
             meeting: larger place that meets it.
             place: place to try.
-            width: width of the bracket at the start of the step.
+            width: width of the bracket before the first of the up to three trials of this step.
         """
         is_middle = place == (failing + meeting) // 2
         has_halved = 2 * (meeting - failing) <= width
@@ -224,7 +235,12 @@ class _Search:
         return grid.least - 1, grid.least
 
     def _bracket_above(self, failing: int) -> tuple[int, int]:
-        """Return a bracket above a place that misses the target, by steps of the factor `STRIDE`.
+        """Return a bracket above a place (number of a grid value) that misses the target.
+
+        The value is multiplied by `STRIDE` = 16 until one meets the target.
+
+        Returns:
+            The last place that misses the target, and the first one that meets it.
 
         Raises:
             EpsilondError: the largest place misses the target.
@@ -247,17 +263,21 @@ class _Search:
         return Infeasible(message, condition, {"risk": last.risk})
 
     def _guess(self, failing: int, meeting: int) -> int:
-        """Return the place inside a bracket at which a power law for the risk meets the target.
+        """Return the place (number of a grid value) at which a power law for the risk meets the target.
 
-        The power law goes through both sides of the bracket. The result is the middle if there is no such law.
+        The power law goes through the risks at both sides of the bracket. The result is strictly between them. It is
+        the middle if one side was not tried, or if there is no such law.
 
         Args:
-            failing: place that misses the target.
+            failing: place that misses the target; one below the grid if even the smallest value meets it.
             meeting: larger place that meets it.
         """
-        low, high = self._trials.get(failing), self._trials.get(meeting)
         middle = (failing + meeting) // 2
-        if low is None or high is None or not math.isfinite(low.risk) or not 0 < high.risk < low.risk:
+        low, high = self._trials.get(failing), self._trials.get(meeting)
+        if low is None or high is None:  # a side may be outside the grid
+            return middle
+        has_power_law = math.isfinite(low.risk) and 0 < high.risk < low.risk
+        if not has_power_law:
             return middle
         share = math.log(low.risk / self._target) / math.log(low.risk / high.risk)
         value = low.value * (high.value / low.value) ** share
@@ -299,14 +319,17 @@ class _Search:
         return Trial(value=value, risk=upper.value, result=Found(request=as_json(drafted.request), calibration=answer))
 
     def _answer(self, failing: int, meeting: int) -> Found:
-        """Return the calibration at a place that meets the target, with the risk at the next smaller place.
+        """Return the calibration at the smallest value that meets the target, with the next smaller value as `below`.
+
+        `below` shows that the smaller value misses the target. It has the risk there, or none if the calibration
+        failed. It is absent if there is no smaller value.
 
         Args:
-            failing: the next smaller place; outside the grid if there is none.
-            meeting: the smallest place that meets the target.
+            failing: place (number in the grid) of the next smaller value; outside the grid if there is none.
+            meeting: place of the smallest value that meets the target.
         """
         best = self._trials[meeting]
-        assert best.result is not None
+        assert best.result is not None  # its risk is finite
         below = self._trials.get(failing)
         below_answer = None
         if below is not None:

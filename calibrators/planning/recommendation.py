@@ -52,9 +52,11 @@ class Signal:
 
 
 def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -> Signal | None:
-    """Return the norm of the noise in a round's mean and the bound on the mean's norm; None if either is unknown.
+    """Return the norm of the noise in a round's mean, and the bound on the norm of the mean itself.
 
     The bound is the clipping norm for clipped updates and for shared gradients, and otherwise the Lipschitz constant.
+    The norm of the noise is σ√d for the standard deviation σ and d coordinates. None is returned if σ, d or the bound
+    is unknown.
 
     Args:
         adapter: the adapter of the algorithm, which knows where the noise is added.
@@ -75,10 +77,11 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
 def share_and_basis(
     risk: PlannedRisk | None, signal: Signal | None, rounds: int | None
 ) -> tuple[float | None, Basis | None]:
-    """Return the remaining share of the initial excess risk, as the module defines it, and the figure it comes from.
+    """Return the share of the initial excess risk that remains after training, and the figure that it comes from.
 
-    The basis is `risk` if there is a bound on the excess risk with explicit constants. Otherwise it is `noise`. Both
-    results are None if neither is known.
+    With a bound on the excess risk that has explicit constants, the share is the bound divided by that on the risk of
+    the initial model; the figure is `risk`. Otherwise the share is √((1 + ν²)/R), for R rounds and the ratio ν of noise
+    to signal; the figure is `noise`. Both results are None if neither is known.
 
     Args:
         risk: the bound on the excess risk, if any.
@@ -108,23 +111,24 @@ def is_informative(entry: PlanEntry) -> bool:
     It must keep to the plan's limits, and its bound must be better than that of the initial model. Its remaining share
     of the risk must be below 1, or unknown.
     """
-    share_is_known = entry.remaining_share is not None
-    return not entry.vacuous and not entry.exceeds and not (share_is_known and share_of(entry) >= 1.0)
+    if entry.vacuous or entry.exceeds:
+        return False
+    return entry.remaining_share is None or share_of(entry) < 1.0
 
 
 def usable(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
-    """Return the entries within the limits whose remaining share is below 1."""
-    return [
-        entry for entry in entries if entry.applies == Verdict.YES and is_informative(entry) and share_of(entry) < 1.0
-    ]
+    """Return the entries within the limits whose remaining share is known and below 1."""
+    applying = [entry for entry in entries if entry.applies == Verdict.YES]
+    return [entry for entry in applying if is_informative(entry) and share_of(entry) < 1.0]
 
 
 def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
     """Recommend the entry that requires the least trust among those whose remaining share is nearly the least.
 
-    "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the one with the fewest
-    rounds is chosen, and then the one with the least share. Entries with a proved bound on the risk take precedence
-    over those with only a measure of the noise, and entries with the plan's objective over all others.
+    The remaining share is the bound on the risk over that of the start or, without such a bound, a measure of the
+    noise. "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the one with the
+    fewest rounds is chosen, and then the one with the least share. Entries with the plan's objective take precedence
+    over all others, and then those with a proved bound on the risk over those with only a measure of the noise.
 
     Args:
         plan: the plan.
@@ -137,11 +141,13 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
     if not candidates:
         return Recommendation(why=_reason_for_none(entries))
     if plan.objective is not None:
-        candidates = [entry for entry in candidates if entry.objective == plan.objective] or candidates
-    proved = [entry for entry in candidates if entry.basis == "risk"] or candidates
-    limit = (1.0 + plan.within) * min(map(share_of, proved))
-    close = [entry for entry in proved if share_of(entry) <= limit]
-    best = min(close, key=lambda entry: (ORDER[entry.guarantee.definition], entry.rounds or 0, share_of(entry)))
+        with_objective = [entry for entry in candidates if entry.objective == plan.objective]
+        candidates = with_objective or candidates
+    with_proved_risk = [entry for entry in candidates if entry.basis == "risk"]
+    candidates = with_proved_risk or candidates
+    limit = (1.0 + plan.within) * min(map(share_of, candidates))
+    nearly_best = [entry for entry in candidates if share_of(entry) <= limit]
+    best = min(nearly_best, key=lambda entry: (ORDER[entry.guarantee.definition], entry.rounds or 0, share_of(entry)))
     return Recommendation(
         entry=name_of(best), why=" ".join(_reasons(plan, best, entries)), choices=_choices(plan, best)
     )
@@ -205,10 +211,7 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
     about = join_statements([statement for statement in statements if statement.about != "sampling"])
     yield f"{name_of(best)} is recommended. {about}"
     yield _risk_sentence(best)
-    if best.calibration is not None:
-        for warning in as_json(best.calibration)["warnings"]:
-            if warning["code"] == LONG_RUN:
-                yield f"Mind that {warning['message']}."
+    yield from _long_run_sentences(best)
     if best.noise_to_signal is not None:
         yield f"The noise in the mean of a round has {best.noise_to_signal:.3g} times the largest norm of that mean."
     if best.bytes_per_client is not None and best.reports_per_client is not None:
@@ -222,6 +225,15 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
         yield f"Remaining shares under other trust models, relative to this one: {', '.join(prices)}."
 
 
+def _long_run_sentences(best: PlanEntry) -> Iterator[str]:
+    """Yield the warning of the calibration that the run is long, if there is one."""
+    if best.calibration is None:
+        return
+    for warning in as_json(best.calibration)["warnings"]:
+        if warning["code"] == LONG_RUN:
+            yield f"Mind that {warning['message']}."
+
+
 def _risk_sentence(best: PlanEntry) -> str:
     """Return the sentence on the remaining share of an entry: by its bound on the risk, or by its noise."""
     if best.risk is None or best.basis != "risk":
@@ -229,7 +241,7 @@ def _risk_sentence(best: PlanEntry) -> str:
             f"No bound on its risk is known here. By its noise against the signal, a share of {share_of(best):.2g} "
             f"of the excess risk of the start is left after {_rounds(best.rounds)}."
         )
-    assert best.risk.baseline is not None
+    assert best.risk.baseline is not None  # the basis of the share is the risk over the baseline
     value = float(number_of(best.risk.value))
     return (
         f"After {_rounds(best.rounds)} its excess risk ({best.objective}) is at most {value:.3g}, where the start "
@@ -251,12 +263,12 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
         entries: all entries; none of them is usable.
     """
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
-    over = [entry for entry in applying if entry.exceeds]
     if not applying:
         return "No algorithm applies: the entries name the missing fields or other reasons of each."
-    if len(over) == len(applying):
+    within_limits = [entry for entry in applying if not entry.exceeds]
+    if not within_limits:
         return "No algorithm keeps to the limits of the plan: the entries say which they exceed."
-    measured = [entry for entry in applying if entry.remaining_share is not None and not entry.exceeds]
+    measured = [entry for entry in within_limits if entry.remaining_share is not None]
     if not measured:
         return (
             "No figure can be computed for the effect of the noise: give dimension, and lipschitz with diameter for "
@@ -283,7 +295,9 @@ def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | Non
     runs = answer["parameters"].get("frontier") or answer.get("frontier")
     if not runs or not plan.clients:
         return None
-    baseline = None if best.risk is None or best.risk.baseline is None else best.risk.baseline.value
+    baseline = None
+    if best.risk is not None and best.risk.baseline is not None:
+        baseline = best.risk.baseline.value
     clipping_norm = answer["parameters"].get("clipping_norm")
     if clipping_norm is not None and best.basis == "risk" and plan.lipschitz is not None:
         runs = [{**run, "remaining_share": _share_of_gradients(run, clipping_norm, plan.lipschitz)} for run in runs]
@@ -291,18 +305,21 @@ def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | Non
 
 
 def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
-    """Return the remaining share √((s + ν²)/R) of a run if gradients are bounded by their Lipschitz constant.
+    """Return the remaining share of the excess risk if gradients are bounded by their Lipschitz constant.
 
-    The run's own share has the same form with ν relative to the clipping norm, from which the term s follows.
+    It is √((s + ν²)/R) for R rounds. ν is the norm of the noise in a round's mean over the Lipschitz constant. The
+    term s is the second moment of the number of participants over the squared divisor of the mean, at least 1. The
+    run's own share has the same form with ν relative to the clipping norm. It therefore determines s, up to rounding.
 
     Args:
         run: JSON form of a run, with R rounds and the norm of the noise in a round's mean.
         clipping_norm: bound on the norm of a clipped update.
         lipschitz: bound on the norm of a gradient.
     """
-    noise, rounds = run["noise_norm_of_mean"], run["rounds"]
-    signal = number_of(run["remaining_share"]) ** 2 * rounds - (noise / clipping_norm) ** 2
-    return math.sqrt((max(signal, 1.0) + (noise / lipschitz) ** 2) / rounds)
+    noise_norm, rounds = run["noise_norm_of_mean"], run["rounds"]
+    signal_term = number_of(run["remaining_share"]) ** 2 * rounds - (noise_norm / clipping_norm) ** 2
+    noise_term = (noise_norm / lipschitz) ** 2
+    return math.sqrt((max(signal_term, 1.0) + noise_term) / rounds)
 
 
 def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None, clients: int) -> PlanChoice:
@@ -315,16 +332,16 @@ def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None
         clients: number of clients.
     """
     bits = int(run.get("total_bits_exact", run["total_bits"]))
-    noise = None if clipping_norm is None else run["noise_norm_of_mean"] / clipping_norm
+    noise_to_signal = None if clipping_norm is None else run["noise_norm_of_mean"] / clipping_norm
     share = run.get("remaining_share")
     if share is None:
-        assert baseline is not None
+        assert baseline is not None  # runs without a share have a bound on the risk, and so has the start
         share = number_of(run["risk"]) / baseline
     return PlanChoice(
         rounds=run["rounds"],
         batch_size=run.get("batch_size"),
         remaining_share=number_of(share),
-        noise_to_signal=noise,
+        noise_to_signal=noise_to_signal,
         bytes_per_client=bits / 8 / clients,
         total_bits=bits,
         certified=run.get("certified", True),

@@ -41,6 +41,7 @@ from epsilond.calibrators.ppsgd.family import (
 from epsilond.calibrators.ppsgd.plan import PLANS
 from epsilond.calibrators.ppsgd.printed import printed_readings
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
+from epsilond.calibrators.ppsgd.risk_bounds import RISK
 from epsilond.calibrators.ppsgd.sharing import Alpha, Sharing, SharingPlan, plan_of, start_of_run
 from epsilond.calibrators.solution import Solution
 
@@ -63,12 +64,15 @@ CONDITIONS = (NORM_BOUNDED, FRESH_NOISE, PUBLIC_WEIGHT)
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdParameters:
-    """Parameters of the run, and the effect of sharing more or less."""
+    """Parameters of the run of PPSGD (Bietti et al.), and the bound on the risk for other degrees of sharing.
+
+    α is the step size of the shared part of the model over N times that of a client's own part, for N clients.
+    """
 
     noise_std: Annotated[float, Served("σ_ζ per coordinate, on the average of the clipped shared gradients")]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
-    noise_constant: Annotated[float, Served("the constant c of the printed (4) or (12) that this noise amounts to")]
+    noise_constant: Annotated[float, Served("constant c at which equation (4) or (12) of Bietti et al. has this noise")]
     clipping_norm: Annotated[float, Served("bound on one client's message")]
     rounds: Annotated[int, Served("rounds")]
     participation_rate: Annotated[float, Served("probability that a client takes part in a round")]
@@ -76,9 +80,7 @@ class PpsgdParameters:
     personalization: Annotated[Alpha | None, Served("α to run with; absent if neither given nor chosen")] = None
     step_size: Annotated[float | None, Served("η of the theorem; absent where no risk bound applies")] = None
     shared_step_size: Annotated[float | None, Served("αη, of the shared part")] = None
-    local_step_size: Annotated[float | None, Served("η/(qW), of a client's own part, for its message's gradient")] = (
-        None
-    )
+    local_step_size: Annotated[float | None, Served("η/(qW), own part; W: sum of weights, q: their rate")] = None
     sharing: Annotated[Sharing | None, Served("the bound over α; absent where no risk bound applies")] = None
     participation: Annotated[
         ParticipationFigures | None, Served("privacy of a draw of fixed size, compared with independent draws")
@@ -98,6 +100,7 @@ class PpsgdSolution(Solution[PpsgdProblem]):
 
 
 def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
+    """Warn that there is no bound on the excess risk, that nothing is shared, or of assumed values."""
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
         yield Caution(
@@ -107,8 +110,8 @@ def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[
     elif problem.clipping_may_bind:
         yield Caution(
             code="clipping-may-bind",
-            message=f"messages may reach norm {problem.gradient_bound:.6g} times the gradients added up in one, "
-            "above clipping_norm. The risk bounds are for messages that are not clipped; the guarantee holds",
+            message=f"a message is a sum of gradients of norm up to {problem.gradient_bound:.6g}, which may exceed "
+            "clipping_norm. The risk bounds are for messages that are not clipped; the guarantee holds",
         )
     if plan is None:
         return
@@ -149,8 +152,8 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
     name = "ppsgd"
     title = "Personalised learning with a noisy shared part"
     summary = (
-        "The smallest certified noise of PPSGD for a client against all others, and the share of the model to train "
-        "jointly (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6)."
+        "The smallest certified noise of PPSGD for a client against all others, and the best joint share of the "
+        "model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6."
     )
     problem = PpsgdProblem
     parameters_type = PpsgdParameters
@@ -172,6 +175,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         )
     )
     example = EXAMPLE
+    risk_bounds = RISK
     plans = PLANS
     plan_place = 1
 
@@ -217,7 +221,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return start_of_run(problem)
 
     def parameters(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> PpsgdParameters:
-        """Return the certified noise, and how much to share at it."""
+        """Return the certified noise, the share α of the model to train jointly, and the step sizes."""
         solution, training = outcome.solution, outcome.training
         problem, target = solution.problem, solution.target
         parameters = PpsgdParameters(
@@ -295,7 +299,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         if problem.noise_constant is not None and problem.sampling == "without-replacement":
             yield Caution(
                 code="field-not-used",
-                message="noise_constant is for (4) and (12), which a fixed number of clients has not",
+                message="noise_constant is for equations (4) and (12), which exclude a fixed number of participants",
             )
         yield from printed_cautions(outcome.printed, (solution.noise_std,))
         yield from _risk_cautions(problem, outcome.training)

@@ -45,15 +45,18 @@ MOST_COUNTED = 5000
 
 @dataclass(frozen=True, kw_only=True)
 class ParticipationFigures:
-    """What drawing a fixed number of clients is worth to a client at the certified noise, at the target δ."""
+    """The ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
+
+    The observer is all other clients together. They know who was drawn, so that the draw does not amplify privacy.
+    """
 
     epsilon_against_other_clients: Annotated[
-        Ends, Served("certified: the others know who was drawn, the number random")
+        Ends, Served("certified: other clients know the client's rounds, whose number is random")
     ]
     epsilon_of_expected_rounds: Annotated[
-        Ends, Served("of a client that took part as often as expected, as the others know")
+        Ends, Served("of a client that took part as often as expected, if the others know that")
     ]
-    epsilon_if_unseen: Annotated[Ends, Served("value for secret independent draws; not true here")]
+    epsilon_if_unseen: Annotated[Ends, Served("value for independent draws that nobody sees; it does not hold here")]
     expected_rounds: Annotated[float, Served("rounds that a client takes part in, in expectation")]
 
 
@@ -123,38 +126,51 @@ def certify(
         return guarantee_at(problem, noise_multiplier, effort, sampling=sampling, relation=relation)
 
     target = problem.target
-    kind = "full" if problem.rate == 1.0 else sampling or problem.sampling
     factor = sensitivity_factor(relation or problem.relation)
-    exact = least_noise_std(
-        clipping_norm=1.0,
-        clients=1,
-        rounds=problem.rounds if kind == "full" else 1,
-        epsilon=target.epsilon,
-        log_delta=target.log_delta,
-        sensitivity_factor=factor,
-    )
+    sampling_of_run = "full" if problem.rate == 1.0 else sampling or problem.sampling
     slope = LIKELY_SLOPE
-    if kind == "poisson":
-        guess = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=factor)
-        guess = nearer_noise(
-            target,
-            guess,
-            sampling="poisson",
-            relation=relation or problem.relation,
-            rate=problem.rate,
-            rounds=problem.rounds,
-        )
+    if sampling_of_run == "poisson":
+        guess = _likely_poisson_noise(problem, relation or problem.relation)
         slope = likely_slope(target, rate=problem.rate, noise=guess, distance=factor)
     else:
-        guess = exact if kind == "full" else _likely_seen_noise(problem, exact, factor)
-        for margin, slack in MARGINS[kind]:
+        guess = _likely_gaussian_noise(problem, factor, is_full=sampling_of_run == "full")
+        for margin, slack in MARGINS[sampling_of_run]:
             noise = guess * (1.0 + margin)
-            if LEAST < noise < MOST and (closed := confirm(family, target, noise, slack)):
-                return closed
+            confirmed = confirm(family, target, noise, slack) if LEAST < noise < MOST else None
+            if confirmed is not None:
+                return confirmed
     return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST), slope=slope)
 
 
-def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> float:
+def _likely_poisson_noise(problem: PpsgdProblem, relation: Relation) -> float:
+    """Estimate the noise multiplier for independent draws of clients that nobody sees."""
+    target = problem.target
+    estimate = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=sensitivity_factor(relation))
+    return nearer_noise(
+        target, estimate, sampling="poisson", relation=relation, rate=problem.rate, rounds=problem.rounds
+    )
+
+
+def _likely_gaussian_noise(problem: PpsgdProblem, factor: float, *, is_full: bool) -> float:
+    """Return the noise multiplier of a client whose rounds are known: exact if it takes part in all, else an estimate.
+
+    Args:
+        problem: the request.
+        factor: sensitivity of one round in units of the bound on a message.
+        is_full: whether all clients take part in every round.
+    """
+    exact = least_noise_std(
+        clipping_norm=1.0,
+        clients=1,
+        rounds=problem.rounds if is_full else 1,
+        epsilon=problem.target.epsilon,
+        log_delta=problem.target.log_delta,
+        sensitivity_factor=factor,
+    )
+    return exact if is_full else _likely_seen_noise(problem, exact, factor)
+
+
+def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor: float) -> float:
     """Estimate the noise multiplier if the other clients see who takes part in each round.
 
     A client takes part in a binomial number k of rounds. The estimate solves mean over k of δ_k(ε) = δ, where δ_k is
@@ -163,26 +179,27 @@ def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> flo
 
     Args:
         problem: the request.
-        once: exact noise multiplier of one round; k rounds need √k times that.
+        noise_of_one_round: exact noise multiplier of one round; k rounds need √k times that.
         factor: sensitivity of one round in units of the bound on a message.
     """
     target, expected = problem.target, problem.rounds * problem.rate
     # Bernstein's bound: more rounds than this have probability at most about δ.
     most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
     most = min(most, float(problem.rounds))
-    guess = once * math.sqrt(max(most, 1.0))
+    noise_of_most = noise_of_one_round * math.sqrt(max(most, 1.0))
     if most > MOST_COUNTED:
-        return guess
+        return noise_of_most
     counts = np.arange(1.0, math.ceil(most) + 1.0)
-    weights = Binomial(np.asarray(float(problem.rounds)), problem.rate, 1.0 - problem.rate).log_mass(counts)
+    log_probabilities = Binomial(np.asarray(float(problem.rounds)), problem.rate, 1.0 - problem.rate).log_mass(counts)
 
     def excess(log_noise: float) -> float:
-        shifts = factor * np.sqrt(counts) * math.exp(-log_noise)
-        return float(logsumexp(weights + log_theta(target.epsilon, shifts))) - target.log_delta
+        """Return the log of the mean of δ_k(ε) at this noise, over the target δ."""
+        mus = factor * np.sqrt(counts) * math.exp(-log_noise)
+        return float(logsumexp(log_probabilities + log_theta(target.epsilon, mus))) - target.log_delta
 
-    low, high = math.log(guess) - 6.0, math.log(guess) + 1.0
+    low, high = math.log(noise_of_most) - 6.0, math.log(noise_of_most) + 1.0
     if not excess(low) > 0.0 > excess(high):
-        return guess
+        return noise_of_most
     return math.exp(brent_root(excess, low, high, absolute=1e-12))
 
 

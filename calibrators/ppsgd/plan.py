@@ -47,9 +47,10 @@ def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     if plan.rounds is None:
         yield CHOSEN
     if plan.clipping_norm is None:
-        yield Reason(message="messages are clipped to lipschitz, which binds nothing", pointer="/clipping_norm")
+        message = "messages are clipped to the norm lipschitz, which no gradient exceeds"
+        yield Reason(message=message, pointer="/clipping_norm")
     if plan.shared_dimension is None:
-        yield Reason(message="all coordinates have a shared part", pointer="/shared_dimension")
+        yield Reason(message="every coordinate of the model has a shared part", pointer="/shared_dimension")
     for name in ("smoothness", "optimum_norm"):
         if getattr(plan, name) is None:
             yield Reason(message=f"a bound on its risk needs {name}", pointer=f"/{name}")

@@ -31,9 +31,8 @@ def printed_readings(
 ) -> tuple[PrintedReading, ...]:
     """Return the printed results of Bietti et al. for the request, next to the figures that are certified for them.
 
-    The reading `statement` has the noise and the risk bound of the theorems. They are not for a fixed number of
-    participants below the number of clients. The reading `experimental` has the noise of Section 6, which is for such a
-    number.
+    The reading `statement` has the noise and the risk bound of the theorems, for independent draws or all clients.
+    The reading `experimental` has the noise of Section 6, for rounds of a fixed number of participants.
 
     Args:
         problem: the request, which may select readings.

@@ -23,6 +23,7 @@ from epsilond.accountants.quantities import (
     Quantity,
     Rounds,
     TargetedProblem,
+    WindowedUnit,
     request,
     value_of,
 )
@@ -105,7 +106,7 @@ class PpsgdProblem(TargetedProblem):
     ] = None
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
     unit: Annotated[
-        Literal["client"],
+        Literal["client"] | WindowedUnit,
         UNIT.only("client", because="a message is clipped as a whole, so the noise hides all data of one client"),
     ]
     observer: Annotated[
@@ -131,6 +132,7 @@ class PpsgdProblem(TargetedProblem):
         participants_of(self.sampling, rate=self.rate, clients=self.clients)
 
     def _faults(self) -> Iterator[Fault]:
+        """Yield a fault for each condition between fields that the request breaks."""
         if self.sampling != "full" and self.participation_rate is None:
             yield Fault("/participation_rate", "is needed unless all clients take part", RATE.allowed)
         if self.client_groups is not None and self.batch_size is not None:
@@ -168,18 +170,21 @@ class PpsgdProblem(TargetedProblem):
 
     @cached_property
     def federation(self) -> DrawnGradients:
-        """The clients in the form of the bounds; a statistic that is absent has its largest value."""
+        """The clients as inputs of the risk bounds: groups of equal batch size, weights, draw and gradient statistics.
+
+        Absent statistics have the values that the request assumes, mostly the largest that clipping allows.
+        """
         names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm")
         statistics = {name: value_of(self, name) for name in names}
         groups = tuple(
             GroupOfUsers(clients=batch.clients, batch_size=batch.batch_size, **statistics) for batch in self.batches
         )
-        fixed = self.sampling == "without-replacement"
+        has_fixed_number = self.sampling == "without-replacement"
         return DrawnGradients(
             groups=groups,
             weighting=self.weighting,
             rate=self.rate,
-            draw="fixed-number" if fixed else "independent",
+            draw="fixed-number" if has_fixed_number else "independent",
         )
 
     @property

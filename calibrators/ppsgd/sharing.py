@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants.quantities.algorithms import personalization_value
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP
-from epsilond.accountants.theorems.risk.bietti.personalization import AtPersonalization, Landscape
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import AtPersonalization
+from epsilond.accountants.theorems.risk.bietti.personalization import Landscape
 from epsilond.accountants.theorems.risk.bietti.privacy_cost import VarianceTermInputs, threshold_epsilon
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import PERSONALIZED_RISK
 from epsilond.calibrators.answer import Number, Risk, RiskBound, Served
@@ -28,20 +29,24 @@ Alpha = Annotated[float | Literal["unbounded"], Served("α: 0 learns locally onl
 
 @dataclass(frozen=True, kw_only=True)
 class SharingPoint:
-    """The bound on the excess risk at one α: optimisation + √(statistical² + privacy²), and the steps it is for."""
+    """The bound on the excess risk at one α, and the step sizes that it is for.
+
+    `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
+    are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
+    """
 
     personalization: Alpha
     excess_risk: Number
     optimisation: Number
     statistical: Number
     privacy: Number
-    excess_risk_at_step: Annotated[Number, Served("a smaller bound, at these very steps", may_be_unbounded=True)]
+    excess_risk_at_step: Annotated[Number, Served("a smaller bound, at these step sizes", may_be_unbounded=True)]
     proved_excess_risk: Annotated[
-        Number, Served("the least that is proved at these very steps, by bietti.4.5.any-step", may_be_unbounded=True)
+        Number, Served("the least proved bound at these step sizes, by bietti.4.5.any-step", may_be_unbounded=True)
     ]
     step_size: Annotated[float, Served("η of the theorem, 0 where only the shared part learns")]
     shared_step_size: Annotated[float, Served("αη, of the noisy average of the shared gradients")]
-    local_step_size: Annotated[float, Served("η/(qW), of one client's message for its own part")]
+    local_step_size: Annotated[float, Served("η/(qW), own part; q: participation_rate, W: weights' sum")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,13 +59,13 @@ class SharingThreshold:
 
 @dataclass(frozen=True, kw_only=True)
 class Sharing:
-    """The bound over α: where the least is proved, at both ends and in between."""
+    """The bound on the excess risk as a function of α, the degree of sharing from 0 (local models) to unbounded."""
 
     optimised: Annotated[bool, Served("whether α was chosen here")]
     best: Annotated[SharingPoint, Served("where proved_excess_risk is least over α from 0 to unbounded")]
     local_only: Annotated[SharingPoint, Served("α = 0: nothing is shared, and no noise is needed")]
-    balanced: Annotated[SharingPoint, Served("the α that limits shared and local steps equally, 1/N with all clients")]
-    global_only: Annotated[SharingPoint, Served("α unbounded: everything is shared")]
+    balanced: Annotated[SharingPoint, Served("α at which both parts limit η equally; 1/N if all N clients take part")]
+    global_only: Annotated[SharingPoint, Served("α unbounded: the models are equal, everything is shared")]
     curve: Annotated[tuple[SharingPoint, ...], Served("from local only to global only")]
     threshold: Annotated[
         SharingThreshold | None,
@@ -115,7 +120,7 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
     """
     if problem.smoothness is None or problem.optimum_norm is None or problem.clipping_may_bind:
         return None
-    landscape = Landscape.of(
+    landscape = Landscape.of(  # the bound on the excess risk as a function of α
         problem.federation,
         rounds=problem.rounds,
         smoothness=problem.smoothness,
@@ -158,22 +163,30 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     None in other cases.
     """
     groups = problem.federation.groups
-    equal_batches = len({group.batch_size for group in groups}) == 1
-    if problem.sampling != "full" or not equal_batches or groups[0].shared_gradient_std != groups[0].local_gradient_std:
+    group = groups[0]
+    are_equal = len({other.batch_size for other in groups}) == 1
+    has_equal_variances = group.shared_gradient_std == group.local_gradient_std
+    if not (problem.sampling == "full" and are_equal and has_equal_variances):
         return None
     inputs = inputs_of(
         VarianceTermInputs,
         problem,
         personalization=0.0,
-        gradient_std=groups[0].shared_gradient_std,
-        batch_size=groups[0].batch_size,
+        gradient_std=group.shared_gradient_std,
+        batch_size=group.batch_size,
         lipschitz=problem.clipping_norm / problem.federation.largest_message,
         noise_constant=None,
     )
     return SharingThreshold(rounds=inputs.threshold("corrected"), epsilon=threshold_epsilon(inputs))
 
 
-def _point(drawn: float, bound: AtPersonalization) -> SharingPoint:
+def _point(drawn_weight: float, bound: AtPersonalization) -> SharingPoint:
+    """Return the bound at one share α in the form of the answer, with its step sizes.
+
+    Args:
+        drawn_weight: qW, the expected weight of the clients that take part in a round.
+        bound: the bound at α.
+    """
     return SharingPoint(
         personalization="unbounded" if math.isinf(bound.alpha) else bound.alpha,
         excess_risk=bound.total * (1.0 + ROUNDING),
@@ -184,5 +197,5 @@ def _point(drawn: float, bound: AtPersonalization) -> SharingPoint:
         proved_excess_risk=bound.proved.total * (1.0 + ROUNDING),
         step_size=bound.step_size,
         shared_step_size=bound.shared_step_size,
-        local_step_size=bound.step_size / drawn,
+        local_step_size=bound.step_size / drawn_weight,
     )

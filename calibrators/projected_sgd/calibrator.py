@@ -27,11 +27,14 @@ from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, ConsideredBo
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumption_cautions, printed_cautions
 from epsilond.calibrators.certificates import unknown
+from epsilond.calibrators.projected_sgd.accounts import Accounts
+from epsilond.calibrators.projected_sgd.batch_search import BatchRanges, Feasible
 from epsilond.calibrators.projected_sgd.plan import PLANS
-from epsilond.calibrators.projected_sgd.printed import readings, run_of
+from epsilond.calibrators.projected_sgd.printed import LEAST_DOUBLE_LOG_DELTA, readings, run_of
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules, largest
 from epsilond.calibrators.projected_sgd.risk import ProjectedSgdUtility, start_of_run, utility_of
-from epsilond.calibrators.projected_sgd.search import Accounts, BatchRanges, Feasible, demand_affordable, solve_unknown
+from epsilond.calibrators.projected_sgd.risk_bounds import RISK
+from epsilond.calibrators.projected_sgd.search import demand_affordable, solve_unknown
 from epsilond.calibrators.search import LEAST, LOG_10, guarantee_of
 from epsilond.calibrators.solution import Solution
 
@@ -52,7 +55,7 @@ class ProjectedSgdParameters:
     ]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
-    mean_noise_std: Annotated[float, Served("σ/√m, noise of the mean of a batch in that step")]
+    mean_noise_std: Annotated[float, Served("σ/√m, noise of the mean of a batch in the step with noise_std")]
     participants: Annotated[int, Served("clients in a batch")]
     rounds: Annotated[int, Served("steps of the pass: whole batches, clients left over never take part")]
     step_size: Annotated[float, Served("the largest step size")]
@@ -61,12 +64,18 @@ class ProjectedSgdParameters:
     feasible_participants: Annotated[
         tuple[Feasible, ...] | None, Served("solved for participants: all batch sizes found that meet the target")
     ] = None
-    every_batch_size_tried: Annotated[bool | None, Served("whether no other batch size does")] = None
+    every_batch_size_tried: Annotated[bool | None, Served("whether no other size meets it")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
-    """With the plan that has the unknown in its place, and every batch size that was tried if that was it."""
+    """The certified run of a request.
+
+    Attributes:
+        plan: the batch size and the schedules, with the solved number in its place.
+        batches: the batch sizes that meet the target; None unless the batch size was solved for.
+        accounts: a cache of the privacy guarantees of runs that were computed for the request.
+    """
 
     plan: RunSchedules
     batches: BatchRanges | None
@@ -80,33 +89,38 @@ class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
 
 def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
     """Yield every bound of the released model, and the bound for all models if batches are drawn anew."""
-    problem, account = solution.problem, solution.accounts.of(solution.plan)
-    uppers = [bound.curve.upper_log_delta(problem.epsilon) if bound.curve else math.inf for bound in account.considered]
-    for bound, upper in zip(account.considered, uppers, strict=True):
+    problem, considered = solution.problem, solution.accounts.of(solution.plan).considered
+    log_deltas = [bound.curve.upper_log_delta(problem.epsilon) for bound in considered if bound.curve]
+    least = min(log_deltas, default=math.inf)
+    for bound in considered:
         if bound.curve is None:
             yield ConsideredBound(
                 theorem=bound.theorem, observer=problem.observer, applies=Verdict.NO, reason=bound.reason
             )
         else:
-            yield _bound(bound.theorem, problem, upper, least=upper == min(uppers))
+            log_delta = bound.curve.upper_log_delta(problem.epsilon)
+            yield _bound(bound.theorem, problem, log_delta, least=log_delta == least)
     yield _all_models_seen(solution)
 
 
-def _bound(theorem: str, problem: ProjectedSgdProblem, upper: float, *, least: bool) -> ConsideredBound:
+def _bound(theorem: str, problem: ProjectedSgdProblem, log_delta: float, *, least: bool) -> ConsideredBound:
     """Return a bound that applies, in the form of the answer.
 
     Args:
         theorem: id of the theorem.
         problem: the request.
-        upper: upper bound on log δ at the target's ε; it is rounded up in the answer.
+        log_delta: upper bound on log δ at the target's ε; it is rounded up in the answer.
         least: whether it is the least of all bounds.
     """
+    delta = None
+    if log_delta > LEAST_DOUBLE_LOG_DELTA:
+        delta = min(math.nextafter(math.exp(log_delta), 1.0), 1.0)
     return ConsideredBound(
         theorem=theorem,
         observer=problem.observer,
         applies=Verdict.YES,
-        log10_delta=min(math.nextafter(upper / LOG_10, 0.0), 0.0),
-        delta=min(math.nextafter(math.exp(upper), 1.0), 1.0) if upper > -708.0 else None,
+        log10_delta=min(math.nextafter(log_delta / LOG_10, 0.0), 0.0),
+        delta=delta,
         least=least,
     )
 
@@ -118,17 +132,17 @@ def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
     model is seen, so the bound does not apply to it.
     """
     problem, m, n = solution.problem, solution.plan.participants, solution.problem.clients
-    batch: Spec = Gaussian(noise_multiplier=math.sqrt(m) * solution.noise_std / problem.lipschitz)
+    step: Spec = Gaussian(noise_multiplier=math.sqrt(m) * solution.noise_std / problem.lipschitz)
     if m < n:
-        batch = Subsampled(sampling="without-replacement", batch_size=m, population=n, mechanism=batch)
-    spec = Repeated(times=n // m, mechanism=batch)
-    seen: Observer = "released-models"
+        step = Subsampled(sampling="without-replacement", batch_size=m, population=n, mechanism=step)
+    run = Repeated(times=n // m, mechanism=step)
+    observer: Observer = "released-models"
     try:
-        guarantee = guarantee_of(problem, spec, "coarse", observer=seen)
-    except NoCertificate as refusal:
-        return ConsideredBound(theorem=COMPOSED.id, observer=seen, applies=Verdict.NO, reason=refusal.message)
-    upper = guarantee.curve.upper_log_delta(problem.epsilon)
-    return replace(_bound(guarantee.derivation.theorem, problem, upper, least=False), observer=seen)
+        guarantee = guarantee_of(problem, run, "coarse", observer=observer)
+    except NoCertificate as error:
+        return ConsideredBound(theorem=COMPOSED.id, observer=observer, applies=Verdict.NO, reason=error.message)
+    log_delta = guarantee.curve.upper_log_delta(problem.epsilon)
+    return replace(_bound(guarantee.derivation.theorem, problem, log_delta, least=False), observer=observer)
 
 
 def cautions(
@@ -141,7 +155,22 @@ def cautions(
         utility: the risk bound, or the reason why there is none.
         printed: the readings of the printed bounds.
     """
-    problem, plan, certified = solution.problem, solution.plan, solution.certified
+    problem = solution.problem
+    yield from _minimality_cautions(solution)
+    for caution in printed_cautions(printed, (solution.noise_std,)):
+        # A given noise is not the smallest, so that a smaller printed noise is no fault.
+        if problem.solve_for == "noise_std" or caution.code != "printed-noise-below-certified":
+            yield caution
+    yield from _run_cautions(problem, solution.plan)
+    if utility.reason:
+        yield Caution(code="no-risk-for-this-run", message=utility.reason)
+    elif utility.risk:
+        yield from _assumptions(problem, solution.plan)
+
+
+def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
+    """Warn if the solved number is the smallest offered, or if a smaller one may meet the target, too."""
+    problem, certified = solution.problem, solution.certified
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
         yield Caution(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
     elif problem.solve_for == "step_size" and certified.minimal == "searched":
@@ -157,32 +186,32 @@ def cautions(
             code="participants-not-all-tried",
             message="the fixed budget ended before every batch size was decided; those listed all meet the target",
         )
-    # A noise that was given is not the smallest, so that less of it says nothing.
-    excluded = () if problem.solve_for == "noise_std" else ("printed-noise-below-certified",)
-    yield from (caution for caution in printed_cautions(printed, (solution.noise_std,)) if caution.code not in excluded)
+
+
+def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
+    """Warn of step sizes beyond 2/β, of clients in no batch, and of a relation other than that of the paper."""
     sides = check_step_sizes(run_of(problem, plan))
     if problem.smoothness is not None and problem.convex and sides.holds != Verdict.YES:
         yield Caution(
             code="step-size-beyond-two-over-smoothness",
-            message=f"η_t ≤ 2/β at every t fails, {sides.left:g} > {sides.right:g}: the image of the ball is wider "
-            f"than the ball; {ANY_LOSSES.id} takes it as it is",
+            message=f"η_t ≤ 2/β at every t fails, {sides.left:g} > {sides.right:g}: a gradient step may then move two "
+            f"models of the ball further apart than its diameter; {ANY_LOSSES.id} covers this case",
         )
-    if problem.clients % plan.participants:
-        left = problem.clients % plan.participants
-        yield Caution(code="clients-left-over", message=f"{left} clients are in no whole batch and never take part")
+    left_over = problem.clients % plan.participants
+    if left_over:
+        yield Caution(
+            code="clients-left-over", message=f"{left_over} clients are in no whole batch and never take part"
+        )
     if problem.relation != "replace-one":
         yield Caution(
             code="printed-truth-is-for-replace-one",
             message="the printed bounds and the true figures given with them are for replace-one, not for this "
             "relation",
         )
-    if utility.reason:
-        yield Caution(code="no-risk-for-this-run", message=utility.reason)
-    elif utility.risk:
-        yield from _assumptions(problem, plan)
 
 
 def _assumptions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
+    """Warn of assumed constants, and of a risk bound whose constant or extension to batches is not proved."""
     yield from assumption_cautions(problem)
     if problem.release != "random-stop":
         return
@@ -226,6 +255,7 @@ class ProjectedSgdCalibrator(
     parameters_type = ProjectedSgdParameters
     theorems = (THEOREM_2.id, COROLLARY_1.id, COROLLARY_2.id, COROLLARY_3.id, ANY_LOSSES.id, INTERPOLATION.id)
     example = EXAMPLE
+    risk_bounds = RISK
     plans = PLANS
     plan_place = 4
 
@@ -247,7 +277,7 @@ class ProjectedSgdCalibrator(
         Raises:
             ConditionViolated: no theorem covers this relation or observer.
             Infeasible: no value of the unknown meets the target.
-            BeyondBudget: more steps of changing size or noise than can be gone through for a search.
+            BeyondBudget: a search would take too long, because step sizes or noises change over too many steps.
         """
         demand_affordable(problem)
         accounts = Accounts(problem)
@@ -311,7 +341,7 @@ class ProjectedSgdCalibrator(
     def warnings(self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility]) -> Iterator[Caution]:
         """Yield every caution that applies, in a fixed order."""
         training = outcome.training
-        assert training is not None
+        assert training is not None  # `risk` always returns a bound or the reason why there is none
         return cautions(outcome.solution, training, outcome.printed)
 
 

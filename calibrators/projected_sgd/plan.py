@@ -14,7 +14,10 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def schedule(plan: PlanProblem) -> Schedule | None:
-    """Return η as given; else 1/(μt), for which Corollary 1 bounds the risk; else 1/β."""
+    """Return the step sizes: η as given; otherwise 1/(μt), for which Corollary 1 bounds the risk; otherwise 1/β.
+
+    The result is None if the plan gives neither a step size nor the strong convexity μ nor the smoothness β.
+    """
     if plan.step_size is not None:
         return Constant(value=plan.step_size)
     if plan.strong_convexity:
@@ -46,6 +49,7 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def _broken(name: str, statement: str, pointer: str, left: int | None, right: int) -> Reason:
+    """Return the reason that an equation left = right does not hold, with both sides."""
     sides = {"left": None if left is None else float(left), "right": float(right)}
     condition = ConditionAnswer(id=name, statement=statement, holds=Verdict.NO, **sides)
     return Reason(message=f"{statement}: {left} against {right}", pointer=pointer, condition=condition)

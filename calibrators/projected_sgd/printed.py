@@ -39,13 +39,14 @@ from epsilond.calibrators.answer import Claims, PrintedReading
 from epsilond.calibrators.envelope import TheoremAtInputs, condition_answers
 from epsilond.calibrators.projected_sgd.printed_noise import least_log_factor
 from epsilond.calibrators.projected_sgd.problem import (
-    AnySchedule,
+    READINGS,
     ProjectedSgdProblem,
     Reading,
     RunSchedules,
     scale_schedule,
 )
 from epsilond.calibrators.projected_sgd.risk import corollary_inputs, inverse_curvature
+from epsilond.calibrators.projected_sgd.theorem_inputs import closed_form_pass, pass_with_losses, stated_pass
 from epsilond.calibrators.search import LOG_10
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ if TYPE_CHECKING:
 
 MOST_SOLVED_STEPS = 2**14
 """Largest number of steps of changing size whose noise is solved for; else a bound is read at the answer's noise."""
-MOST_LISTED_STEPS = 100
-"""Largest number of steps for which a changing schedule is listed among an evaluation's inputs."""
 SAME_NOISE = 1e-6
 """Difference of log noise that is due to the searches' tolerance: the bound is then that of the answer."""
 LARGEST_EXCESS = 1e6
@@ -70,41 +69,43 @@ CLAIM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Printed:
-    """A printed bound on δ, in one reading.
+    """A printed bound on δ as a function of the schedules (step sizes and noises) of a run. The domain is a ball.
 
     Attributes:
-        theorem: the theorem or corollary.
-        reading: name of the reading.
-        question: returns the theorem at the inputs of a plan; None if its schedules are too long to be listed.
-        radius_conditions: conditions under which the radius of the ball's image is valid. If one fails, the bound is
-            refuted.
+        theorem: the theorem or corollary of Asoodeh et al.
+        reading: name of the interpretation.
+        run: schedules ↦ the run whose contraction bound this is, which may be simpler than the actual run.
+        bound: schedules ↦ log δ; None if it is the contraction bound of `run`.
+        question: schedules ↦ the theorem at these inputs; None if the schedules are too long to be listed.
+        radius_conditions: conditions under which the radius of the ball's image under a gradient step is valid. If one
+            fails, the bound is refuted.
         other_conditions: conditions that do not affect the status.
         status: status if all conditions on the radius hold.
+        fixed_noise: noise that the paper prescribes; None if the noise is solved for.
+        shows_kernel: whether the answer states the diameter of this image and the contraction coefficient of a step.
     """
 
     theorem: Theorem
     reading: Reading
     run: Callable[[RunSchedules], ProjectedRun]
-    """Function from a plan to the run by which the bound models it."""
     bound: Callable[[RunSchedules], float] | None = None
-    """Function from a plan to log δ, if it is not that of the run."""
     question: Callable[[RunSchedules], TheoremAtInputs | None]
     radius_conditions: tuple[ConditionResult, ...]
     other_conditions: tuple[ConditionResult, ...] = ()
     status: Status = Status.PROVED
     fixed_noise: float | None = None
-    """Noise that the paper prescribes; None if the noise is solved for."""
     shows_kernel: bool = True
-    """True if the answer states the diameter of the ball's image and the contraction coefficient."""
 
     def log_delta(self, epsilon: float, plan: RunSchedules) -> float:
-        """Return log δ that the bound claims for a plan."""
-        return self.bound(plan) if self.bound else log_contraction_bound(epsilon, self.run(plan)).upper
+        """Return the log of the δ that the bound claims for the schedules of a plan at ε."""
+        if self.bound is not None:
+            return self.bound(plan)
+        return log_contraction_bound(epsilon, self.run(plan)).upper
 
 
 @dataclass(frozen=True)
 class _Pass:
-    """The quantities that the checked conditions of these theorems depend on."""
+    """One pass over n clients in batches of m: the quantities that the conditions of the theorems are checked by."""
 
     run: ProjectedRun
     clients: int
@@ -120,21 +121,20 @@ class _Pass:
 def readings(
     problem: ProjectedSgdProblem, plan: RunSchedules, truth: Callable[[RunSchedules], TrueFigures | None]
 ) -> tuple[PrintedReading, ...]:
-    """Return every requested reading that applies.
+    """Return the bounds that Asoodeh et al. print for the request, each at the noise that it requires.
 
-    Each reading keeps the batch and the steps of the answer, and has its own noise.
+    Each keeps the batch size and the steps of the answer, and has its own noise. Next to its claim is the guarantee
+    that is certified at that noise. A bound whose conditions fail has the status `refuted`.
 
     Args:
-        problem: the request.
+        problem: the request, which may restrict the readings.
         plan: the run of the answer.
-        truth: returns the figures certified of a plan.
+        truth: function that certifies the ε and δ of a run; it returns None if these are not requested.
     """
-    wanted = problem.readings
+    requested = READINGS if problem.readings is None else problem.readings
     truth = functools.cache(truth)
-    candidates = itertools.chain(_variants(problem, plan), _corollaries(problem, plan))
-    return tuple(
-        _answer(problem, plan, printed, truth) for printed in candidates if wanted is None or printed.reading in wanted
-    )
+    bounds = itertools.chain(_bounds_by_radius(problem, plan), _corollaries(problem, plan))
+    return tuple(_answer(problem, plan, printed, truth) for printed in bounds if printed.reading in requested)
 
 
 def run_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
@@ -143,54 +143,98 @@ def run_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
 
 
 # The four radii -----------------------------------------------------------------------------------------------------
-def _variants(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Printed]:
-    convex = ConditionResult(CONVEX_LOSSES.id, CONVEX_LOSSES.statement, Verdict.of(problem.convex))
-    smooth = ConditionResult(SMOOTH_LOSSES.id, SMOOTH_LOSSES.statement, Verdict.of(problem.smoothness is not None))
-    pass_ = _Pass.of(problem, plan)
-    last = problem.release == "last"
+def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Printed]:
+    """Yield the bounds that differ in the assumed radius of the domain's image under a gradient step.
 
-    def whole_ball(at: RunSchedules) -> ProjectedRun:
-        run = run_of(problem, at)
-        return replace(run, whole_ball=True) if last else _closed_form_run(run)
-
-    def statement(at: RunSchedules) -> float:
-        run = whole_ball(at)
-        real = run.constant and run.stops == 1
-        passes = problem.clients / at.participants if real else None
-        return log_contraction_bound(problem.epsilon, run, passes=passes).upper
-
-    yield Printed(
-        theorem=THEOREM_2 if last else COROLLARY_3,
-        reading="statement",
-        run=whole_ball,
-        bound=statement,
-        question=functools.partial(_printed_pass, problem),
-        radius_conditions=(convex, smooth, SMALL_STEPS.at(pass_)),
-        other_conditions=(WHOLE_STEPS.at(pass_),),
-    )
+    The domain is a ball of radius ρ. Two bounds need the smoothness of the losses, and are left out without it.
+    """
+    yield _statement(problem, plan)
+    yield _bound_by_losses(problem, "lipschitz", (), smoothness=None, strong_convexity=0.0, convex=True)
     beta, curvature = problem.smoothness, problem.strong_convexity
-    losses: list[tuple[Reading, tuple[ConditionResult, ...], Fields]] = [
-        ("lipschitz", (), {"smoothness": None, "strong_convexity": 0.0, "convex": True}),
-        ("smooth", (smooth,), {"smoothness": beta, "strong_convexity": 0.0, "convex": False}),
-        ("strongly-convex", (convex, smooth), {"smoothness": beta, "strong_convexity": curvature, "convex": True}),
-    ]
-    for reading, conditions, losses_known in losses if beta is not None else losses[:1]:
-        yield Printed(
-            theorem=ANY_LOSSES,
-            reading=reading,
-            run=functools.partial(_run_with_losses, problem, losses_known),
-            question=functools.partial(_any_pass, problem, losses_known),
-            radius_conditions=conditions,
-        )
+    if beta is None:
+        return
+    convex, smooth = _convex_condition(problem), _smooth_condition(problem)
+    yield _bound_by_losses(problem, "smooth", (smooth,), smoothness=beta, strong_convexity=0.0, convex=False)
+    yield _bound_by_losses(
+        problem, "strongly-convex", (convex, smooth), smoothness=beta, strong_convexity=curvature, convex=True
+    )
 
 
-def _run_with_losses(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules) -> ProjectedRun:
+def _convex_condition(problem: ProjectedSgdProblem) -> ConditionResult:
+    """Return whether the losses are convex."""
+    return ConditionResult(CONVEX_LOSSES.id, CONVEX_LOSSES.statement, Verdict.of(problem.convex))
+
+
+def _smooth_condition(problem: ProjectedSgdProblem) -> ConditionResult:
+    """Return whether the losses are smooth."""
+    return ConditionResult(SMOOTH_LOSSES.id, SMOOTH_LOSSES.statement, Verdict.of(problem.smoothness is not None))
+
+
+def _statement(problem: ProjectedSgdProblem, plan: RunSchedules) -> Printed:
+    """Return Theorem 2 of Asoodeh et al. for the last model, or Corollary 3, with 2ρ, the diameter of the domain."""
+    one_pass = _Pass.of(problem, plan)
+    return Printed(
+        theorem=THEOREM_2 if problem.release == "last" else COROLLARY_3,
+        reading="statement",
+        run=functools.partial(_whole_ball_run, problem),
+        bound=functools.partial(_stated_log_delta, problem),
+        question=functools.partial(stated_pass, problem),
+        radius_conditions=(_convex_condition(problem), _smooth_condition(problem), SMALL_STEPS.at(one_pass)),
+        other_conditions=(WHOLE_STEPS.at(one_pass),),
+    )
+
+
+def _whole_ball_run(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
+    """Return the run by which the stated bound models a plan: the image of the ball has the diameter 2ρ of the ball.
+
+    For a random model it is the run of the closed form (12).
+    """
+    run = run_of(problem, plan)
+    return replace(run, whole_ball=True) if problem.release == "last" else _closed_form_run(run)
+
+
+def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float:
+    """Return log δ of the stated bound.
+
+    For equal steps and the last model the paper uses the real number n/m of steps in place of ⌊n/m⌋.
+    """
+    run = _whole_ball_run(problem, plan)
+    passes = None
+    if run.constant and run.stops == 1:
+        passes = problem.clients / plan.participants
+    return log_contraction_bound(problem.epsilon, run, passes=passes).upper
+
+
+def _bound_by_losses(
+    problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...], **losses: object
+) -> Printed:
+    """Return the bound with the radius of the domain's image that follows from assumptions on the losses.
+
+    Args:
+        problem: the request.
+        reading: name of these assumptions in the answer.
+        conditions: conditions on the losses under which the radius is valid.
+        losses: smoothness, strong_convexity and convex, as they are assumed.
+    """
+    return Printed(
+        theorem=ANY_LOSSES,
+        reading=reading,
+        run=functools.partial(_run_with_losses, problem, losses),
+        question=functools.partial(pass_with_losses, problem, losses),
+        radius_conditions=conditions,
+    )
+
+
+def _run_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSchedules) -> ProjectedRun:
     """Return the run of a plan with other assumptions on the losses."""
-    return replace(run_of(problem, at), **losses)
+    return replace(run_of(problem, plan), **losses)
 
 
 def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
-    """Return the run of (12), which has the least step size and the least noise in every step."""
+    """Return the run of the closed form (12) of Asoodeh et al., for the model after a random number of steps.
+
+    Every step has the least step size and noise of the pass. It is assumed to map the domain, a ball, into itself.
+    """
     return replace(
         run,
         whole_ball=True,
@@ -199,85 +243,53 @@ def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
     )
 
 
-# Inputs of the theorems ---------------------------------------------------------------------------------------------
-def _schedule_values(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
-    """Return the constant value, or a value per step, cut off after `MOST_LISTED_STEPS` + 1 values."""
-    if schedule.constant is not None:
-        return (schedule.constant,)
-    return tuple(map(float, schedule.at(1, min(steps, MOST_LISTED_STEPS + 1))))
-
-
-def _printed_question(
-    theorem: Theorem, problem: ProjectedSgdProblem, at: RunSchedules, **further_inputs: object
-) -> TheoremAtInputs | None:
-    """Return the theorem at the plan with its schedules listed; None if they are too long."""
-    steps = problem.spec(at).steps
-    lists: Fields = {
-        "step_sizes": _schedule_values(at.step_schedule, steps),
-        "noise_stds": _schedule_values(at.noise_schedule, steps),
-    }
-    if max(map(len, lists.values())) > MOST_LISTED_STEPS:
-        return None
-    return TheoremAtInputs.of(theorem, problem, "printed", participants=at.participants, **lists, **further_inputs)
-
-
-def _printed_pass(problem: ProjectedSgdProblem, at: RunSchedules) -> TheoremAtInputs | None:
-    """Return Theorem 2 for the last model or Corollary 3 for a random model; None without the smoothness β."""
-    if problem.smoothness is None:
-        return None
-    if problem.release == "last":
-        return _printed_question(THEOREM_2, problem, at)
-    suffix = problem.suffix_fraction if problem.release == "suffix" else None
-    return _printed_question(COROLLARY_3, problem, at, suffix_fraction=suffix)
-
-
-def _any_pass(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules) -> TheoremAtInputs | None:
-    """Return the theorem for any losses, with the diameters that these losses give every image of the ball."""
-    stop = None if problem.release == "last" else problem.spec(at).first_stop
-    return _printed_question(ANY_LOSSES, problem, at, first_stop=stop, **losses)
-
-
-def _closed_pass(problem: ProjectedSgdProblem, at: RunSchedules) -> TheoremAtInputs:
-    """Return Corollary 3 at the least step size and noise of the pass, which its closed form (12) uses for all."""
-    steps = problem.spec(at).steps
-    least: Fields = {
-        "step_sizes": (at.step_schedule.least(steps),),
-        "noise_stds": (at.noise_schedule.least(steps),),
-    }
-    return TheoremAtInputs.of(COROLLARY_3, problem, participants=at.participants, suffix_fraction=None, **least)
-
-
 # The corollaries ----------------------------------------------------------------------------------------------------
 def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Printed]:
-    if problem.smoothness is None or not problem.convex or not inverse_curvature(problem, plan):
+    """Yield the bounds for smooth convex losses, the step sizes η_t = 1/(λt) and equal noise in all steps.
+
+    They are Corollary 3 with the noise of the paper's experiments for a random model, and Corollary 1 for the last.
+    """
+    has_equal_noise = plan.noise_schedule.constant is not None
+    has_such_losses = problem.smoothness is not None and problem.convex
+    if not (has_such_losses and has_equal_noise and inverse_curvature(problem, plan)):
         return
-    if plan.noise_schedule.constant is None:
-        return
-    shared: Fields = {
-        "radius_conditions": (SMALL_STEPS.at(_Pass.of(problem, plan)),),
-        "shows_kernel": False,
-    }
+    conditions = (SMALL_STEPS.at(_Pass.of(problem, plan)),)
     if problem.release == "random-stop":
         yield Printed(
             theorem=COROLLARY_3,
             reading="experimental",
-            run=lambda at: _closed_form_run(run_of(problem, at)),
-            question=functools.partial(_closed_pass, problem),
+            run=lambda schedules: _closed_form_run(run_of(problem, schedules)),
+            question=functools.partial(closed_form_pass, problem),
+            radius_conditions=conditions,
             fixed_noise=problem.clients**0.25,
-            **shared,
+            shows_kernel=False,
         )
-    if problem.release != "last":
-        return
-    inputs = functools.partial(corollary_inputs, problem)
-    shared |= {
-        "theorem": COROLLARY_1,
-        "run": lambda at: run_of_bound_11(inputs(at)),
-        "question": lambda at: TheoremAtInputs(COROLLARY_1, inputs(at)),
-    }
-    yield Printed(
-        reading="statement", bound=lambda at: misprinted_log_delta(inputs(at)), status=Status.REFUTED, **shared
+    if problem.release == "last":
+        misprinted = _corollary_1(problem, "statement", conditions)
+        yield replace(
+            misprinted,
+            bound=lambda schedules: misprinted_log_delta(corollary_inputs(problem, schedules)),
+            status=Status.REFUTED,
+        )
+        yield _corollary_1(problem, "proof", conditions)
+
+
+def _corollary_1(problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...]) -> Printed:
+    """Return Corollary 1 with the bound (11) of its proof, which gives every step the size of the last one.
+
+    Args:
+        problem: the request.
+        reading: name of the reading.
+        conditions: conditions on the step sizes.
+    """
+    return Printed(
+        theorem=COROLLARY_1,
+        reading=reading,
+        run=lambda schedules: run_of_bound_11(corollary_inputs(problem, schedules)),
+        question=lambda schedules: TheoremAtInputs(COROLLARY_1, corollary_inputs(problem, schedules)),
+        radius_conditions=conditions,
+        shows_kernel=False,
     )
-    yield Printed(reading="proof", **shared)
 
 
 # One reading --------------------------------------------------------------------------------------------------------
@@ -293,23 +305,27 @@ def _answer(
         problem: the request.
         plan: the run of the answer.
         printed: the printed bound.
-        truth: returns the certified figures of a plan, or None if they are not requested.
+        truth: function that certifies the ε and δ of a run; it returns None if these are not requested.
     """
     printed_plan = _plan_at_printed_noise(problem, plan, printed)
     noise = printed_plan.least_noise(problem.clients)
-    is_valid = all(condition.holds == Verdict.YES for condition in printed.radius_conditions)
+    parameters = {
+        "noise_std": noise,
+        "noise_multiplier": noise / problem.lipschitz,
+        "steps": float(problem.spec(printed_plan).steps),
+    }
+    if printed.shows_kernel:
+        parameters |= _kernel(printed.run(printed_plan), problem.epsilon)
     excess_risk = None
     if printed.theorem is COROLLARY_1:
         excess_risk = math.fsum(risk_terms(corollary_inputs(problem, printed_plan), "printed").values())
-    kernel = _kernel(printed.run(printed_plan), problem.epsilon) if printed.shows_kernel else {}
+    is_valid = all(condition.holds == Verdict.YES for condition in printed.radius_conditions)
     question = printed.question(printed_plan)
-    steps = float(problem.spec(printed_plan).steps)
-    parameters = {"noise_std": noise, "noise_multiplier": noise / problem.lipschitz, "steps": steps}
     return PrintedReading(
         theorem=printed.theorem.id,
         reading=printed.reading,
         status=printed.status if is_valid else Status.REFUTED,
-        parameters=parameters | kernel,
+        parameters=parameters,
         claims=_claims(problem.target, printed.log_delta(problem.epsilon, printed_plan), excess_risk),
         true=truth(printed_plan),
         conditions=condition_answers(printed.radius_conditions + printed.other_conditions),
@@ -318,7 +334,10 @@ def _answer(
 
 
 def _kernel(run: ProjectedRun, epsilon: float) -> dict[str, float]:
-    """Return the diameter of the image of the ball and the contraction coefficient, each the largest of all steps."""
+    """Return the largest diameter of the image of the ball, and the largest contraction coefficient, of all steps.
+
+    The contraction coefficient of a step is its factor on the hockey-stick divergence E_{e^ε}.
+    """
     steps = 1 if run.constant else run.steps
     widest = float(run.image_diameter(run.step_schedule.at(1, steps)).max())
     _, shifts = run.shifts(1, steps)
@@ -326,7 +345,15 @@ def _kernel(run: ProjectedRun, epsilon: float) -> dict[str, float]:
 
 
 def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Claims:
-    """Return the target as claim if it is met within the accuracy of the search, and the claimed δ otherwise."""
+    """Return the claim of a printed bound at its noise.
+
+    It is the target itself if the claimed δ is that of the target within the accuracy of the search for the noise.
+
+    Args:
+        target: the target (ε, δ); the claim is at its ε.
+        log_delta: log of the δ that the bound claims.
+        excess_risk: claimed bound on the excess risk, if any.
+    """
     log_delta = max(log_delta, LEAST_LOG_DELTA)
     delta: float | None
     if abs(log_delta - target.log_delta) <= CLAIM_TOLERANCE * (1.0 + abs(log_delta)):

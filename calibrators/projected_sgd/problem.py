@@ -66,6 +66,11 @@ class RunSchedules:
     step_schedule: AnySchedule
     noise_schedule: AnySchedule
 
+    @property
+    def is_constant(self) -> bool:
+        """True if all steps have the same size and the same noise."""
+        return self.step_schedule.constant is not None and self.noise_schedule.constant is not None
+
     def least_noise(self, clients: int) -> float:
         """Return the least noise of all steps of a pass over `clients` clients."""
         return self.noise_schedule.least(clients // self.participants)

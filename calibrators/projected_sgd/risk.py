@@ -19,9 +19,10 @@ from epsilond.calibrators.risk.baseline import Start, start_of
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition
-    from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules
+    from epsilond.calibrators.projected_sgd.problem import AnySchedule, ProjectedSgdProblem, RunSchedules
 
 SAME = 1e-12
+"""Relative difference between two step sizes that counts as rounding."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,9 @@ def start_of_run(problem: ProjectedSgdProblem) -> Start:
 def inverse_curvature(problem: ProjectedSgdProblem, plan: RunSchedules) -> bool:
     """Return whether η_t = 1/(λt) up to rounding, the steps of Corollaries 1 to 3."""
     steps, curvature = plan.step_schedule, problem.strong_convexity
-    return isinstance(steps, InverseTime) and curvature > 0 and abs(steps.scale * curvature - 1.0) <= SAME
+    if not isinstance(steps, InverseTime) or curvature == 0.0:
+        return False
+    return abs(steps.scale * curvature - 1.0) <= SAME
 
 
 def corollary_inputs(problem: ProjectedSgdProblem, plan: RunSchedules) -> InverseTimeSteps:
@@ -62,7 +65,10 @@ def corollary_inputs(problem: ProjectedSgdProblem, plan: RunSchedules) -> Invers
 
 
 def utility_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
-    """Return the risk bound for this release, or the reason why there is none."""
+    """Return the bound on the excess risk of the released model, or the reason why there is none.
+
+    For the last model it is Corollary 1 of Asoodeh et al., for a model at a random step Corollary 2.
+    """
     if problem.smoothness is None or not problem.convex or problem.strong_convexity == 0.0:
         return ProjectedSgdUtility(
             None, reason="without strong convexity and smoothness only an order is known, O(1/√T)"
@@ -75,7 +81,11 @@ def utility_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgd
 
 
 def _last_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
-    """Return the bound of Corollary 1: 2β(mD² + G² + dσ²)/(λ² m T)."""
+    """Return the bound of Corollary 1 on the excess risk of the last model: 2β(mD² + G² + dσ²)/(λ² m T).
+
+    β is the smoothness, λ the strong convexity, m the batch size, T the number of steps, d the dimension, and σ the
+    noise of one record. D bounds the mean gradient and G the standard deviation of gradients.
+    """
     if plan.noise_schedule.constant is None or not inverse_curvature(problem, plan):
         return ProjectedSgdUtility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
     terms = risk_terms(corollary_inputs(problem, plan), "corrected")
@@ -85,35 +95,39 @@ def _last_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> Pro
 
 
 def _mean_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
-    """Return the bound of Corollary 2 on the mean over steps, which is the risk of a uniform stop.
+    """Return the bound of Corollary 2 of Asoodeh et al. on the excess risk of the model after a random step.
 
-    Its constant is given by the caller, or hidden.
+    The step is uniformly distributed, so that this is the mean excess risk over all steps. The theorem of Shamir that
+    the corollary uses has a constant, which the request gives or which is hidden.
     """
     steps = problem.clients // plan.participants
     if steps == 1:
-        return ProjectedSgdUtility(None, reason="Corollary 2 speaks of log(n/m) > 0 steps")
+        return ProjectedSgdUtility(None, reason="Corollary 2 has the factor log(n/m), 0 for a single step")
     if not isinstance(plan.step_schedule, InverseTime):
         return ProjectedSgdUtility(None, reason="Corollary 2 bounds the risk for steps that fall as 1/t")
-    constant_is_known = problem.shamir_constant is not None
-    sizes, noises = (
-        (schedule.constant,) if schedule.constant is not None else tuple(map(float, schedule.at(1, steps)))
-        for schedule in (plan.step_schedule, plan.noise_schedule)
-    )
     outputs = TheoremAtInputs.of(
         COROLLARY_2,
         problem,
         "corrected",
         clients=steps * plan.participants,
         participants=plan.participants,
-        step_sizes=sizes,
-        noise_stds=noises,
+        step_sizes=_values_of(plan.step_schedule, steps),
+        noise_stds=_values_of(plan.noise_schedule, steps),
         shamir_constant=problem.shamir_constant or 1.0,
     ).outputs
+    # The theorem that the corollary uses does not cover batches, whatever its constant.
+    is_explicit = problem.shamir_constant is not None and plan.participants == 1
     bound = RiskBound(
         value=float(outputs["excess_risk"]),
-        # Batches are not covered by the theorem behind it, whatever its constant.
-        constant="explicit" if constant_is_known and plan.participants == 1 else "hidden",
+        constant="explicit" if is_explicit else "hidden",
         theorem=COROLLARY_2.id,
         terms={"optimisation": float(outputs["optimisation_term"]), "noise": float(outputs["noise_term"])},
     )
     return ProjectedSgdUtility(Risk(upper=bound), COROLLARY_2.conditions)
+
+
+def _values_of(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
+    """Return the constant value of a schedule, or its value in each step."""
+    if schedule.constant is not None:
+        return (schedule.constant,)
+    return tuple(map(float, schedule.at(1, steps)))

@@ -14,7 +14,7 @@ from typing_extensions import TypeVar
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import ConditionViolated
-from epsilond.accountants.kinds.truncated_discrete_laplace import BY_L2, EXACT, worst_shift
+from epsilond.accountants.kinds.integers.truncated_discrete_laplace import BY_L2, EXACT, worst_shift
 from epsilond.accountants.numerics.truncated_laplace import variance
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.conversions.escape import ESCAPE
@@ -35,6 +35,7 @@ from epsilond.calibrators.qtdl.printed import (
     printed_readings,
 )
 from epsilond.calibrators.qtdl.problem import GridProblem, Method, QtdlProblem
+from epsilond.calibrators.qtdl.risk_bounds import RISK
 from epsilond.calibrators.qtdl.search import least_noise
 from epsilond.calibrators.search import Certified
 from epsilond.calibrators.solution import Solution
@@ -74,7 +75,7 @@ class QtdlParameters:
     linf_sensitivity: Annotated[float, Served("Δ∞ in grid steps")]
     l2_sensitivity: Annotated[float | None, Served("Δ₂ in grid steps")] = None
     log10_failure_delta: Annotated[
-        float | None, Served("log10 of the share of δ, in each round, that the rounding may move further")
+        float | None, Served("log10 of the probability, in a round and counted in δ, that rounding exceeds these")
     ] = None
 
 
@@ -126,9 +127,11 @@ class GridCalibrator(
         return GridSolution(problem=problem, target=problem.target, certified=certified, certified_noise=noise)
 
     def sensitivity(self, solution: GridSolution[Problem]) -> float:
-        """Return the most that one neighbour moves a message, in grid steps."""
+        """Return the ℓ2 sensitivity of a message: the largest distance of two neighbours, in grid steps."""
         noise = solution.certified_noise.noise
-        return math.sqrt(worst_shift(noise).square) if noise.l2_sensitivity is None else noise.l2_sensitivity
+        if noise.l2_sensitivity is not None:
+            return noise.l2_sensitivity
+        return math.sqrt(worst_shift(noise).square)
 
     def specs(self, solution: GridSolution[Problem]) -> tuple[Spec, ...]:
         """Return the mechanism that releases the noisy integers of all rounds, for a ledger.
@@ -168,17 +171,19 @@ class GridCalibrator(
             sampling=self.sampling(solution),
             sensitivity=self.sensitivity(solution),
         )
-        log10 = Ends(answer.log10_delta.lower, min(answer.log10_delta.upper, target.log10_delta))
-        delta = (
-            answer.delta if target.delta is None else Ends(answer.delta.lower, min(answer.delta.upper, target.delta))
-        )
-        return replace(answer, log10_delta=log10, delta=delta)
+        log10_delta = Ends(answer.log10_delta.lower, min(answer.log10_delta.upper, target.log10_delta))
+        delta = answer.delta
+        if target.delta is not None:
+            delta = Ends(delta.lower, min(delta.upper, target.delta))
+        return replace(answer, log10_delta=log10_delta, delta=delta)
 
 
 def noise_parameters(solution: GridSolution) -> QtdlParameters:
-    """Return the certified noise as parameters."""
-    noise, movement = solution.certified_noise.noise, solution.certified_noise.release.movement
-    levels, failure = solution.problem.quantization_levels, movement.log_failure
+    """Return the certified noise in the form of the answer."""
+    noise = solution.certified_noise.noise
+    movement = solution.certified_noise.release.movement
+    levels = solution.problem.quantization_levels
+    log_failure = movement.log_failure
     return QtdlParameters(
         noise_levels=noise.noise_levels,
         decay_rate=noise.decay_rate,
@@ -190,7 +195,7 @@ def noise_parameters(solution: GridSolution) -> QtdlParameters:
         l1_sensitivity=movement.l1,
         linf_sensitivity=movement.linf,
         l2_sensitivity=movement.l2,
-        log10_failure_delta=None if math.isinf(failure) else failure / math.log(10.0),
+        log10_failure_delta=None if math.isinf(log_failure) else log_failure / math.log(10.0),
     )
 
 
@@ -221,11 +226,15 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         theorem.id for theorem in (THEOREM_1, EXACT, BY_L2, ESCAPE, COUPLED, HOEFFDING, LEMMA_1, EQUATION_7)
     )
     example = EXAMPLE
+    risk_bounds = RISK
     plans = PLANS
     plan_place = 8
 
     def cost(self, problem: QtdlProblem) -> CostClass:
-        """Return closed-form for escapes in one round; other noise is searched."""
+        """Return `closed-form` for one round by the method `escape`, and `search` otherwise.
+
+        By that method δ is the probability of a message that only one of two neighbours can send.
+        """
         return "closed-form" if problem.method == "escape" and problem.rounds == 1 else "search"
 
     def printed_readings(
@@ -245,7 +254,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         return "full"
 
     def communication(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Communication:
-        """Return the bits of the certified noise, and of the same messages with other noise."""
+        """Return the bits of a message with the certified noise, and with the noises that it is compared with."""
         solution = outcome.solution
         problem = solution.problem
         return communication(
@@ -265,7 +274,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         if solution.problem.rounds > 1:
             yield Caution(
                 code="printed-speaks-of-one-round",
-                message="das.1 is shown at ε for one message; the answer is for all of them",
+                message="das.1 is stated for one message, and is shown at the target ε; the answer is for all messages",
             )
 
 

@@ -12,14 +12,17 @@ if TYPE_CHECKING:
 
 
 def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> float:
-    """Return the real number m of levels with about a given escape probability (F7 of the catalogue).
+    """Return the number m of noise levels, as a real number, at which escapes have about a given probability.
+
+    The noise is an integer y with |y| ≤ m and probability proportional to e^(−α|y|). An escape is a message that only
+    one of two neighbours can send. The formula is F7 of the catalogue (docs/catalogue/das.md).
 
     Args:
-        release: the rounds of noisy integers.
+        release: the messages of all rounds.
         rate: decay rate α.
         log_escape: natural logarithm of the probability of an escape in any round.
     """
-    size = release.parts[0][0]
+    size = release.parts[0][0]  # largest difference of two neighbours in a coordinate
     log_each = log_escape - math.log(release.problem.rate * release.total / size)
     log_grown = _log_expm1(rate * size)
     log_top = np.logaddexp(log_grown, math.log(2.0) + log_each)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Setting
-from epsilond.accountants.kinds.truncated_discrete_laplace import worst_shift
+from epsilond.accountants.kinds.integers.truncated_discrete_laplace import worst_shift
 from epsilond.accountants.numerics.truncated_laplace import variance
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.conversions.escape import escape_guarantee, with_failure
@@ -30,13 +30,18 @@ LEAST_MOVE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerRelease:
-    """All rounds of noisy integers that a problem is about, where neighbours are at most `movement` apart."""
+    """The messages of all rounds of a run: integers with truncated discrete Laplace noise.
+
+    Attributes:
+        problem: the request, with the number of rounds and of coordinates.
+        movement: bounds on the distances of the integers of two neighbours in a round, in grid steps.
+    """
 
     problem: GridProblem
     movement: Movement
 
     def noise(self, rate: float, levels: int) -> TruncatedDiscreteLaplace:
-        """Return the message of a client at a rate and a number of levels."""
+        """Return the mechanism of one message, at a decay rate α and a number of levels m."""
         return TruncatedDiscreteLaplace(
             noise_levels=max(levels, 1),
             decay_rate=rate,
@@ -63,16 +68,21 @@ class IntegerRelease:
         return guarantee_of(self.problem, self.spec(noise), effort)
 
     def add_witness(self, guarantee: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """Add the lower bounds on δ of two neighbours on the grid, which rounding leaves unchanged, to a guarantee.
+        """Add lower bounds on δ to a guarantee, from two neighbours whose updates are multiples of the grid step.
 
-        The guarantee is returned unchanged if the problem has no such neighbours.
+        Rounding leaves such updates unchanged, so that their distance is attained. The guarantee is returned unchanged
+        if the problem has no such neighbours.
+
+        Args:
+            guarantee: the guarantee of all rounds.
+            noise: the noise of one message.
         """
-        realised = self.problem.realised
-        if realised is None:
+        attained = self.problem.realised
+        if attained is None:
             return guarantee
-        values = replace(noise, l1_sensitivity=realised.l1, linf_sensitivity=realised.linf, l2_sensitivity=None)
-        seen = self.run_guarantee(values, "default").curve.witnesses
-        return replace(guarantee, curve=Curve(guarantee.curve.upper, (*guarantee.curve.witnesses, *seen)))
+        attained_noise = replace(noise, l1_sensitivity=attained.l1, linf_sensitivity=attained.linf, l2_sensitivity=None)
+        lower_bounds = self.run_guarantee(attained_noise, "default").curve.witnesses
+        return replace(guarantee, curve=Curve(guarantee.curve.upper, (*guarantee.curve.witnesses, *lower_bounds)))
 
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
         """Return the guarantee of all rounds in closed form, for ε that no privacy loss exceeds except by an escape.
@@ -80,17 +90,21 @@ class IntegerRelease:
         An escape is a message that only one of two neighbours can send.
         """
         problem = self.problem
-        setting = Setting(relation=problem.relation, unit=problem.unit, observer=problem.observer)
+        setting = Setting.of(relation=problem.relation, unit=problem.unit, observer=problem.observer)
         return with_failure(escape_guarantee(noise, setting, problem.rounds), self.log_failure)
 
     def without_l2(self) -> IntegerRelease:
-        """Return the release with the ℓ2 bound replaced by its consequences for the other norms."""
+        """Return the release with the ℓ2 bound replaced by its consequences for the other norms.
+
+        For integers, ‖x‖₂ ≤ Δ₂ implies ‖x‖₁ ≤ ⌊√(d ⌊Δ₂²⌋)⌋ in d dimensions, and ‖x‖∞ ≤ ⌊√⌊Δ₂²⌋⌋.
+        """
         movement = self.movement
         if movement.l2 is None:
             return self
-        square = math.floor(Fraction(movement.l2) ** 2)
-        l1 = min(movement.l1, max(math.isqrt(self.problem.dimension * square), LEAST_MOVE))
-        linf = min(movement.linf, max(math.isqrt(square), LEAST_MOVE))
+        squared_l2 = math.floor(Fraction(movement.l2) ** 2)
+        implied_l1 = max(math.isqrt(self.problem.dimension * squared_l2), LEAST_MOVE)
+        implied_linf = max(math.isqrt(squared_l2), LEAST_MOVE)
+        l1, linf = min(movement.l1, implied_l1), min(movement.linf, implied_linf)
         return replace(self, movement=Movement(l1, linf, None, movement.log_failure))
 
     @cached_property
@@ -100,18 +114,27 @@ class IntegerRelease:
 
     @cached_property
     def parts(self) -> list[tuple[int, int]]:
-        """Sizes of the worst shift, with counts over the rounds."""
-        return [(size, count * self.problem.rounds) for size, count in worst_shift(self.noise(1.0, 1)).parts]
+        """The worst difference of two neighbours over all rounds: pairs of a shift and its number of coordinates."""
+        worst = worst_shift(self.noise(1.0, 1))  # it does not depend on the rate or the number of levels
+        return [(size, count * self.problem.rounds) for size, count in worst.parts]
 
     @cached_property
     def total(self) -> int:
-        """The ℓ1 norm of the worst shift over the rounds."""
+        """The ℓ1 norm of the worst difference of two neighbours over all rounds, in grid steps."""
         return sum(size * count for size, count in self.parts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedNoise:
-    """Noise certified by `method`. If `minimal` is proved, one level less misses the target by the same bound."""
+    """Noise whose certified guarantee meets the target.
+
+    Attributes:
+        method: name of the proof.
+        release: the messages of all rounds.
+        noise: the noise of one message.
+        guarantee: the guarantee of all rounds.
+        minimal: `proved` if it is proved that one level less misses the target by the same bound, else `searched`.
+    """
 
     method: Method
     release: IntegerRelease

@@ -47,9 +47,10 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
         THEOREM_1, problem, epsilon=epsilon, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf
     )
     try:
-        rate, levels = (theorem_1.outputs[name] for name in ("decay_rate", "noise_levels"))
+        outputs = theorem_1.outputs
     except InvalidInput:
         return theorem_1, {}
+    rate, levels = outputs["decay_rate"], outputs["noise_levels"]
     return theorem_1, {
         "noise_levels": levels,
         "decay_rate": rate,
@@ -69,19 +70,22 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     theorem_1, noise = noise_of_theorem_1(problem, problem.epsilon)
     claim = Target(problem.epsilon, -problem.dimension * math.log(2.0))
     if not noise:
-        conditions = (condition.at(theorem_1.inputs) for condition in THEOREM_1.conditions if condition.checked)
-        return (
-            PrintedReading(
-                theorem=THEOREM_1.id,
-                reading="statement",
-                status=THEOREM_1.status,
-                parameters={},
-                claims=claims(claim),
-                conditions=condition_answers(conditions),
-            ),
-        )
+        return (_reading_without_noise(theorem_1, claim),)
     extra = {"extra_bits_per_coordinate": extra_bits(problem.quantization_levels, int(noise["noise_levels"]))}
     return (make_reading(theorem_1, claims=claims(claim), parameters=noise | extra, true=figures_at(theorem_1, claim)),)
+
+
+def _reading_without_noise(theorem_1: TheoremAtInputs, claim: Target) -> PrintedReading:
+    """Return the claim and the conditions of Theorem 1 at inputs for which it defines no noise."""
+    conditions = (condition.at(theorem_1.inputs) for condition in THEOREM_1.conditions if condition.checked)
+    return PrintedReading(
+        theorem=THEOREM_1.id,
+        reading="statement",
+        status=THEOREM_1.status,
+        parameters={},
+        claims=claims(claim),
+        conditions=condition_answers(conditions),
+    )
 
 
 def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> TrueFigures:
@@ -96,28 +100,40 @@ def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> 
         claim: the claimed (ε, δ).
         rounds: number of rounds.
     """
-    inputs, noise = question.inputs, question.outputs["noise_levels"]
-    truth = true_delta(inputs, noise, rounds)
+    inputs, levels = question.inputs, question.outputs["noise_levels"]
+    truth = true_delta(inputs, levels, rounds)
     if truth.log_delta > claim.log_delta:
-        # The value was rounded to the nearest double, so its neighbours enclose the exact one.
-        low, high = (math.nextafter(truth.log_delta, side) for side in (-math.inf, 0.0))
-        log_delta = Interval(low, high if rounds == 1 else 0.0)
-        unbounded = Ends(math.inf, math.inf)
-        figures = TrueFigures(epsilon=unbounded, delta=Ends.delta(log_delta), log10_delta=Ends.log10(log_delta))
+        figures = _escape_figures(truth.log_delta, rounds)
     else:
-        spec = TruncatedDiscreteLaplace(
-            noise_levels=noise,
+        message = TruncatedDiscreteLaplace(
+            noise_levels=levels,
             decay_rate=inputs.decay_rate,
             dimension=inputs.dimension,
             l1_sensitivity=inputs.l1_sensitivity,
             linf_sensitivity=inputs.linf_sensitivity,
         )
-        run = Repeated(times=rounds, mechanism=spec)
+        run = Repeated(times=rounds, mechanism=message)
         figures = true_figures(account(run, relation="replace-one").guarantee, claim)
     is_near_one = truth.log_one_minus_delta < math.log(0.5)
     if not is_near_one:
         return figures
     return replace(figures, log10_one_minus_delta=truth.log_one_minus_delta / math.log(10.0))
+
+
+def _escape_figures(log_escape: float, rounds: int) -> TrueFigures:
+    """Return the true figures if the probability of an escape exceeds the claimed δ: the true ε is infinite.
+
+    An escape is a message that is impossible on the neighbouring data set. For one round its probability is δ at the
+    claimed ε. For several rounds it is only a lower bound on δ, and the upper bound is then 1.
+
+    Args:
+        log_escape: natural log of the probability of an escape in any round, rounded to the nearest double.
+        rounds: number of rounds.
+    """
+    lower, upper = math.nextafter(log_escape, -math.inf), math.nextafter(log_escape, 0.0)
+    log_delta = Interval(lower, upper if rounds == 1 else 0.0)
+    unbounded = Ends(math.inf, math.inf)
+    return TrueFigures(epsilon=unbounded, delta=Ends.delta(log_delta), log10_delta=Ends.log10(log_delta))
 
 
 def binomial_trials(problem: GridProblem) -> int | None:
@@ -155,10 +171,10 @@ def communication(
     grid = problem.quantization_levels
     bits = bits_per_coordinate(grid, noise_levels)
     numbers = problem.dimension * problem.rounds * problem.reporting
-    printed_levels = next(
-        (reading.parameters["noise_levels"] for reading in printed if "noise_levels" in reading.parameters), None
-    )
-    printed_bits = None if printed_levels is None else bits_per_coordinate(grid, int(printed_levels))
+    printed_bits = None
+    for reading in printed:
+        if "noise_levels" in reading.parameters:
+            printed_bits = bits_per_coordinate(grid, int(reading.parameters["noise_levels"]))
     binomial = None if trials is None else binomial_bits(grid, trials)
     return Communication(
         bits_per_coordinate=float(bits),
@@ -181,7 +197,8 @@ def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> 
         if reading.theorem == THEOREM_1.id:
             yield Caution(
                 code="printed-theorem-refuted",
-                message="das.1 is false: at its noise δ is next to 1, as as_printed shows. Do not run with it",
+                message="the printed theorem das.1 is false. At its noise δ is next to 1, as the field as_printed "
+                "shows. Do not run with this noise",
             )
         if "noise_std" in reading.parameters:
             yield from noise_below(reading, noise_std=noise_std)
@@ -191,9 +208,13 @@ def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> 
 def binomial_cautions(problem: GridProblem) -> Iterator[Caution]:
     """Give the reason why the Binomial mechanism is not compared."""
     if problem.rounds > 1:
-        yield Caution(code="binomial-one-round", message=f"{BINOMIAL.id} speaks of one round: it is not compared")
+        yield Caution(
+            code="binomial-one-round",
+            message=f"the theorem {BINOMIAL.id} is about one round, so the Binomial mechanism is not compared",
+        )
     elif problem.epsilon > 1.0:
         yield Caution(
             code="binomial-beyond-its-proof",
-            message=f"{BINOMIAL.id} is proved for ε ≤ 1 only: nothing is claimed of the Binomial mechanism here",
+            message=f"the theorem {BINOMIAL.id} is proved for ε ≤ 1 only, so nothing is claimed of the Binomial "
+            "mechanism here",
         )

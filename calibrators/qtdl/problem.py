@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -96,13 +96,16 @@ class SensitivityRule:
             return relative_bounds(dimension, levels, self.relative_movement)
         return coupled_bounds(dimension, levels, **self._distances(dimension))
 
-    def rounded_together(self, dimension: int, levels: int, log_failures: tuple[float, ...]) -> Iterator[Movement]:
-        """Yield distances under coupled rounding: with certainty, and with each failure probability.
+    def rounded_together(self, dimension: int, levels: int, log_failures: Sequence[float]) -> Iterator[Movement]:
+        """Yield bounds on the distances of neighbours if both are rounded by the same random numbers, in grid steps.
+
+        The first bound holds with certainty. Unless the kind is `coupled`, further ones follow, which fail with the
+        given probabilities (Hoeffding's inequality). The kind `trivial` has none: its neighbours are any two points.
 
         Args:
-            dimension: number of coordinates.
-            levels: quantization levels.
-            log_failures: logs of the failure probabilities.
+            dimension: number of coordinates d.
+            levels: grid steps s in a unit.
+            log_failures: natural logs of the failure probabilities in a round.
         """
         if self.kind == "trivial":
             return
@@ -113,21 +116,34 @@ class SensitivityRule:
                 yield hoeffding_bounds(dimension, levels, **distances, log_failure=log_failure)
 
     def on_grid(self, dimension: int, levels: int) -> Movement | None:
-        """Return the distance of two unit updates on the grid, which rounding does not change; None if unknown.
+        """Return the distance of two unit updates that lie on the grid, so that rounding does not change them.
 
-        For `unit-vector` these are the two ends of an axis. Otherwise the update has s − 1 in one coordinate and 1 in
-        2s − 1 others, for s levels. Some of the ones change places with zeros: each moves two coordinates by one step.
+        For `unit-vector` the updates are the two ends of an axis, 2s steps apart. Otherwise one update has s − 1 steps
+        in one coordinate, 1 step in 2s − 1 others, and 0 in the rest. The squares add up to s², so its norm is 1. The
+        other update exchanges some of these ones with zeros. Each exchange changes two coordinates by one step.
+
+        Args:
+            dimension: number of coordinates.
+            levels: grid steps s in a unit.
+
+        Returns:
+            The distance, or None if the rule's distances allow no such pair.
         """
         if self.kind == "trivial":
             return None
         if self.kind == "unit-vector":
             return Movement(2.0 * levels, 2.0 * levels)
-        distances, ones = self._distances(dimension), 2 * levels - 1
-        steps = [Fraction(distances[norm]) * levels for norm in ("l1", "l2", "linf")]
-        swapped = min(ones, dimension - 1 - ones, math.floor(steps[0] / 2), math.floor(steps[1] ** 2 / 2))
-        return Movement(2.0 * swapped, 1.0) if swapped >= 1 and steps[2] >= 1 else None
+        distances = self._distances(dimension)
+        l1, l2, linf = (Fraction(distances[norm]) * levels for norm in ("l1", "l2", "linf"))
+        ones = 2 * levels - 1
+        zeros = dimension - 1 - ones
+        swaps = min(ones, zeros, math.floor(l1 / 2), math.floor(l2**2 / 2))
+        if swaps < 1 or linf < 1:
+            return None
+        return Movement(2.0 * swaps, 1.0)
 
     def _distances(self, dimension: int) -> dict[str, float]:
+        """Return bounds on the distances of the unit updates before rounding, by norm: l1, l2 and linf."""
         if self.relative_movement is not None:
             moved = self.relative_movement
             return {"l1": moved * dimension**0.5, "l2": moved, "linf": moved}
@@ -154,12 +170,11 @@ class GridProblem(TargetedProblem):
         """Check for sensitivities or a rule, for a method that they allow, and the conditions of `check_own`."""
         if self.sensitivity_rule is not None:
             read_member(self, "sensitivity_rule", SensitivityRule)
-        sensitivities_present = [self.l1_sensitivity is not None, self.linf_sensitivity is not None]
-        if self.sensitivity_rule is not None and (any(sensitivities_present) or self.l2_sensitivity is not None):
+        norms = ("l1", "linf", "l2")
+        given_norms = {norm for norm in norms if getattr(self, f"{norm}_sensitivity") is not None}
+        if self.sensitivity_rule is not None and given_norms:
             raise InvalidInput.at("/sensitivity_rule", "gives the sensitivities: leave them out")
-        if any(sensitivities_present) != all(sensitivities_present) or (
-            self.l2_sensitivity is not None and not all(sensitivities_present)
-        ):
+        if given_norms and not {"l1", "linf"} <= given_norms:
             raise InvalidInput.at("/l1_sensitivity", "l1_sensitivity and linf_sensitivity go together")
         self.check_own()
         if self.method == "concentrated" and self.movement.l2 is None:
@@ -204,23 +219,29 @@ class GridProblem(TargetedProblem):
         return self.sensitivity_rule or SensitivityRule(kind="unit-vector")
 
     def rounded_together(self) -> tuple[Movement, ...]:
-        """Return the distances under coupled rounding; none are known for given sensitivities."""
+        """Return bounds on the distances of neighbours if both are rounded by the same random numbers, in grid steps.
+
+        `Movement.log_failure` is the log of the probability that a bound fails in a round. It is the requested
+        `failure_delta`, or one of `FAILURE_SHARES` of the target's δ per round. The result is empty if the request
+        gives sensitivities, because these say nothing about the updates before rounding.
+        """
         if self.l1_sensitivity is not None:
             return ()
         rule = self.rule
-        failure_delta = rule.failure_delta
-        budget = self.target.log_delta - math.log(self.rounds)
-        failures = (
-            tuple(budget + math.log(share) for share in FAILURE_SHARES)
-            if failure_delta is None
-            else (math.log(failure_delta),)
-        )
-        return tuple(rule.rounded_together(self.dimension, self.quantization_levels, failures))
+        if rule.failure_delta is not None:
+            log_failures = [math.log(rule.failure_delta)]
+        else:
+            log_delta_of_round = self.target.log_delta - math.log(self.rounds)
+            log_failures = [log_delta_of_round + math.log(share) for share in FAILURE_SHARES]
+        return tuple(rule.rounded_together(self.dimension, self.quantization_levels, log_failures))
 
 
 @request
 class QtdlProblem(GridProblem):
-    """The guarantee is for `rounds` messages of one client, to whoever sees all of them."""
+    """The target (ε, δ) for quantised updates with truncated discrete Laplace noise.
+
+    The guarantee is for all `rounds` messages of one client, against an observer of every message.
+    """
 
     rounds: Rounds = 1
     participants: Participants = 1

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.accountants.quantities import Quantity
+from epsilond.accountants.theorem import Status
 from epsilond.calibrators.answer import (
     BASELINE,
     VACUOUS,
@@ -22,10 +23,13 @@ from epsilond.calibrators.answer import (
     Served,
 )
 from epsilond.calibrators.answer import OBJECTIVE as ANSWERED_OBJECTIVE
+from epsilond.calibrators.answer import Objective as AnsweredObjective
 from epsilond.calibrators.notebooks import ShownInNotebooks
 
 Trust = Literal["local", "shuffle", "central"]
 Objective = Literal["population", "empirical"]
+Measure = Literal["excess-risk", "gradient-norm", "squared-error"]
+"""Quantity that is bounded: F − F*, the norm of the gradient of F, or the squared error of a released mean."""
 TRUST = Quantity(description="party that clients trust in the lower bounds: none, a shuffler, or the server")
 OBJECTIVE = Quantity(description="objective of the excess: the expected loss, or the mean loss on the data at hand")
 
@@ -36,7 +40,9 @@ class RunAnswer:
 
     noise_std: Annotated[float, Served("σ per coordinate; with client groups the root mean square over clients")]
     noise_source: Annotated[Literal["given", "certified"], Served("the smallest certified one unless it was given")]
-    batch_size: int
+    batch_size: Annotated[
+        int | None, Served("records of a batch, or users of a step; absent where the algorithm has none")
+    ] = None
     rounds: int
     step_size: Annotated[float | None, Served("given, or the one that minimises the explicit bound")] = None
     envelope_smoothness: Annotated[float | None, Served("of the envelope it runs on, without smoothness")] = None
@@ -44,7 +50,11 @@ class RunAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class AggregatesAnswer:
-    """Statistics of different clients in the complete statements, at these rounds (Appendix E.1)."""
+    """Statistics of unequal clients in the theorems of Lowy and Razaviyayn, at the rounds of the run (Appendix E.1).
+
+    M_r is the random number of participants of a round. ξ_i is the privacy cost of client i, from its ε, δ, number of
+    records and the rounds. L is the Lipschitz constant.
+    """
 
     participants: Annotated[float, Served("M = 1/E[1/M_r]")]
     rms_participants: Annotated[float, Served("M' = 1/√E[1/M_r²]")]
@@ -62,6 +72,10 @@ class UpperBound:
     theorem: str
     reading: Literal["informal", "complete", "statement", "corrected"]
     constant: Literal["explicit", "hidden"]
+    status: Annotated[
+        Status | None,
+        Served("of the theorem as it is printed; the reading `corrected` has its known errors repaired"),
+    ] = None
     value: Annotated[Number | None, Served("the bound; absent where a constant is hidden", may_be_unbounded=True)] = (
         None
     )
@@ -75,7 +89,10 @@ class UpperBound:
 
 @dataclass(frozen=True, kw_only=True)
 class LowerBound:
-    """The order of the least excess risk that any algorithm of its class can have. Its constant is hidden."""
+    """A lower bound on the excess risk of every algorithm with the same trust model, as an order of growth.
+
+    `scale` is the order, up to a hidden constant factor. `terms` are its statistical and privacy parts.
+    """
 
     theorem: str
     trust: Trust
@@ -110,16 +127,28 @@ class RatioAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskBoundsAnswer(ShownInNotebooks):
-    """The whole answer. Parts that do not apply are absent."""
+    """Bounds on the risk of a run, upper and lower, and reference rates. Parts that do not apply are absent."""
 
     algorithm: str
-    objective: Annotated[Objective | None, ANSWERED_OBJECTIVE] = None
+    measure: Annotated[
+        Measure,
+        Served(
+            "bounded quantity: the excess of the objective over its least value, the norm of the objective's "
+            "gradient, or the expected squared error of a released mean"
+        ),
+    ] = "excess-risk"
+    objective: Annotated[AnsweredObjective | None, ANSWERED_OBJECTIVE] = None
     baseline: Annotated[Baseline | None, BASELINE] = None
     run: RunAnswer
     aggregates: Annotated[AggregatesAnswer | None, Served("of the clients, where the statements use them")] = None
     upper: tuple[UpperBound, ...]
+    no_upper_bound: Annotated[
+        str | None, Served("what the theorems leave open, where no upper bound of this run has a value")
+    ] = None
     lower: tuple[LowerBound, ...]
-    reference: ReferenceAnswer
+    reference: Annotated[
+        ReferenceAnswer | None, Served("rates to compare with; absent where they are not for this algorithm")
+    ] = None
     ratios: tuple[RatioAnswer, ...]
     declared_conditions: tuple[DeclaredCondition, ...]
     warnings: tuple[Caution, ...]

@@ -118,10 +118,13 @@ def measured_risk(risk: Risk | None, start: Start | None) -> Risk | None:
 
 
 def measured_frontier(frontier: tuple[FrontierRun, ...] | None, start: Start | None) -> tuple[FrontierRun, ...] | None:
-    """Compare the risk of each run of a frontier with the start."""
-    if start is None:
+    """Mark the runs of a frontier whose bound on the risk is no better than that of the initial model.
+
+    The frontier is unchanged if there is none, or if no bound on the initial risk is known.
+    """
+    if start is None or frontier is None:
         return frontier
-    return tuple(replace(run, vacuous=start.vacuous(run.risk)) for run in frontier or ()) or None
+    return tuple(replace(run, vacuous=start.vacuous(run.risk)) for run in frontier)
 
 
 def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
@@ -136,8 +139,10 @@ def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
 
 
 def measured_readings(readings: Iterable[PrintedReading], start: Start | None) -> tuple[PrintedReading, ...]:
-    """Compare the risks that printed readings claim with the start."""
-    return tuple(readings) if start is None else tuple(_measured_reading(reading, start) for reading in readings)
+    """Mark the printed readings that claim a risk no better than the bound on that of the initial model."""
+    if start is None:
+        return tuple(readings)
+    return tuple(_measured_reading(reading, start) for reading in readings)
 
 
 def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
@@ -150,23 +155,23 @@ def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
         answer: the answer about risk bounds.
         start: the bound on the risk before training, for the same objective as the upper bounds.
     """
-    assert start.objective in ("population", "empirical")
-
-    def mark(bound: UpperBound) -> UpperBound:
-        return bound if bound.value is None else replace(bound, vacuous=start.vacuous(bound.value))
-
-    upper = tuple(map(mark, answer.upper))
-    warnings = (
-        start.warning(VACUOUS_RISK, f"the bound of {bound.theorem} ({bound.reading})", bound.value)
-        for bound in upper
-        if bound.vacuous and bound.value is not None
-    )
+    upper: list[UpperBound] = []
+    warnings = list(answer.warnings)
+    for bound in answer.upper:
+        if bound.value is None:
+            upper.append(bound)
+            continue
+        is_vacuous = start.vacuous(bound.value)
+        upper.append(replace(bound, vacuous=is_vacuous))
+        if is_vacuous:
+            name = f"the bound of {bound.theorem} ({bound.reading})"
+            warnings.append(start.warning(VACUOUS_RISK, name, bound.value))
     return replace(
         answer,
         objective=start.objective,
         baseline=start.baseline,
-        upper=upper,
-        warnings=(*answer.warnings, *warnings),
+        upper=tuple(upper),
+        warnings=tuple(warnings),
     )
 
 

@@ -1,59 +1,103 @@
-"""The risk bounds of a calibrator: its request, its upper bounds, and its noise."""
+"""The risk bounds of a calibrator of any algorithm: its request, its theorems, and its answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Generic
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from typing_extensions import TypeVar
 
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.theorem import Condition
 from epsilond.calibrators.answer import Caution
-from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.risk.answer import AggregatesAnswer, Trust, UpperBound
+from epsilond.calibrators.risk.answer import AggregatesAnswer, LowerBound, UpperBound
 from epsilond.calibrators.risk.baseline import Start
-from epsilond.calibrators.risk.parts import LowerBoundSetting, RiskFields
+from epsilond.calibrators.risk.parts import LowerBoundSetting
 
-Asked = TypeVar("Asked", bound=RiskFields, default=Any)
+if TYPE_CHECKING:
+    from epsilond.calibrators.risk.answer import Measure, RiskBoundsAnswer
+
+Asked = TypeVar("Asked", default=Any)
 """The class of the requests."""
-Found = TypeVar("Found", default=Any)
-"""The class of a calibration's parameters."""
+HIDDEN_CONSTANTS = Caution(
+    code="hidden-constants",
+    message="lower bounds and scales leave constants and logarithms out: they are orders, never bounds",
+)
+
+
+class NoiseCalibrator(Protocol):
+    """A calibrator that finds the smallest certified noise."""
+
+    name: str
+
+    def solve(self, problem: Any) -> Any:
+        """Return the calibration of a request, with its `parameters`."""
+
+
+def _noise_is_given(problem: Any) -> bool:
+    return problem.noise_std is not None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """The upper bounds on a run's excess risk, and the quantities that lower bounds depend on."""
+    """The upper bounds on a run's risk, with the figures that they are compared with.
+
+    Attributes:
+        upper: the upper bounds.
+        start: the bound on the risk before the run.
+        setting: the quantities that the lower bounds of Lowy and Razaviyayn depend on; None if these do not apply.
+        lower: lower bounds that are already evaluated.
+        declared: conditions that only the caller can vouch for.
+        open_question: the reason for which no theorem bounds this run, if there is one.
+    """
 
     upper: tuple[UpperBound, ...]
-    setting: LowerBoundSetting
     start: Start
+    setting: LowerBoundSetting | None = None
+    lower: tuple[LowerBound, ...] = ()
     declared: tuple[Condition, ...] = ()
+    open_question: str | None = None
     step_size: float | None = None
     envelope_smoothness: float | None = None
     aggregates: AggregatesAnswer | None = None
     cautions: tuple[Caution, ...] = ()
 
-
-def _noise_is_given(problem: RiskFields) -> bool:
-    return problem.noise_std is not None
+    @property
+    def open_statement(self) -> str | None:
+        """The open question, unless an upper bound has a value."""
+        return self.open_question if all(bound.value is None for bound in self.upper) else None
 
 
 @dataclass(frozen=True, kw_only=True)
-class RiskPart(Generic[Asked, Found]):
-    """The risk bounds of a calibrator. The request `problem` extends that of the calibrator by `RiskFields`."""
+class RiskPart(ABC, Generic[Asked]):
+    """The risk bounds of a calibrator. The request `problem` extends that of the calibrator."""
 
     title: str
     summary: str
     problem: type[Asked]
     theorems: tuple[str, ...]
+    """Ids of the theorems of the upper bounds."""
+    lower_theorems: tuple[str, ...] = ()
+    """Ids of the theorems of the lower bounds and of the reference rates."""
     example_fields: JsonObject
     """Fields of its example that are added to the calibrator's example."""
-    bounds: Callable[[Asked, Run, float], Bounds]
-    """(request, run, noise_std) ↦ bounds."""
-    trust: Trust = "local"
+    left_out: Sequence[str] = field(default=())
+    """Fields of the calibrator's example that its example lacks."""
+    measure: Measure = "excess-risk"
     quick: Callable[[Asked], bool] = _noise_is_given
     """Function that returns whether a request is a closed form even if its calibration is a search."""
-    noise_std: Callable[[Asked, Run, Found], float]
-    """(request, run, a calibration's parameters) ↦ its noise."""
+
+    @abstractmethod
+    def solve(self, problem: Asked, calibrator: NoiseCalibrator) -> RiskBoundsAnswer:
+        """Return the bounds on the risk of the run of a request.
+
+        Args:
+            problem: the request.
+            calibrator: the calibrator that finds the smallest noise if the request gives none.
+
+        Raises:
+            InvalidInput: the budgets leave no run, or the figures leave the range of doubles.
+            NoCertificate: no noise was given, and none can be certified.
+        """

@@ -224,11 +224,11 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
 
 
 def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theorem, Any]:
-    """Return the lower bound for clients that trust nobody else, with its inputs.
+    """Return the lower bound for clients without a trusted server, with its inputs.
 
     Args:
-        problem: the request. Its δ of one report is that of the setting if it is absent.
-        setting: the other quantities.
+        problem: the request. If it gives no δ of one report (`round_delta`), the δ of `setting` is used.
+        setting: the other quantities that the bound depends on.
     """
     log10_delta = max(setting.log10_delta, LEAST_LOG10_DELTA)
     round_delta = problem.round_delta or max(10.0**log10_delta, LEAST_DELTA)
@@ -264,9 +264,9 @@ def _learning_radius(problem: RiskFields, setting: LowerBoundSetting) -> float:
 
 
 def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> ReferenceAnswer:
-    """Return the rates that Section 3 of Lowy and Razaviyayn compares with, in the corrected reading.
+    """Return the rates that Section 3 of Lowy and Razaviyayn compares with, with its misprints corrected.
 
-    The answer includes the ε from which privacy is free in order: the cost of privacy is at most the statistical error.
+    The answer includes the ε from which the cost of privacy is at most of the order of the statistical error.
 
     Args:
         problem: the request; only its standard deviation of gradients is used.

@@ -49,9 +49,9 @@ def printed_entries(
         target: the target of the answer, which an entry does not repeat.
         risk: the risk of the answer; an entry does not repeat its objective and baseline.
 
-    Guarantees: for every reading, the request, the entry and its member of `by_reading` give all its claims, its
-    parameters apart from `NOT_SERVED`, and all its conditions that do not hold. `true` contains the certified figures.
-    Claimed risks are rounded up, and the sides of conditions apart.
+    Guarantees: no claim, no parameter except `NOT_SERVED`, and no condition that does not hold is lost. For each
+    reading they follow from the request, the entry and its member of `by_reading`. `true` has the certified figures.
+    Claimed risks are rounded up. The two numbers that a condition compares are rounded away from each other.
     """
     groups: list[list[PrintedReading]] = []
     for reading in readings:
@@ -121,9 +121,11 @@ class _Entry:
 
     @property
     def _prescribed(self) -> dict[str, float]:
-        """The parameters of all readings by name.
+        """The parameters that the readings (interpretations of one theorem) prescribe, by name.
 
-        Left out are those of `NOT_SERVED`, orders of risk that differ between readings, and values of the request.
+        A parameter needs to be in one reading only; readings of an entry never differ in it. Exceptions are
+        `RISK_ORDERS`, the claimed orders of the risk, which are left out if they differ. Parameters of `NOT_SERVED` and
+        values of the request are left out, too.
         """
         union: dict[str, float] = {}
         for reading in self.group:
@@ -195,10 +197,10 @@ class _Entry:
         )
 
     def _claims(self, reading: PrintedReading) -> JsonRecord:
-        """Return the claims of a reading by name, as far as the rest of the answer does not state them.
+        """Return what a printed theorem claims in one reading (interpretation), by name: ε, δ and the excess risk.
 
-        Left out are a claimed (ε, δ) that is the target, and the objective and the baseline that the certified risk
-        has too. A claimed excess risk is rounded up to `DIGITS` significant digits.
+        Claims that repeat the rest of the answer are left out. These are an (ε, δ) equal to the target, and the
+        objective and baseline of the certified risk. A claimed excess risk is rounded up to `DIGITS` digits.
         """
         claims = reading.claims
         members: JsonRecord = {}

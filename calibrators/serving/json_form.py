@@ -77,7 +77,11 @@ class PartlyServed:
 
 @cache
 def _served_class(kind: type) -> type:
-    """Return a dataclass of the served fields of another."""
+    """Return a dataclass with those fields of another that are part of its JSON form, for the JSON schema.
+
+    Args:
+        kind: the other dataclass. Its fields with the metadata `UNSERVED` are left out.
+    """
     hints = get_type_hints(kind, include_extras=True)
     defaults = {member.name: member.default for member in fields(kind)}
     return make_dataclass(

@@ -31,7 +31,7 @@ class RunFigures:
     Attributes:
         rounds: number of rounds.
         batch_size: records in a batch; None if it was not compared.
-        quality: excess risk, or remaining share of the start's excess risk; less is better.
+        quality: bound on the excess risk, or on its ratio to that of the start (`remaining_share`); less is better.
         quality_name: words before the quality in the message.
         bits_per_client: bits that a client sends if it reports in every round.
         certified: whether the noise of the run is certified; otherwise it is an estimate.
@@ -50,7 +50,7 @@ class RunFigures:
 
     @property
     def is_long(self) -> bool:
-        """True if the run exceeds a threshold."""
+        """True if the run has more than `LONG_ROUNDS` rounds or sends more than `LONG_BITS` bits per client."""
         return is_long(self.rounds, self.bits_per_client)
 
     def __str__(self) -> str:

@@ -37,7 +37,10 @@ ReadingName = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    """The promises of one reading at its parameters. The last three are present where it claims a risk."""
+    """The (ε, δ) and the excess risk that a printed theorem claims, in one interpretation and at its parameters.
+
+    The fields from `excess_risk` on are present only where it claims a risk.
+    """
 
     epsilon: float
     delta: Annotated[float | None, Served("absent where it is below every double")] = None
@@ -80,7 +83,11 @@ class EvaluationAsked:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedReading:
-    """One reading of a printed statement, with every condition and the evaluations that its figures come from."""
+    """One reading (interpretation) of a printed theorem: the parameters that it prescribes, and what it claims.
+
+    `true` is the certified privacy at these parameters. `reason` says why the status is not proved. `evaluations` are
+    the requests that repeat the computation of its figures.
+    """
 
     theorem: str
     reading: ReadingName
@@ -95,7 +102,10 @@ class PrintedReading:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedClaims:
-    """The promises that all readings of an entry make, as far as the rest of the answer does not have them."""
+    """The claims that all interpretations of a printed theorem in this entry share: ε, δ and the excess risk.
+
+    Claims that the rest of the answer states are left out.
+    """
 
     epsilon: Annotated[float | None, Served("absent where the statement claims the target")] = None
     delta: Annotated[

@@ -55,8 +55,8 @@ Number = Annotated[float, Served("a number, or unbounded", may_be_unbounded=True
 Objective = Literal["population", "empirical", "personalized"]
 """Objective of a risk: expected loss of a model, its mean loss on the data at hand, or the loss of personal models."""
 OBJECTIVE = Served(
-    "objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the "
-    "expected loss of every client's own model (personalized). Risks of different objectives cannot be compared"
+    "objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. "
+    "personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared"
 )
 
 

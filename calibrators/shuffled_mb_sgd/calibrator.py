@@ -71,12 +71,15 @@ class ShuffledMbSgdParameters:
 
 
 def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -> Spec:
-    """Return the release of the whole run. For the unit `client` a whole report is one contribution.
+    """Return the mechanism by which the shuffler releases the reports of the whole run.
+
+    In each round a random subset of the clients reports. A report is a Gaussian mechanism on a random batch of records.
+    If whole clients are protected, all records of a report may change, so that the batch gives no amplification.
 
     Args:
         problem: the request.
-        run: the run.
-        noise_multiplier: σ over the norm bound of one contribution.
+        run: the batch size and the number of rounds.
+        noise_multiplier: σ over the norm bound of one contribution: of a record, or of a whole report.
     """
     report: Spec = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "record":
@@ -87,16 +90,16 @@ def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -
             level="records",
             mechanism=report,
         )
-    shuffled: Spec = Shuffled(clients=problem.reporting, dimension=problem.dimension, mechanism=report)
+    one_round: Spec = Shuffled(clients=problem.reporting, dimension=problem.dimension, mechanism=report)
     if problem.reporting < problem.clients:
-        shuffled = Subsampled(
+        one_round = Subsampled(
             sampling="without-replacement",
             batch_size=problem.reporting,
             population=problem.clients,
             level="clients",
-            mechanism=shuffled,
+            mechanism=one_round,
         )
-    return Repeated(times=run.rounds, mechanism=shuffled)
+    return Repeated(times=run.rounds, mechanism=one_round)
 
 
 FAMILY: Family[ShuffledMbSgdProblem, Run] = Family(

@@ -17,7 +17,7 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import PrintedReading
 from epsilond.calibrators.envelope import TheoremAtInputs, claims, inputs_of, make_reading
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.shuffled_mb_sgd.problem import READINGS, Reading, ShuffledMbSgdProblem
+from epsilond.calibrators.shuffled_mb_sgd.problem import READINGS, ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.schedule import contribution_norm
 
 if TYPE_CHECKING:
@@ -26,24 +26,29 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> tuple[PrintedReading, ...]:
-    """Return every requested reading. The theorem is about records: the unit `client` has no readings.
+    """Return the noise that Theorem 4.1 of Lowy and Razaviyayn prints, and the explicit noise that replaces it.
 
-    The statement is at the request's rounds or, for smooth losses, at those that it prescribes. Our own explicit noise
-    prescribes no rounds, so the run's are used.
+    They are the readings `statement` and `corrected`. The statement uses the request's rounds or, for smooth losses,
+    those that it prescribes. The explicit noise prescribes no rounds, so the run's are used. Both are about records, so
+    nothing is returned for the unit `client`.
 
     Args:
         problem: the request.
         run: the run of the answer.
-        truth: returns the figures certified of a run at a printed noise multiplier.
+        truth: function that certifies the ε and δ of a run at a printed noise multiplier.
     """
     if problem.unit == "client":
         return ()
     requested = READINGS if problem.readings is None else problem.readings
-    made = {"statement": _statement, "corrected": _explicit}
-    return tuple(made[reading](problem, run, reading, truth) for reading in READINGS if reading in requested)
+    readings = []
+    if "statement" in requested:
+        readings.append(_statement(problem, run, truth))
+    if "corrected" in requested:
+        readings.append(_explicit(problem, run, truth))
+    return tuple(readings)
 
 
-def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
+def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> PrintedReading:
     """Evaluate Theorem 4.1 of Lowy and Razaviyayn for the request.
 
     The theorem leaves a constant of the noise open. Unless the request states `noise_constant`, there is no σ, and no
@@ -52,7 +57,6 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
     Args:
         problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
         run: the run, with the batch size, and with the rounds if losses are not smooth.
-        reading: name of the reading.
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
     """
     is_smooth = problem.smoothness is not None
@@ -60,6 +64,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
         ShuffledInputs,
         problem,
         participants=problem.reporting,
+        # The noise does not depend on the smoothness, but the inputs need a positive one.
         smoothness=max(problem.smoothness or problem.strong_convexity, 1e-100),
         rounds=problem.rounds if is_smooth else run.rounds,
     )
@@ -82,7 +87,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
     conditions = _decidable_conditions(THEOREM_4_1, evaluation.conditions, without=excluded)
     return make_reading(
         theorem_at_inputs,
-        reading=reading,
+        reading="statement",
         parameters=_run_with(problem, printed_run, noise_std) | parameters,
         claims=claims(problem.target),
         true=true,
@@ -90,7 +95,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
     )
 
 
-def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
+def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> PrintedReading:
     """Evaluate the noise with explicit constants that our own theorem states in place of Theorem 4.1.
 
     The reading is proved if all its conditions hold, among them batches of a single record.
@@ -98,7 +103,6 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: 
     Args:
         problem: the request.
         run: the run of the answer, with its batch size and rounds.
-        reading: name of the reading.
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
     """
     inputs = inputs_of(ExplicitNoiseInputs, problem, participants=problem.reporting, rounds=run.rounds)
@@ -109,7 +113,7 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: 
     is_proved = all(condition.holds == Verdict.YES for condition in conditions)
     return make_reading(
         theorem_at_inputs,
-        reading=reading,
+        reading="corrected",
         status=Status.PROVED if is_proved else Status.UNPROVED,
         parameters=_run_with(problem, run, noise_std),
         claims=claims(problem.target),
@@ -136,8 +140,13 @@ def _single_record_condition(run: Run) -> ConditionResult:
 def _decidable_conditions(
     theorem: Theorem, results: tuple[ConditionResult, ...], without: Sequence[str] = ()
 ) -> tuple[ConditionResult, ...]:
-    """Return the conditions that are checked or can never be decided; declared conditions are left out."""
-    decidable = {condition.id for condition in theorem.conditions if condition.checked or condition.undecidable} - set(
-        without
-    )
+    """Return the conditions that are checked or can never be decided; declared conditions are left out.
+
+    Args:
+        theorem: the theorem, which says how each condition is decided.
+        results: its evaluated conditions.
+        without: ids of further conditions that are left out.
+    """
+    decidable = {condition.id for condition in theorem.conditions if condition.checked or condition.undecidable}
+    decidable -= set(without)
     return tuple(condition for condition in results if condition.id in decidable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault
@@ -15,16 +16,17 @@ READINGS: tuple[Reading, ...] = ("statement", "corrected")
 
 @request
 class ShuffledMbSgdProblem(PacedProblem):
-    """The target, and the shape of the federation and of the learning problem. ε and δ are central.
+    """The target (ε, δ), the federation and the learning problem. The guarantee is for the shuffled reports.
 
-    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
-    least batch, whose certified bound on the excess risk is at most 1 + `within` times what the best one within
-    `max_gradients` and `communication_budget` is predicted to have.
+    If `batch_size` or `rounds` is left out, it is chosen: the fewest rounds, and then the smallest batch. Their
+    certified bound on the excess risk must be at most 1 + `within` times the least predicted bound. The runs that are
+    compared keep to `max_gradients` and `communication_budget`.
     """
 
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
     readings: Annotated[tuple[Reading, ...] | None, PRINTED_READINGS] = None
 
-    def _crossings(self) -> list[tuple[Fault, bool]]:
-        unknown = not set(self.readings or ()) <= set(READINGS)
-        return [*super()._crossings(), (Fault("/readings", "has an unknown reading", ", ".join(READINGS)), unknown)]
+    def _crossing_faults(self) -> Iterator[Fault]:
+        yield from super()._crossing_faults()
+        if not set(self.readings or ()) <= set(READINGS):
+            yield Fault("/readings", "has an unknown reading", ", ".join(READINGS))

@@ -15,7 +15,8 @@ from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.risk import setting_of
 from epsilond.calibrators.mb_sgd.schedule import risk_problem, risk_theorem
 from epsilond.calibrators.risk.answer import UpperBound
-from epsilond.calibrators.risk.part import Bounds, RiskPart
+from epsilond.calibrators.risk.mini_batch import MiniBatchRiskPart
+from epsilond.calibrators.risk.part import Bounds
 from epsilond.calibrators.risk.parts import SteppedRiskFields, check_run, explicit_bound
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 
@@ -31,17 +32,19 @@ class ShuffledMbSgdRiskProblem(ShuffledMbSgdProblem, SteppedRiskFields):
 
 
 def bounds(problem: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return the explicit bound at the run's noise, and the printed order.
+    """Return the upper bounds on the excess risk of a run, and the figures that they are compared with.
+
+    They are the bound with explicit constants at the run's noise, and the order of Theorem 4.1 of Lowy and Razaviyayn.
 
     Args:
-        problem: the request.
-        run: the run.
-        noise_std: σ per coordinate.
+        problem: the request, with the losses and the clients.
+        run: the batch size and the number of rounds.
+        noise_std: standard deviation σ of a report's noise per coordinate.
     """
-    seen = risk_problem(problem, run)
-    assert seen is not None  # batches are drawn without replacement
+    inputs = risk_problem(problem, run)
+    assert inputs is not None  # batches are always drawn without replacement here
     explicit = explicit_bound(
-        seen, objective=problem.problem, noise_std=noise_std, rounds=run.rounds, step_size=problem.step_size
+        inputs, objective=problem.problem, noise_std=noise_std, rounds=run.rounds, step_size=problem.step_size
     )
     theorem = risk_theorem(problem)
     return Bounds(
@@ -56,9 +59,11 @@ def bounds(problem: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bou
 
 
 def _printed_bounds(problem: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[UpperBound]:
-    """Yield the order (46), or (47) if strongly convex, for smooth losses and the expected loss.
+    """Yield the order of the excess risk that Theorem 4.1 of Lowy and Razaviyayn claims.
 
-    The scale is absent if RM² ≤ Nδ, for R rounds, M participants and N clients.
+    It is equation (46) of the paper, or (47) for strongly convex losses. It is for smooth losses, the expected loss and
+    records; nothing is yielded in other cases. The scale is absent if RM² ≤ Nδ, for R rounds, M participants and N
+    clients.
     """
     if problem.smoothness is None or problem.problem != "population" or problem.unit != "record":
         return
@@ -75,7 +80,7 @@ def _printed_bounds(problem: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[Upp
     )
 
 
-RISK = RiskPart(
+RISK = MiniBatchRiskPart(
     title="Excess risk of noisy mini-batch SGD for clients that trust a shuffler",
     summary=(
         "The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central privacy "
@@ -83,7 +88,7 @@ RISK = RiskPart(
     ),
     problem=ShuffledMbSgdRiskProblem,
     bounds=bounds,
-    noise_std=lambda _asked, _run, parameters: parameters.noise_std,
+    noise_std=lambda _problem, _run, parameters: parameters.noise_std,
     trust="shuffle",
     theorems=(THEOREM_4_1.id, EXCESS_RISK_BOUND.id, FEDERATED_RISK.id),
     example_fields={"noise_std": 2.6},

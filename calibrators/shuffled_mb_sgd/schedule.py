@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.calibrators.frontier import Choice, Outlook, smallest_likely_run
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.mb_sgd.schedule import paid_runs, risk_at
+from epsilond.calibrators.mb_sgd.run_choice import paid_runs
+from epsilond.calibrators.mb_sgd.schedule import risk_at
+from epsilond.calibrators.search import LEAST, MOST
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 
 if TYPE_CHECKING:
     from epsilond.calibrators.certificates import Certificates
 
 BISECTIONS = 60
+"""Steps of the bisection of an estimated noise, more than its accuracy needs."""
 USUAL_EXCESS = 0.8
 """Typical ratio of the certified noise to the normal estimate below, whose factor e^ε(c) is mostly too large."""
 
@@ -27,44 +30,73 @@ def contribution_norm(problem: ShuffledMbSgdProblem, run: Run) -> float:
 def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
     """Return an estimate of the noise multiplier z by normal approximation, which only compares runs.
 
-    A report has the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)), at c = 2/z for a record or c = 2K/z for all K records.
-    Among M reports s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M remains, or 2/z if that is less. For the μ that the target
-    allows, rate q and R rounds, the estimate solves q√(R(e^{s²} − 1)) = μ.
+    The estimate solves q√(R(e^{s²} − 1)) = μ by bisection. Here q is the sampling rate, R the number of rounds, s the
+    privacy loss of one round (`_ShuffledLoss`), and μ = √(2 ln(1/δ) + 2ε) − √(2 ln(1/δ)) is that of the target (ε, δ).
     """
-    target, m = problem.target, problem.reporting
-    root_log = math.sqrt(-2.0 * target.log_delta)
-    allowed = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - root_log
-    records = problem.unit == "record"
-    share = run.batch_size / problem.samples_per_client if records else 1.0
-    batch = float(run.batch_size) if records else 1.0
-    drawn = m / problem.clients
-    reach = math.sqrt(2.0 * (math.log(m) - target.log_delta))
+    target = problem.target
+    log_inverse_delta = -target.log_delta
+    allowed = math.sqrt(2.0 * log_inverse_delta + 2.0 * target.epsilon) - math.sqrt(2.0 * log_inverse_delta)
+    loss = _ShuffledLoss(problem, run)
 
-    def privacy_loss(shift: float) -> float:
-        return 0.5 * shift * shift + shift * reach
+    def exceeds_target(log_noise: float) -> bool:
+        return loss.of_run(math.exp(log_noise)) > allowed
 
-    def remaining_loss(rate: float, rounds: float, left: float) -> float:
-        return rate * math.sqrt(rounds * math.expm1(min(left * left, 700.0)))
+    _, log_noise = bisect_reals(exceeds_target, math.log(LEAST), math.log(MOST), steps=BISECTIONS)
+    return USUAL_EXCESS * math.exp(log_noise)
 
-    def total(noise: float) -> float:
-        crowd = math.exp(min(0.5 * privacy_loss(2.0 * batch / noise), 300.0)) / math.sqrt(m)
-        hidden = 2.0 * math.tanh(0.5 * privacy_loss(2.0 * batch / noise)) * crowd
-        own = 2.0 * math.tanh(0.5 * privacy_loss(2.0 / noise)) * crowd
-        thinned = remaining_loss(share, run.rounds * drawn, min(own, 2.0 / noise))
-        return min(thinned, remaining_loss(share * drawn, run.rounds, min(hidden, 2.0 * batch / noise)))
 
-    def too_little(log_noise: float) -> bool:
-        """Return whether the estimated loss at this noise is above the loss that the target allows."""
-        return total(math.exp(log_noise)) > allowed
+class _ShuffledLoss:
+    """The estimated privacy loss of a shuffled run as a function of its noise multiplier z.
 
-    _, enough = bisect_reals(too_little, math.log(1e-2), math.log(1e12), steps=BISECTIONS)
-    return USUAL_EXCESS * math.exp(enough)
+    M is the number of reports in a round, and K the number of records in a report. A report that is not shuffled has
+    the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)). Here c is 2/z if one record changes, and 2K/z if all do. Among M
+    shuffled reports, the loss of a round is s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M, or 2/z if that is less.
+    """
+
+    def __init__(self, problem: ShuffledMbSgdProblem, run: Run) -> None:
+        is_record = problem.unit == "record"
+        self._rounds = run.rounds
+        self._participants = problem.reporting
+        self._client_rate = problem.reporting / problem.clients
+        self._record_rate = run.batch_size / problem.samples_per_client if is_record else 1.0
+        self._units_in_report = float(run.batch_size) if is_record else 1.0
+        self._tail = math.sqrt(2.0 * (math.log(problem.reporting) - problem.target.log_delta))
+        """√(2 ln(M/δ)) of the docstring."""
+
+    def of_run(self, noise: float) -> float:
+        """Return the lesser of two estimates: with and without amplification by the random draw of clients.
+
+        The first assumes an observer who sees which clients are drawn. One record then changes, in the expected number
+        of rounds of its client. The second counts the draw as subsampling, and a whole report changes.
+
+        Args:
+            noise: noise multiplier z.
+        """
+        record, report = 2.0 / noise, 2.0 * self._units_in_report / noise
+        # The exponent is limited so that the exponential is finite.
+        crowd_factor = math.exp(min(0.5 * self._loss_of_report(report), 300.0)) / math.sqrt(self._participants)
+        record_loss = min(2.0 * math.tanh(0.5 * self._loss_of_report(record)) * crowd_factor, record)
+        report_loss = min(2.0 * math.tanh(0.5 * self._loss_of_report(report)) * crowd_factor, report)
+        seen_draws = _composed_loss(record_loss, self._record_rate, self._rounds * self._client_rate)
+        unseen_draws = _composed_loss(report_loss, self._record_rate * self._client_rate, self._rounds)
+        return min(seen_draws, unseen_draws)
+
+    def _loss_of_report(self, shift: float) -> float:
+        """Return ε(c) of the docstring at c = `shift`, in standard deviations of the noise."""
+        return 0.5 * shift * shift + shift * self._tail
+
+
+def _composed_loss(loss: float, rate: float, rounds: float) -> float:
+    """Return q√(R(e^{s²} − 1)) for the loss s of a round, the sampling rate q and R rounds."""
+    largest_exponent = 700.0  # the exponential of a larger one is not a double
+    return rate * math.sqrt(rounds * math.expm1(min(loss * loss, largest_exponent)))
 
 
 def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]) -> Choice[Run]:
-    """Return the smallest run that is good enough and agrees with the request, and the frontier.
+    """Return the smallest run with nearly the least bound on its excess risk, and the runs it was compared with.
 
-    The best run is not certified, which takes seconds, but predicted from the runs that are.
+    "Nearly" means within the factor 1 + `within` of the request. Certifying a run takes seconds, so the least bound is
+    predicted from a few certified runs.
 
     Raises:
         InvalidInput: the budgets leave no run.

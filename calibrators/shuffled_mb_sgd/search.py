@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import replace
 from functools import cached_property
@@ -68,29 +69,40 @@ def smallest_noise_in_few_trials(
         Infeasible: even the largest noise offered misses the target.
     """
     log_mu = math.log(central_mu(target))
-    near = trail.likely(log_mu) if trail else None
+    recent = trail.likely(log_mu) if trail else None
     start = math.log(min(max(guess, LEAST), MOST))
-    # Index of the bound to follow next; None once no further bound may need less noise.
-    following: int | None = near.way if near else likely_least(family(math.exp(start), "coarse").curve, target.epsilon)
-    trials_by_bound = dict[int, _Trials]()
-    while following is not None:
-        trials = _Trials(family, target, following)
-        try:
-            trials.settle(near or trials.likely(start))
-        except Infeasible:
-            if not trials_by_bound:
-                raise
-        trials_by_bound[following] = trials
-        near = None
-        best = min(
-            (bound_trials for bound_trials in trials_by_bound.values() if bound_trials.passing),
-            key=lambda bound_trials: bound_trials.answer.step,
-        )
-        start = best.answer.place
-        following = best.rival(trials_by_bound)
+    first_bound = recent.way if recent else likely_least(family(math.exp(start), "coarse").curve, target.epsilon)
+    first = _Trials(family, target, first_bound)
+    first.settle(recent or first.likely(start))
+    best = _follow_other_bounds(first, family, target)
     if trail:
-        trail.add(TrailPoint(log_mu, best.answer.place, best.slope, best.followed))
+        trail.add(TrailPoint(log_mu, best.answer.log_noise, best.slope, best.followed))
     return best.certify()
+
+
+def _follow_other_bounds(first: _Trials, family: Family, target: Target) -> _Trials:
+    """Search the noise by each other bound on δ that may need less, and return the search with the least noise.
+
+    The guarantee is the least of several bounds, and a search evaluates only one of them, the followed bound. A rival
+    is another bound that may meet the target at less noise than the best search so far.
+
+    Args:
+        first: the finished search by the first bound.
+        family: function from a noise to its guarantee.
+        target: the target (ε, δ).
+    """
+    best = first
+    followed = {first.followed}
+    rival = best.rival(followed)
+    while rival is not None:
+        followed.add(rival)
+        trials = _Trials(family, target, rival)
+        with contextlib.suppress(Infeasible):  # this bound by itself may miss the target at every noise
+            trials.settle(trials.likely(best.answer.log_noise))
+            if trials.answer.step < best.answer.step:
+                best = trials
+        rival = best.rival(followed)
+    return best
 
 
 def select_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
@@ -106,9 +118,9 @@ def select_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
     return replace(guarantee, curve=replace(guarantee.curve, upper=chosen.upper))
 
 
-def _place(index: int) -> float:
-    """Return the logarithm of the noise at a multiple of the step, limited to the noise on offer."""
-    return min(max(index * STEP, math.log(LEAST)), math.log(MOST))
+def _log_noise_at(step: int) -> float:
+    """Return the logarithm of the noise at a multiple of `STEP`, limited to the noise that is offered."""
+    return min(max(step * STEP, math.log(LEAST)), math.log(MOST))
 
 
 LOWEST, HIGHEST = math.floor(math.log(LEAST) / STEP), math.ceil(math.log(MOST) / STEP)
@@ -116,24 +128,36 @@ LOWEST, HIGHEST = math.floor(math.log(LEAST) / STEP), math.ceil(math.log(MOST) /
 
 
 class _Trial(NamedTuple):
-    """The result of a bound at a noise, with the guarantee that it is part of."""
+    """The result of one bound at a noise.
+
+    Attributes:
+        step: the logarithm of the noise, in multiples of `STEP`.
+        miss: excess of the upper bound on log δ over the target's log δ, relative to the size of the latter. It is at
+            most 0 if the target is met.
+        lower: lower bound on log δ.
+        guarantee: the guarantee that the bound is part of.
+    """
 
     step: int
-    """The logarithm of the noise, in steps."""
     miss: float
-    """Excess of the upper bound on log δ over the target, relative to the target's size; at most 0 if it is met."""
     lower: float
-    """Lower bound on log δ."""
     guarantee: Guarantee
 
     @property
-    def place(self) -> float:
+    def log_noise(self) -> float:
         """The logarithm of the noise."""
-        return _place(self.step)
+        return _log_noise_at(self.step)
+
+
+class _CoarseTrial(NamedTuple):
+    """The logarithm of a noise, and `_Trial.miss` of a quick upper bound there."""
+
+    log_noise: float
+    miss: float
 
 
 class _Trials:
-    """The trials of a single composed bound, from both sides of the root."""
+    """The search for the noise at which one of the bounds on δ meets the target."""
 
     def __init__(self, family: Family, target: Target, followed: int) -> None:
         """Start without trials.
@@ -144,165 +168,202 @@ class _Trials:
             followed: index of the bound among the alternatives of the guarantee's curve.
         """
         self._family, self._target, self.followed = family, target, followed
-        self._least, self._most = math.log(LEAST), math.log(MOST)
         self._failing: _Trial | None = None
-        self.passing: _Trial | None = None
+        """The last trial that missed the target."""
+        self._passing: _Trial | None = None
+        """The last trial that met the target."""
         self._last: _Trial | None = None
         self.slope = -STEEPNESS
-        self._inside = 0
+        """Estimated derivative of the miss with respect to log noise."""
+        self._bracketed_steps = 0
+        """Number of trials inside a bracket."""
 
     def settle(self, start: TrailPoint) -> None:
         """Find the smallest noise that passes, and keep the trial that failed one step before, if any.
+
+        Args:
+            start: estimate of the log noise, and of the slope there.
 
         Raises:
             Infeasible: even the largest noise offered misses the target.
         """
         self.slope = start.slope
-        following = math.ceil(start.log_noise / STEP)
+        step = math.ceil(start.log_noise / STEP)
         for _ in range(MOST_TRIALS):
-            self._note(self._trial(following))
-            failing, passing = self._failing, self.passing
-            if failing is not None and failing.step >= HIGHEST:
-                raise self._infeasible(failing.guarantee)
-            if passing is not None and (
-                passing.step <= LOWEST or (failing is not None and passing.step - failing.step <= 1)
-            ):
+            self._note(self._trial(step))
+            if self._failing is not None and self._failing.step >= HIGHEST:
+                raise self._infeasible(self._failing.guarantee)
+            if self._is_settled():
                 return
-            following = self._next_step()
-        if self.passing is None:
-            self.passing = self._trial(HIGHEST)
+            step = self._next_step()
+        if self._passing is None:
+            self._passing = self._trial(HIGHEST)
+
+    def _is_settled(self) -> bool:
+        """Return whether the last noise that passed is the least offered, or one step above a noise that failed."""
+        if self._passing is None:
+            return False
+        if self._passing.step <= LOWEST:
+            return True
+        return self._failing is not None and self._passing.step - self._failing.step <= 1
 
     @property
     def answer(self) -> _Trial:
-        """The last trial that passed."""
-        assert self.passing is not None
-        return self.passing
+        """The last trial that passed; there is one once the trials are settled."""
+        assert self._passing is not None
+        return self._passing
 
     def rival(self, excluded: Container[int]) -> int | None:
         """Return the likeliest other bound that may meet the target at less noise than the answer, or None."""
-        rivals = {place: ends.upper for place, ends in self._others.items() if ends.lower <= self._out_of_reach}
-        return min((place for place in rivals if place not in excluded), key=rivals.__getitem__, default=None)
+        likely_log_deltas = {
+            index: bounds.upper
+            for index, bounds in self._others.items()
+            if self._may_meet(bounds) and index not in excluded
+        }
+        return min(likely_log_deltas, key=likely_log_deltas.__getitem__, default=None)
 
-    @property
-    def _out_of_reach(self) -> float:
-        """log δ above which a coarse bound shows that the finer one misses the target as well."""
-        return self._target.log_delta * (1.0 - COARSE_ROOM)
+    def _may_meet(self, coarse: Interval) -> bool:
+        """Return whether a bound may meet the target by finer computation, from coarse bounds on its log δ."""
+        return coarse.lower <= self._target.log_delta * (1.0 - COARSE_ROOM)
 
     @cached_property
     def _others(self) -> dict[int, Interval]:
         """Coarse enclosures of log δ at the answer, for the bounds that are not followed."""
-        several = alternatives(self._family(math.exp(self.answer.place), "coarse").curve)
+        several = alternatives(self._family(math.exp(self.answer.log_noise), "coarse").curve)
+        followed = min(self.followed, len(several) - 1)
         return {
-            place: bound.bound_log_delta(self._target.epsilon)
-            for place, bound in enumerate(several)
-            if place != min(self.followed, len(several) - 1)
+            index: bound.bound_log_delta(self._target.epsilon)
+            for index, bound in enumerate(several)
+            if index != followed
         }
 
     def certify(self) -> Certified:
-        """Return the noise, with a proof of minimality if the last failed trial is near enough.
+        """Return the smallest noise found; its `slack` is `SLACK` if the noise one `STEP` below provably misses.
 
-        If all other bounds miss the target, they also miss it at less noise. Then only the followed bound is read at
-        the target.
+        The guarantee is the least of several bounds on δ, and this search has evaluated one of them, the followed
+        bound. If no other bound can meet the target at this noise, none can at less noise. Then the followed bound by
+        itself is the guarantee, and its lower bound suffices for the proof. Otherwise the proof needs the lower bound
+        on the least of all.
         """
-        guarantee, failing, wanted = self.answer.guarantee, self._failing, self._target.log_delta
-        noise = math.exp(self.answer.place)
-        if self.answer.step <= LOWEST:
-            return Certified(LEAST, guarantee, None)
-        neighbour = failing if failing is not None and failing.step == self.answer.step - 1 else None
-        if any(ends.lower <= self._out_of_reach for ends in self._others.values()):
-            missed = neighbour.guarantee.curve.bound_log_delta(self._target.epsilon).lower if neighbour else -math.inf
-            return Certified(noise, guarantee, SLACK if missed > wanted else None)
-        slack = SLACK if neighbour and neighbour.lower > wanted else None
-        several = alternatives(guarantee.curve)
+        answer, target = self.answer, self._target
+        noise = math.exp(answer.log_noise)
+        if answer.step <= LOWEST:
+            return Certified(LEAST, answer.guarantee, None)
+        neighbour = self._failing if self._failing and self._failing.step == answer.step - 1 else None
+        if any(map(self._may_meet, self._others.values())):
+            lower = neighbour.guarantee.curve.bound_log_delta(target.epsilon).lower if neighbour else -math.inf
+            return Certified(noise, answer.guarantee, SLACK if lower > target.log_delta else None)
+        slack = SLACK if neighbour and neighbour.lower > target.log_delta else None
+        several = alternatives(answer.guarantee.curve)
         if len(several) == 1:
-            return Certified(noise, guarantee, slack)
-        followed_guarantee = replace(guarantee, curve=replace(guarantee.curve, upper=several[self.followed].upper))
-        return Certified(noise, followed_guarantee, slack, full_guarantee=guarantee)
+            return Certified(noise, answer.guarantee, slack)
+        followed_curve = replace(answer.guarantee.curve, upper=several[self.followed].upper)
+        followed_guarantee = replace(answer.guarantee, curve=followed_curve)
+        return Certified(noise, followed_guarantee, slack, full_guarantee=answer.guarantee)
 
     def likely(self, start: float) -> TrailPoint:
-        """Return an estimate of the root and the slope there, by coarse trials."""
-        place, misses = start, list[tuple[float, float]]()
+        """Estimate the log noise at which the followed bound meets the target, and the slope of the miss there.
+
+        At most `MOST_COARSE` quick bounds are evaluated, until the estimate moves by less than `ENOUGH`. Quick bounds
+        need slightly more noise, so `COARSE_EXCESS` is subtracted.
+
+        Args:
+            start: initial estimate of the log noise.
+        """
+        log_noise = start
+        trials: list[_CoarseTrial] = []
         for _ in range(MOST_COARSE):
-            misses.append((place, self._coarse_miss(place)))
-            if len(misses) > 1:
-                self.slope = self._slope_to(*misses[-2:])
-            root = self._next_root(misses[-3:])
-            if abs(root - place) < ENOUGH:
+            trials.append(_CoarseTrial(log_noise, self._coarse_miss(log_noise)))
+            if len(trials) > 1:
+                self.slope = _slope_between(trials[-2], trials[-1])
+            root = self._next_root(trials[-3:])
+            if abs(root - log_noise) < ENOUGH:
                 break
-            place = root
-        root = min(max(root - COARSE_EXCESS, self._least), self._most)
-        return TrailPoint(math.log(central_mu(self._target)), root, self.slope, self.followed)
+            log_noise = root
+        likely_log_noise = _clamp_log_noise(root - COARSE_EXCESS)
+        return TrailPoint(math.log(central_mu(self._target)), likely_log_noise, self.slope, self.followed)
 
-    def _coarse_miss(self, place: float) -> float:
+    def _coarse_miss(self, log_noise: float) -> float:
         """Return `_Trial.miss` of a quick upper bound, which suffices for the search."""
-        guarantee = self._family(math.exp(place), "coarse")
-        wanted = self._target.log_delta
+        guarantee = self._family(math.exp(log_noise), "coarse")
         upper = quick_upper_log_delta(alternatives(guarantee.curve)[self.followed], self._target.epsilon)
-        return (max(upper, DEEP) - wanted) / -wanted
+        return self._miss(upper)
 
-    def _next_root(self, misses: Sequence[tuple[float, float]]) -> float:
-        """Return the root of the line through the last trials, or of the parabola if that is near it."""
-        place, miss = misses[-1]
-        root = place - min(max(miss / self.slope, -FURTHEST), FURTHEST)
-        if len({other_miss for _, other_miss in misses}) == 3:
-            parabola = sum(x * _lagrange_weight(y, [miss for _, miss in misses if miss != y]) for x, y in misses)
-            if abs(parabola - root) < 0.5 * abs(root - place):
-                root = parabola
-        return min(max(root, self._least), self._most)
+    def _miss(self, log_delta: float) -> float:
+        """Return the excess of log δ over the target's log δ, relative to the size of the latter."""
+        target = self._target.log_delta
+        return (max(log_delta, DEEP) - target) / -target
 
-    def _root(self) -> float:
-        """Return the root of the line through the last trial."""
-        assert self._last is not None
-        return self._last.place - min(max(self._last.miss / self.slope, -FURTHEST), FURTHEST)
+    def _next_root(self, trials: Sequence[_CoarseTrial]) -> float:
+        """Return the next estimate of the log noise at which the miss is 0, from the last trials, at most three.
 
-    @staticmethod
-    def _slope_to(first: tuple[float, float], second: tuple[float, float]) -> float:
-        """Return the slope of the line through two places and misses, at least as steep as `LEAST_STEEPNESS`."""
-        if first[0] == second[0]:
-            return -STEEPNESS
-        return min((second[1] - first[1]) / (second[0] - first[0]), -LEAST_STEEPNESS)
+        The root of a parabola is used only if it is nearer to the line's root than half of the step to that.
+        """
+        log_noise = trials[-1].log_noise
+        root = self._line_root(trials[-1])
+        if len({trial.miss for trial in trials}) == 3:
+            parabola_root = _parabola_root(trials)
+            if abs(parabola_root - root) < 0.5 * abs(root - log_noise):
+                root = parabola_root
+        return _clamp_log_noise(root)
 
-    def _trial(self, index: int) -> _Trial:
-        """Certify the followed bound at a multiple of the step, limited to the noise on offer."""
-        index = min(max(index, LOWEST), HIGHEST)
-        guarantee, wanted = self._family(math.exp(_place(index)), "default"), self._target.log_delta
+    def _line_root(self, trial: _Trial | _CoarseTrial) -> float:
+        """Return the log noise of miss 0 on the line through a trial with `slope`, at most `FURTHEST` away."""
+        return trial.log_noise - min(max(trial.miss / self.slope, -FURTHEST), FURTHEST)
+
+    def _trial(self, step: int) -> _Trial:
+        """Certify the followed bound at a multiple of `STEP`, limited to the noise that is offered."""
+        step = min(max(step, LOWEST), HIGHEST)
+        guarantee = self._family(math.exp(_log_noise_at(step)), "default")
         several = alternatives(guarantee.curve)
-        lower, upper = several[min(self.followed, len(several) - 1)].bound_log_delta(self._target.epsilon)
-        return _Trial(index, (max(upper, DEEP) - wanted) / -wanted, lower, guarantee)
+        followed = several[min(self.followed, len(several) - 1)]
+        bounds = followed.bound_log_delta(self._target.epsilon)
+        return _Trial(step, self._miss(bounds.upper), bounds.lower, guarantee)
 
     def _note(self, trial: _Trial) -> None:
         """Store a trial as the last one, and as the last that failed or passed; update the slope."""
-        # Between neighbouring places the slope is dominated by irregularities of the bound.
+        # Between neighbouring steps the slope is dominated by irregularities of the bound.
         if self._last is not None and abs(self._last.step - trial.step) > 1:
-            self.slope = self._slope_to((self._last.place, self._last.miss), (trial.place, trial.miss))
+            self.slope = _slope_between(self._last, trial)
         self._last = trial
         if trial.miss > 0.0:
             self._failing = trial
         else:
-            self.passing = trial
+            self._passing = trial
 
     def _next_step(self) -> int:
-        """Return the next index: the first beyond the estimated root, or the previous index once that has passed."""
-        assert self._last is not None
-        failing, passing, last = self._failing, self.passing, self._last
-        following = math.ceil(self._root() / STEP)
-        if last.miss > 0.0:
-            following = max(following, last.step + 1)
-        elif following >= last.step:
-            following = last.step - 1
-        if failing is None or passing is None:
-            return min(max(following, LOWEST), HIGHEST)
-        if not failing.step < following < passing.step:
-            width = passing.place - failing.place
-            following = math.ceil((failing.place + width * failing.miss / (failing.miss - passing.miss)) / STEP)
-        if self._must_halve():
-            following = (failing.step + passing.step) // 2
-        return min(max(following, failing.step + 1), passing.step - 1)
+        """Return the next log noise to try, in multiples of `STEP`: the first at which the miss is estimated as ≤ 0.
 
-    def _must_halve(self) -> bool:
-        """Return whether to halve the bracket, which is done every fourth time because curves may jump."""
-        self._inside += 1
-        return self._inside % MIDDLE == 0
+        It is above the last trial if that missed the target, and below it otherwise. Once a trial has missed and one
+        has met the target, it is between the two.
+        """
+        last = self._last
+        assert last is not None  # a trial has been noted
+        step = math.ceil(self._line_root(last) / STEP)
+        step = max(step, last.step + 1) if last.miss > 0.0 else min(step, last.step - 1)
+        if self._failing is None or self._passing is None:
+            return min(max(step, LOWEST), HIGHEST)
+        return self._step_inside(self._failing, self._passing, step)
+
+    def _step_inside(self, failing: _Trial, passing: _Trial, step: int) -> int:
+        """Return a multiple of `STEP` between a trial that misses the target and one that meets it.
+
+        It is the middle in every `MIDDLE`-th trial, as linear estimates fail where the bound jumps. Otherwise it is
+        `step` if that is between them, or else where the line through both trials has the miss 0.
+
+        Args:
+            failing: the trial that misses the target.
+            passing: the trial that meets it.
+            step: the first multiple at which the miss is estimated as ≤ 0.
+        """
+        if not failing.step < step < passing.step:
+            width = passing.log_noise - failing.log_noise
+            root = failing.log_noise + width * failing.miss / (failing.miss - passing.miss)
+            step = math.ceil(root / STEP)
+        self._bracketed_steps += 1
+        if self._bracketed_steps % MIDDLE == 0:
+            step = (failing.step + passing.step) // 2
+        return min(max(step, failing.step + 1), passing.step - 1)
 
     def _infeasible(self, guarantee: Guarantee) -> Infeasible:
         """Return the error to raise if the largest noise misses the target, with the nearest target that it meets."""
@@ -312,6 +373,26 @@ class _Trials:
         return Infeasible("no noise that is offered meets the target", sides, nearest_of(guarantee, self._target))
 
 
-def _lagrange_weight(miss: float, further_misses: Sequence[float]) -> float:
-    """Return the weight at 0 of the Lagrange polynomial that is 1 at a miss and 0 at the further misses."""
-    return math.prod(-further / (miss - further) for further in further_misses)
+def _clamp_log_noise(log_noise: float) -> float:
+    """Return the log noise that is offered and nearest to a number."""
+    return min(max(log_noise, math.log(LEAST)), math.log(MOST))
+
+
+def _slope_between(first: _Trial | _CoarseTrial, second: _Trial | _CoarseTrial) -> float:
+    """Return the slope of the line through two trials, at least as steep as `LEAST_STEEPNESS`."""
+    if first.log_noise == second.log_noise:
+        return -STEEPNESS
+    return min((second.miss - first.miss) / (second.log_noise - first.log_noise), -LEAST_STEEPNESS)
+
+
+def _parabola_root(trials: Sequence[_CoarseTrial]) -> float:
+    """Return the log noise at which the miss is 0, by quadratic interpolation of log noise as a function of the miss.
+
+    Args:
+        trials: three trials with distinct values of `miss`, the relative excess of log δ over the target's.
+    """
+    root = 0.0
+    for trial in trials:
+        further_misses = [other.miss for other in trials if other.miss != trial.miss]
+        root += trial.log_noise * math.prod(-miss / (trial.miss - miss) for miss in further_misses)
+    return root

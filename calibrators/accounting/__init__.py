@@ -1,0 +1,1 @@
+"""Parts of accounts: the points at which the curve is read, and figures of attackers."""

@@ -1,0 +1,119 @@
+"""The figures of an attacker that an account answers on request, and divergences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from epsilond.accountants.attackers.bayes_error import bayes_error
+from epsilond.accountants.attackers.directions import Direction, directed_delta
+from epsilond.accountants.attackers.renyi import renyi_divergence
+from epsilond.accountants.attackers.smallest_gaussian import smallest_gaussian
+from epsilond.accountants.attackers.trade_off_curve import trade_off_curve
+from epsilond.calibrators.answer import Ends, Served
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.curve import Curve
+    from epsilond.accountants.json_types import JsonRecord
+    from epsilond.accountants.meaning import TruePositives
+    from epsilond.calibrators.accounting.query import Query
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruePositiveRate:
+    """True positive rate of the best attack at a false positive rate."""
+
+    false_positive_rate: float
+    true_positive_rate: Ends
+
+    @classmethod
+    def of(cls, rate: TruePositives) -> TruePositiveRate:
+        """Return a computed true positive rate in the form of the answer."""
+        return cls(false_positive_rate=rate.false_positive_rate, true_positive_rate=Ends.of(rate.true_positive_rate))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BayesError:
+    """The best attacker with a prior probability π of one of two neighbours."""
+
+    prior: float
+    error: Annotated[Ends, Served("least probability of a wrong decision, π · FNR + (1 − π) · FPR, over all tests")]
+    accuracy: Annotated[Ends, Served("largest probability of a right decision, 1 minus the error")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenyiDivergence:
+    """The Rényi divergence of neighbours at an order, in the worse direction."""
+
+    order: float
+    divergence: Annotated[Ends, Served("in nats; unbounded where no bound is known or the divergence is infinite")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaOfDirection:
+    """δ of one direction."""
+
+    delta: Ends
+    log10_delta: Ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class Directions:
+    """δ of each direction at an ε of any sign: the largest P(S) − e^ε Q(S) over sets S of outputs."""
+
+    epsilon: float
+    with_against_without: Annotated[
+        DeltaOfDirection, Served("P has the contribution of the protected unit, and Q does not have it")
+    ]
+    without_against_with: Annotated[
+        DeltaOfDirection, Served("P does not have the contribution, and Q has it; for replace-one both are equal")
+    ]
+
+
+def requested_figures(curve: Curve, query: Query) -> JsonRecord:
+    """Return the figures that a query requests, by the name of their member of the answer.
+
+    The smallest Gaussian is answered with the trade-off curve and with the Bayes errors.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+        query: the query.
+    """
+    members: JsonRecord = {}
+    if query.false_positive_rates is not None:
+        members["trade_off"] = tuple(map(TruePositiveRate.of, trade_off_curve(curve, query.false_positive_rates)))
+    if query.priors is not None:
+        members["bayes_errors"] = tuple(_bayes_error(curve, prior) for prior in query.priors)
+    if members:
+        members["gaussian_dp_mu"] = Ends.of(smallest_gaussian(curve))
+    if query.orders is not None:
+        members["renyi_divergences"] = tuple(
+            RenyiDivergence(order=order, divergence=Ends.of(renyi_divergence(curve, order))) for order in query.orders
+        )
+    if query.signed_epsilons is not None:
+        members["directions"] = tuple(_directions(curve, epsilon) for epsilon in query.signed_epsilons)
+    return members
+
+
+def _bayes_error(curve: Curve, prior: float) -> BayesError:
+    """Return the least error and the largest accuracy of an attacker with a prior."""
+    error = bayes_error(curve, prior)
+    accuracy = Ends(math.nextafter(1.0 - error.upper, 0.0), min(math.nextafter(1.0 - error.lower, 2.0), 1.0))
+    return BayesError(prior=prior, error=Ends.of(error), accuracy=accuracy)
+
+
+def _directions(curve: Curve, epsilon: float) -> Directions:
+    """Return δ of both directions at an ε of any sign."""
+    return Directions(
+        epsilon=epsilon,
+        with_against_without=_directed_delta(curve, epsilon, "with-against-without"),
+        without_against_with=_directed_delta(curve, epsilon, "without-against-with"),
+    )
+
+
+def _directed_delta(curve: Curve, epsilon: float, direction: Direction) -> DeltaOfDirection:
+    """Return δ of one direction in the form of the answer."""
+    bounds = directed_delta(curve, epsilon, direction)
+    delta = Ends.delta(bounds.log_delta) if bounds.delta is None else Ends.of(bounds.delta)
+    return DeltaOfDirection(delta=delta, log10_delta=Ends.log10(bounds.log_delta))

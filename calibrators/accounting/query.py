@@ -1,0 +1,98 @@
+"""The query of an account: at which ε or δ the curve is read, and which figures of an attacker are requested."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import ANY_EPSILON, DELTA, LOG10_DELTA, RENYI_ORDER, Quantity, request
+
+MOST_POINTS, MOST_RATES = 1000, 100
+"""Largest number of points of the curve, and of figures of an attacker. One such figure is a search on the curve."""
+FALSE_POSITIVE_RATE = Quantity(symbol="α", gt=0, lt=1, description="false positive rate α of a test")
+PRIOR = Quantity(symbol="π", gt=0, lt=1, description="attacker's prior probability π of one of two neighbours")
+SIGNED_EPSILON = Quantity(symbol="ε", unit="nat", ge=-1e9, le=1e9, description="ε of any sign, natural logarithms")
+
+
+@request
+class Query:
+    """At which ε or δ to read the curve: at most one of the first six. Without any of them it is read at ε = 0.
+
+    The other members request figures of an attacker, and divergences. They may be combined.
+    """
+
+    epsilon: Annotated[float | None, ANY_EPSILON] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilons: Annotated[tuple[float, ...] | None, Quantity(description="several ε, at most 1000")] = None
+    deltas: Annotated[tuple[float, ...] | None, Quantity(description="several δ, at most 1000")] = None
+    log10_deltas: Annotated[tuple[float, ...] | None, Quantity(description="several log10 δ, at most 1000")] = None
+    false_positive_rates: Annotated[
+        tuple[float, ...] | None,
+        Quantity(description="at most 100 false positive rates α, at which trade_off has the true positive rate"),
+    ] = None
+    priors: Annotated[
+        tuple[float, ...] | None,
+        Quantity(description="at most 100 priors π of an attacker, at which bayes_errors has the least error"),
+    ] = None
+    orders: Annotated[
+        tuple[float, ...] | None, Quantity(description="at most 100 orders above 1, for renyi_divergences")
+    ] = None
+    signed_epsilons: Annotated[
+        tuple[float, ...] | None,
+        Quantity(description="at most 100 ε of any sign, at which directions has δ of each direction"),
+    ] = None
+
+    def check(self) -> None:
+        """Check that at most one point of the curve is present, something is requested, and all values are in range."""
+        names = [name for name in _DOMAINS if getattr(self, name) is not None]
+        figures = [name for name in _FIGURES if getattr(self, name) is not None]
+        if len(names) > 1 or not (names or figures):
+            raise InvalidInput.at("", "give exactly one of " + ", ".join(_DOMAINS))
+        for name in (*names, *figures):
+            domain, most = {**_DOMAINS, **_FIGURES}[name], MOST_RATES if name in _FIGURES else MOST_POINTS
+            values = _as_tuple(getattr(self, name))
+            if not 1 <= len(values) <= most:
+                raise InvalidInput.at(f"/{name}", "has too few or too many values", allowed=f"1 to {most}")
+            for place, value in enumerate(values):
+                if isinstance(value, bool) or not domain.contains(value):
+                    raise InvalidInput.at(f"/{name}/{place}", "is out of range", allowed=domain.allowed)
+
+    @property
+    def name(self) -> str:
+        """Name of the member at which the curve is read; `epsilon` if none is present."""
+        return next((name for name in _DOMAINS if getattr(self, name) is not None), "epsilon")
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The value or values of the member at which the curve is read; ε = 0 if none is present."""
+        value = getattr(self, self.name)
+        return (0.0,) if value is None else _as_tuple(value)
+
+    @property
+    def listed(self) -> bool:
+        """True if the member is a list of points."""
+        return self.name.endswith("s")
+
+
+def _as_tuple(value: float | tuple[float, ...]) -> tuple[float, ...]:
+    """Return several values as a tuple, and one value as a tuple of it."""
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
+_DOMAINS = {
+    "epsilon": ANY_EPSILON,
+    "delta": DELTA,
+    "log10_delta": LOG10_DELTA,
+    "epsilons": ANY_EPSILON,
+    "deltas": DELTA,
+    "log10_deltas": LOG10_DELTA,
+}
+_FIGURES = {
+    "false_positive_rates": FALSE_POSITIVE_RATE,
+    "priors": PRIOR,
+    "orders": RENYI_ORDER,
+    "signed_epsilons": SIGNED_EPSILON,
+}
+FIGURES = tuple(_FIGURES)
+"""Names of the members that request figures of an attacker, and divergences."""

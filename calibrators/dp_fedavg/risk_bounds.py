@@ -1,0 +1,170 @@
+"""Risk bounds of dp-fedavg: the average of noisy gradient steps, and the central lower bound for clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import STEP_SIZE, request
+from epsilond.accountants.theorem import Condition, Sides
+from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS, MEAN_NOISE_STD
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.statements import CENTRAL_EMPIRICAL
+from epsilond.calibrators.dp_fedavg.problem import DpFedavgProblem
+from epsilond.calibrators.envelope import TheoremAtInputs
+from epsilond.calibrators.risk.baseline import start_of
+from epsilond.calibrators.risk.given_noise import GivenNoiseRiskPart, NoisyRun, explicit_upper
+from epsilond.calibrators.risk.part import Bounds
+from epsilond.calibrators.risk.parts import LowerBoundSetting, RiskFields, lower_bound
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.risk.answer import LowerBound, UpperBound
+
+PROJECTED = Condition(
+    "projected-steps", "the server projects the model onto the domain after every step, and starts inside it"
+)
+MEAN_MODEL = Condition("mean-of-rounds", "the model is the mean of the models at the start of all rounds")
+
+
+@request
+class DpFedavgRiskProblem(DpFedavgProblem):
+    """A run of dp-fedavg in which every participant sends one gradient in a round.
+
+    `noise_std` is that of the mean of a round, z·C/M, and needs `rounds`. If it is absent, it is the smallest certified
+    one. If `step_size` is absent, it is the one that minimises the bound. `lipschitz` and `diameter` are needed.
+    """
+
+    noise_std: Annotated[float | None, MEAN_NOISE_STD] = None
+    step_size: Annotated[float | None, STEP_SIZE] = None
+
+    def check(self) -> None:
+        """Check the fields of dp-fedavg, the constants of the losses, and that a given noise has given rounds."""
+        super().check()
+        faults = [
+            Fault(f"/{name}", "is needed for a bound on the risk")
+            for name in ("lipschitz", "diameter")
+            if getattr(self, name) is None
+        ]
+        if self.noise_std is not None and self.rounds is None:
+            faults.append(Fault("/noise_std", "needs rounds: it is the noise of one run"))
+        if faults:
+            raise InvalidInput(*faults)
+
+    @property
+    def constants(self) -> tuple[float, float]:
+        """The Lipschitz constant L and the diameter D, which `check` demands."""
+        assert self.lipschitz is not None
+        assert self.diameter is not None
+        return self.lipschitz, self.diameter
+
+
+def given_run(problem: DpFedavgRiskProblem) -> NoisyRun | None:
+    """Return the run of the request, or None if it gives no noise."""
+    if problem.noise_std is None:
+        return None
+    assert problem.rounds is not None  # `check` demands the rounds with the noise
+    return NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
+
+
+class CertifiedRounds(Protocol):
+    """Parameters of a calibration: the certified noise, and the number of rounds."""
+
+    noise_std_of_mean: float
+    rounds: int
+
+
+def certified_run(problem: DpFedavgRiskProblem, parameters: CertifiedRounds) -> NoisyRun:
+    """Return the run at the certified noise of the mean."""
+    del problem
+    return NoisyRun(noise_std=parameters.noise_std_of_mean, rounds=parameters.rounds)
+
+
+def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
+    """Return the bound on the empirical excess risk of the average model, and the order of the central lower bound.
+
+    The bound is for gradients that are never clipped. There is none if the clipping norm is below the Lipschitz
+    constant or adapts, because the mean of clipped gradients is no gradient of the mean loss.
+    """
+    lipschitz, diameter = problem.constants
+    reason = _open_question(problem)
+    upper: tuple[UpperBound, ...] = ()
+    step_size = None
+    if reason is None:
+        step_size, bound = _averaged_steps(problem, run)
+        upper = (bound,)
+    return Bounds(
+        upper=upper,
+        start=start_of("empirical", distance=diameter, lipschitz=lipschitz),
+        lower=(_lower(problem),),
+        declared=(*AVERAGED_STEPS.conditions, PROJECTED, MEAN_MODEL) if upper else (),
+        open_question=reason,
+        step_size=step_size,
+    )
+
+
+def _open_question(problem: DpFedavgRiskProblem) -> str | None:
+    """Return why no theorem bounds the risk of the run, or None if one does."""
+    lipschitz, _ = problem.constants
+    if problem.adaptive_clipping is not None:
+        return "a clipping norm that adapts may fall below gradients, and no theorem here bounds the bias of clipping"
+    if lipschitz > problem.clipping_norm:
+        return (
+            f"lipschitz is {lipschitz:.6g} and clipping_norm {problem.clipping_norm:.6g}: gradients may be clipped, "
+            "and no theorem here bounds the bias of clipping"
+        )
+    return None
+
+
+def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float, UpperBound]:
+    """Return the step size, and the bound on the excess risk of the average model."""
+    lipschitz, _ = problem.constants
+    outputs = TheoremAtInputs.of(
+        AVERAGED_STEPS,
+        problem,
+        sampling="full" if problem.reporting == problem.clients else problem.sampling,
+        participants=problem.reporting,
+        noise_std=run.noise_std,
+        rounds=run.rounds,
+    ).outputs
+    unclipped = Sides.at_most(lipschitz, problem.clipping_norm)
+    statement = "the Lipschitz constant is at most the clipping norm, so that no gradient is clipped"
+    condition = ConditionResult("nothing-is-clipped", statement, unclipped.holds, unclipped.left, unclipped.right)
+    terms = {name: float(outputs[name]) for name in ("without_noise", "noise_alone")}
+    value = float(outputs["excess_risk"])
+    return float(outputs["step_size"]), explicit_upper(AVERAGED_STEPS, terms, value=value, conditions=(condition,))
+
+
+def _lower(problem: DpFedavgRiskProblem) -> LowerBound:
+    """Return the order of the central lower bound on the mean loss, for clients with one record each.
+
+    A client's loss counts as one record, because the protected unit is the client.
+    """
+    lipschitz, diameter = problem.constants
+    target = problem.target
+    setting = LowerBoundSetting(
+        epsilon=target.epsilon,
+        log10_delta=target.log10_delta,
+        samples_per_client=1,
+        clients=problem.clients,
+        dimension=problem.dimension,
+        lipschitz=lipschitz,
+        diameter=diameter,
+        strong_convexity=0.0,
+    )
+    return lower_bound(RiskFields(problem="empirical"), setting, "central")
+
+
+RISK = GivenNoiseRiskPart(
+    title="Excess risk of DP-FedAvg with one gradient step a round",
+    summary=(
+        "An upper bound with explicit constants on the mean loss of all clients, at the run's noise and any step size. "
+        "The order of the central lower bound for clients is given for comparison."
+    ),
+    problem=DpFedavgRiskProblem,
+    theorems=(AVERAGED_STEPS.id,),
+    lower_theorems=(CENTRAL_EMPIRICAL.id,),
+    example_fields={"lipschitz": 1.0, "diameter": 2.0, "clipping_norm": 1.0, "noise_std": 0.001, "rounds": 100},
+    given_run=given_run,
+    certified_run=certified_run,
+    bounds=bounds,
+)

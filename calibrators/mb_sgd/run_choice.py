@@ -1,0 +1,102 @@
+"""Choice of batch size and rounds of a mini-batch run within the budgets of its request."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from epsilond.calibrators.frontier import Choice, Outlook, smallest_run
+from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std, members_of
+from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem, PacedProblem, Run
+from epsilond.calibrators.run_lattice import runs_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from epsilond.calibrators.certificates import Certificates
+    from epsilond.calibrators.mb_sgd.members import Member
+
+GRADIENTS_PER_RECORD = 1000
+"""Default of `max_gradients`, per record of a client."""
+
+
+def choose_among(
+    problem: MiniBatchProblem,
+    certificates: Certificates[MiniBatchProblem, Member],
+    *,
+    has_bound: Callable[[Run], bool],
+    closeness: Callable[[Run], float],
+    quick_risk: Callable[[Run, float], float],
+    risk: Callable[[Run, float], float],
+) -> Choice[Run]:
+    """Return the smallest run with a bound on its excess risk within a factor 1 + `within` of the least.
+
+    The runs are those of a lattice of batch sizes and rounds within the request's budgets.
+
+    Args:
+        problem: the request, with the budgets and `within`.
+        certificates: the certified noise of each kind of client.
+        has_bound: function that returns whether a theorem bounds the risk of a run. If not, the run with the largest
+            batch is taken, and among those the closest one.
+        closeness: (run) ↦ closeness of its rounds to the prescribed rounds; larger is closer.
+        quick_risk: (run, σ) ↦ estimate of the bound on the excess risk.
+        risk: (run, σ) ↦ the bound on the excess risk.
+
+    Raises:
+        InvalidInput: the budgets leave no run.
+    """
+    runs = paid_runs(problem)
+    if not has_bound(runs[0]):
+        return Choice(max(runs, key=lambda run: (run.batch_size, closeness(run))))
+    outlook = Outlook(
+        likely_noise=partial(likely_mean_noise_std, certificates),
+        certified_noise=partial(mean_noise_std, certificates),
+        quick_risk=quick_risk,
+        risk=risk,
+        rarity=partial(rarity_of, problem),
+        reference=Run(batch_size=problem.samples_per_client, rounds=1),
+        cheap=lambda run: rarity_of(problem, run) == 0.0,
+    )
+    return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
+
+
+def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
+    """Return n/(K√R), which measures how far the privacy loss of a run is from a normal distribution.
+
+    A record is drawn rarely if the value is large. It is 0 if batches are full or if whole clients are protected,
+    because the loss is then exactly normal.
+
+    Args:
+        problem: the request, with n records per client.
+        run: batch size K and number of rounds R.
+    """
+    if problem.unit == "client" or run.batch_size == problem.samples_per_client:
+        return 0.0
+    return problem.samples_per_client / (run.batch_size * math.sqrt(run.rounds))
+
+
+def most_rounds(problem: PacedProblem, batch_size: int) -> int:
+    """Return the largest number of rounds within the gradient budget of every client and the communication budget."""
+    limits = []
+    for member in members_of(problem, Run(batch_size=batch_size, rounds=1)):
+        max_gradients = problem.max_gradients or GRADIENTS_PER_RECORD * member.samples_per_client
+        limits.append(max_gradients // member.batch_size)
+    if problem.communication_budget is not None:
+        limits.append(problem.communication_budget // problem.bits_per_round)
+    return min(limits)
+
+
+def paid_runs(problem: PacedProblem) -> list[Run]:
+    """Return a lattice of runs within the budgets that agree with the request.
+
+    Raises:
+        InvalidInput: the budgets leave no run.
+    """
+    batch_size = problem.samples_per_client if problem.sampling == "full" else problem.batch_size
+    return runs_within(
+        lambda size: most_rounds(problem, size),
+        rounds=problem.rounds,
+        batch_size=batch_size,
+        largest_batch=problem.samples_per_client,
+    )

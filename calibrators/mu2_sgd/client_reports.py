@@ -1,0 +1,213 @@
+"""The protection of each kind of client of a run of mu2-sgd, for the answer."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilons
+from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import base_std, client_mu
+from epsilond.calibrators.answer import Ends, Served
+
+if TYPE_CHECKING:
+    from epsilond.accountants.target import Target
+    from epsilond.calibrators.mu2_sgd.family import ScheduleNoise
+    from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
+
+Described = Literal["group", "most", "average"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientReport:
+    """The protection of clients that report equally often; ρ is the parameter μ of Gaussian differential privacy.
+
+    If participants are drawn uniformly, one answer is for a client that reports most often, another for an average one.
+    """
+
+    described: Annotated[Described, Served("a group of the request, or the client of most or of average reports")]
+    clients: Annotated[int, Served("number of these clients; for `most` and `average` that of all clients")]
+    participations: Annotated[int, Served("reports of each")]
+    gaussian_dp_mu: Annotated[float, Served("ρ of each of its records at the answer's noise, rounded up")]
+    epsilon: Annotated[Ends, Served("ε of each of its records at the target δ")]
+    last_record_gaussian_dp_mu: Annotated[
+        float | None,
+        Served("ρ of the record of its last report, which only one noise vector protects; untrusted server"),
+    ] = None
+    whole_client_gaussian_dp_mu: Annotated[
+        float | None, Served("ρ if all its records change at once, which is not calibrated; untrusted server")
+    ] = None
+    last_noise_std: Annotated[
+        float | None, Served("σ of the noise of its last report, which stays in the server's sum; untrusted server")
+    ] = None
+    least_noise_std: Annotated[
+        float | None, Served("noise_std that would suffice if no client reported more often; untrusted server")
+    ] = None
+    first_round: Annotated[int | None, Served("of its reports, where the pattern is given")] = None
+    last_round: Annotated[int | None, Served("of its reports, where the pattern is given")] = None
+    longest_gap: Annotated[int | None, Served("most rounds between two of its reports, by the pattern")] = None
+    uncancelled_rounds: Annotated[
+        int | None, Served("rounds after its last report, in which its last noise is never cancelled")
+    ] = None
+    protected: tuple[str, ...]
+    not_protected: tuple[str, ...]
+
+
+def describe_clients(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> tuple[ClientReport, ...]:
+    """Describe the protection of each kind of client.
+
+    Args:
+        problem: the request.
+        noise: the noise of the run.
+        target: the target, of which only δ is used: each description has the ε at this δ.
+    """
+    kinds = _kinds_of_clients(problem, noise)
+    epsilon_of_mu = _epsilons_at_delta({kind.mu for kind in kinds}, target.log_delta)
+    return tuple(_client_report(kind, epsilon_of_mu[kind.mu]) for kind in kinds)
+
+
+@dataclass(frozen=True)
+class ReportingClients:
+    """Clients that report equally often, and in the same rounds if these are given.
+
+    Attributes:
+        noise: the noise of the run.
+        described: how the clients are named in the answer.
+        clients: number of these clients.
+        reports: number of reports of each.
+        rounds: rounds of these reports in ascending order; None if they are not given.
+    """
+
+    noise: ScheduleNoise
+    described: Described
+    clients: int
+    reports: int
+    rounds: tuple[int, ...] | None = None
+
+    @cached_property
+    def mu(self) -> float:
+        """Parameter μ of Gaussian differential privacy of each of their records, rounded up."""
+        first_round = self.rounds[0] if self.rounds else 1
+        return self.noise.mu(self.reports, first_round)
+
+    @property
+    def rounds_after_last(self) -> int | None:
+        """Number of rounds after the last report; None if the rounds of the reports are not given."""
+        return self.noise.problem.rounds - self.rounds[-1] if self.rounds else None
+
+
+def _kinds_of_clients(problem: Mu2SgdProblem, noise: ScheduleNoise) -> list[ReportingClients]:
+    """Return the groups of clients of the request, or two typical clients if participants are drawn uniformly.
+
+    The typical clients are one that reports as often as it may, and one that reports as often as clients do on average.
+    """
+    groups = problem.taking_part.groups
+    if groups is not None:
+        return [ReportingClients(noise, "group", group.clients, group.reports, group.rounds) for group in groups]
+    expected_reports = round(problem.rounds * problem.reporting / problem.clients)
+    average = max(1, min(expected_reports, problem.cap))
+    return [
+        ReportingClients(noise, "most", problem.clients, problem.cap),
+        ReportingClients(noise, "average", problem.clients, average),
+    ]
+
+
+def _epsilons_at_delta(mus: set[float], log_delta: float) -> dict[float, Ends]:
+    """Return bounds on the ε of μ-Gaussian differential privacy at a δ, by μ. It is 0 for μ = 0."""
+    positive_mus = sorted(mu for mu in mus if mu > 0.0)
+    lower, upper = exact_epsilons(np.asarray(positive_mus), log_delta)
+    epsilons = {0.0: Ends(0.0, 0.0)}
+    for mu, low, high in zip(positive_mus, lower, upper, strict=True):
+        epsilons[mu] = Ends(float(low), float(high))
+    return epsilons
+
+
+def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
+    """Describe one kind of client: its privacy, its own noise, and the rounds of its reports if these are given.
+
+    Args:
+        kind: the clients.
+        epsilon: ε of each of their records at the target δ.
+    """
+    own_noise: Fields = {}
+    if kind.noise.problem.server == "untrusted" and kind.reports > 0:
+        own_noise = _own_noise(kind)
+    return ClientReport(
+        described=kind.described,
+        clients=kind.clients,
+        participations=kind.reports,
+        gaussian_dp_mu=kind.mu,
+        epsilon=epsilon,
+        **own_noise,
+        **_pattern(kind),
+        protected=(_protection(kind),),
+        not_protected=tuple(_not_protected(kind)),
+    )
+
+
+def _pattern(kind: ReportingClients) -> Fields:
+    """Return the first and the last round of the reports and the longest gap; nothing if the rounds are not given."""
+    rounds = kind.rounds
+    if not rounds:
+        return {}
+    gaps = [later - earlier for earlier, later in itertools.pairwise(rounds)]
+    return {"first_round": rounds[0], "last_round": rounds[-1], "longest_gap": max(gaps, default=0)}
+
+
+def _own_noise(kind: ReportingClients) -> Fields:
+    """Return the figures of clients that add their own noise, because the server is not trusted.
+
+    The noise of a client's K-th report has the standard deviation σ√K, for the standard deviation σ of its first noise.
+    The last noise of a client is never cancelled. It is the only protection of the last report's record.
+    """
+    noise, problem = kind.noise, kind.noise.problem
+    sensitivity = sensitivity_factor(problem.relation) * problem.federation.clipping_norm
+    last_std = noise.std * math.sqrt(kind.reports)
+    mu_at_cap = noise.mu(problem.cap)
+    return {
+        "last_record_gaussian_dp_mu": sensitivity / last_std,
+        "whole_client_gaussian_dp_mu": client_mu(sensitivity=sensitivity, base=noise.std, participations=kind.reports),
+        "last_noise_std": last_std,
+        "least_noise_std": base_std(sensitivity=sensitivity, mu=mu_at_cap, participations=kind.reports),
+        "uncancelled_rounds": kind.rounds_after_last,
+    }
+
+
+def _protection(kind: ReportingClients) -> str:
+    """Return the statement on the protected data and the observers, for the answer."""
+    if kind.reports == 0:
+        return "everything: such a client sends nothing"
+    if kind.noise.problem.server == "untrusted":
+        return (
+            "each of its records against the server and all others, at gaussian_dp_mu. Its messages are "
+            "protected by its own noise only. The guarantee holds if others join, drop out or collude, and "
+            "whenever the client itself stops"
+        )
+    if kind.mu == 0.0:
+        return "everything: it reports in the last round only, and no released model depends on that"
+    return "each of its records against every observer of the models; the server adds the noise of each round"
+
+
+def _not_protected(kind: ReportingClients) -> Iterator[str]:
+    """Yield the statements on facts that the guarantee does not cover, for the answer."""
+    yield "who reports, when and how often"
+    if kind.reports == 0:
+        return
+    if kind.noise.problem.server == "trusted":
+        yield "anything against the server, which sees every message"
+        return
+    yield "all its records at once: together they have only the weaker whole_client_gaussian_dp_mu"
+    if kind.rounds_after_last is None:
+        yield "the model's accuracy, if it leaves for good: then its last noise is never cancelled"
+    elif kind.rounds_after_last > 0:
+        yield (
+            f"the model's accuracy in the {kind.rounds_after_last} rounds after its last report: "
+            "its last noise is never cancelled"
+        )

@@ -1,0 +1,173 @@
+"""Risk bounds of mu2-sgd: the proved bounds at the run's noise, and the order of the lower bound."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+from epsilond.accountants.attackers.targets import ASSUMED_DELTA
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.quantities import STEP_SIZE, request
+from epsilond.accountants.theorem import Sides
+from epsilond.accountants.theorems.papers.reshef_levy.conversions import epsilons
+from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
+    CERTIFIED,
+    CONVERGENCE,
+    best_step_size,
+    certified_risk,
+)
+from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
+    ORDERS,
+    TRUSTED_RUN,
+    order_scale,
+    order_terms,
+    trusted_step_size,
+    trusted_terms,
+)
+from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import small_step
+from epsilond.calibrators.envelope import condition_answers
+from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
+from epsilond.calibrators.mu2_sgd.training import start_of_run
+from epsilond.calibrators.risk.answer import LowerBound
+from epsilond.calibrators.risk.given_noise import (
+    GivenNoiseRiskPart,
+    NoisyRun,
+    explicit_upper,
+    noise_quantity,
+    run_at_certified_noise,
+)
+from epsilond.calibrators.risk.part import Bounds
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.risk.answer import UpperBound
+
+LEAST_NOISE_STD = 1e-12
+"""Noise that replaces 0 where the best step size is searched, in units of the bound on a message; any step is valid."""
+OPEN_PARTICIPATION = (
+    "the theorems need participants that are drawn uniformly in each round, without a limit on a client's reports, or "
+    "rounds of all clients"
+)
+
+
+@request
+class Mu2SgdRiskProblem(Mu2SgdProblem):
+    """A run of mu2-sgd. `noise_std` is that of a client's first report, or of every round of a trusted server.
+
+    If `step_size` is absent, it is one that nearly minimises the bound.
+    """
+
+    noise_std: Annotated[
+        float | None, noise_quantity("of a client's first report, or of every mean of a trusted server")
+    ] = None
+    step_size: Annotated[float | None, STEP_SIZE] = None
+
+    @property
+    def has_known_step(self) -> bool:
+        """True if no step size is searched."""
+        return self.step_size is not None or self.server == "trusted" or not self.printed_participation
+
+
+def given_run(problem: Mu2SgdRiskProblem) -> NoisyRun | None:
+    """Return the run of the request, or None if it gives no noise."""
+    return None if problem.noise_std is None else NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
+
+
+def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
+    """Return the bound on the excess risk, and the order of the lower bound.
+
+    The bound is one of three for an untrusted server (the repaired Theorem 5.2 of Reshef and Levy), and that of Theorem
+    F.2 for a trusted one. There is none for participation that the theorems do not cover.
+    """
+    start, lower = start_of_run(problem), (_lower(problem),)
+    if not problem.printed_participation:
+        return Bounds(upper=(), start=start, lower=lower, open_question=OPEN_PARTICIPATION)
+    bound_at = _trusted_bound if problem.server == "trusted" else _untrusted_bound
+    step_size, upper = bound_at(problem, run.noise_std)
+    return Bounds(upper=(upper,), start=start, lower=lower, declared=CONVERGENCE, step_size=step_size)
+
+
+def _untrusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float, UpperBound]:
+    """Return the step size and the proved bound if the clients add the noise.
+
+    Args:
+        problem: the request.
+        noise_std: standard deviation √c of the noise of a client's first report.
+    """
+    run = problem.federation
+    searched = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
+    step_size = problem.step_size or best_step_size(run, noise_variance=searched * searched)
+    parts = certified_risk(run, step_size=step_size, noise_variance=noise_std * noise_std)
+    terms = {name: getattr(parts, name) for name in ("optimisation", "statistical", "noise")}
+    terms |= {f"bound_{name}": getattr(parts, name) for name in ("by_norm", "by_young", "by_stability")}
+    stable = CERTIFIED.conditions[0]
+    sides = Sides.below(2.0 * step_size * run.smoothness * run.rounds, 1.0)
+    condition = ConditionResult(stable.id, stable.statement, sides.holds, sides.left, sides.right)
+    return step_size, explicit_upper(CERTIFIED, terms, value=parts.total, conditions=(condition,))
+
+
+def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float, UpperBound]:
+    """Return the step size and the bound of Theorem F.2 of Reshef and Levy if a trusted server adds the noise.
+
+    Args:
+        problem: the request.
+        noise_std: standard deviation σ of the server's noise in every round.
+    """
+    run = problem.federation
+    searched = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
+    step_size = problem.step_size or trusted_step_size(run, noise_std=searched)
+    terms = trusted_terms(run, noise_std=noise_std, step_size=step_size)
+    small = TRUSTED_RUN.conditions[0]
+    sides = small_step(4.0 * step_size * run.smoothness * run.rounds)
+    condition = ConditionResult(small.id, small.statement, sides.holds, sides.left, sides.right)
+    return step_size, explicit_upper(TRUSTED_RUN, terms, conditions=(condition,))
+
+
+def _lower(problem: Mu2SgdRiskProblem) -> LowerBound:
+    """Return the order of the lower bound that Reshef and Levy compare with, in units of the loss."""
+    orders = order_terms(
+        server=problem.server,
+        clients=problem.clients,
+        reports=float(problem.reporting) * problem.rounds,
+        dimension=problem.dimension,
+        epsilon=_target_epsilon(problem),
+    )
+    largest_excess = problem.lipschitz * problem.diameter
+    terms = {f"{name}_term": largest_excess * value for name, value in orders.items()}
+    conditions = [condition.at(problem) for condition in ORDERS.conditions]
+    return LowerBound(
+        theorem=ORDERS.id,
+        trust="local" if problem.server == "untrusted" else "central",
+        problem="population",
+        scale=largest_excess * order_scale(orders),
+        terms=terms,
+        conditions=condition_answers(conditions),
+    )
+
+
+def _target_epsilon(problem: Mu2SgdRiskProblem) -> float:
+    """Return ε of the target; for a risk the exact ε at its δ, or at the assumed δ."""
+    if problem.epsilon is not None:
+        return problem.epsilon
+    assert problem.risk is not None  # `check` demands one of the two
+    log_delta = math.log(ASSUMED_DELTA if problem.delta is None else problem.delta)
+    if problem.log10_delta is not None:
+        log_delta = problem.log10_delta * math.log(10.0)
+    epsilon = epsilons(mu=problem.risk.gaussian_mu, log_delta=log_delta)["exact_epsilon"]
+    return epsilon if epsilon > 0.0 else math.inf
+
+
+RISK = GivenNoiseRiskPart(
+    title="Excess risk of federated learning with noise cancellation",
+    summary=(
+        "An upper bound with explicit constants at the run's noise and step size, for an untrusted or a trusted "
+        "server. The order of the lower bound is given for comparison (Reshef and Levy, Theorems 5.2 and F.2)."
+    ),
+    problem=Mu2SgdRiskProblem,
+    theorems=(CERTIFIED.id, TRUSTED_RUN.id),
+    lower_theorems=(ORDERS.id,),
+    example_fields={"noise_std": 50.0},
+    quick=lambda problem: problem.noise_std is not None and problem.has_known_step,
+    given_run=given_run,
+    certified_run=run_at_certified_noise,
+    bounds=bounds,
+)

@@ -1,0 +1,116 @@
+"""Risk bounds of norm-fedavg: the gradient norm by equation (39) and Theorem 2 of Das et al., at the run's noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.quantities import request
+from epsilond.accountants.theorem import Condition, Sides
+from epsilond.accountants.theorems.papers.das.noise_law import update_error
+from epsilond.accountants.theorems.risk.das.convergence import (
+    ASSUMPTIONS,
+    EQUATION_39,
+    THEOREM_2_UTILITY,
+    printed_ratio,
+)
+from epsilond.calibrators.envelope import TheoremAtInputs
+from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
+from epsilond.calibrators.norm_fedavg.training import training_of
+from epsilond.calibrators.risk.baseline import Start
+from epsilond.calibrators.risk.given_noise import (
+    GivenNoiseRiskPart,
+    NoisyRun,
+    explicit_upper,
+    noise_quantity,
+    run_at_certified_noise,
+)
+from epsilond.calibrators.risk.part import Bounds
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.risk.answer import UpperBound
+
+RATIO_ROUNDING = 2.0**-50
+"""Largest relative difference of two step ratios that counts as rounding."""
+EQUAL_OPTIMA = Condition("equal-optima", "all clients' losses have the same minimiser, as client_optimum_distance is 0")
+
+
+@request
+class NormFedavgRiskProblem(NormFedavgProblem):
+    """A run of norm-fedavg. `noise_std` is that of a message's coordinate, in units of the normalised update."""
+
+    noise_std: Annotated[float | None, noise_quantity("in units of the normalised update")] = None
+
+
+def given_run(problem: NormFedavgRiskProblem) -> NoisyRun | None:
+    """Return the run of the request, or None if it gives no noise."""
+    return None if problem.noise_std is None else NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
+
+
+def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
+    """Return the bounds on the mean gradient norm over the rounds.
+
+    No theorem bounds the excess risk, because the losses are only quasar-convex about the clients' own minimisers.
+    """
+    levels = problem.quantization_levels
+    compression = update_error(
+        dimension=problem.dimension,
+        quantization_levels=levels,
+        variance_in_steps=(run.noise_std * levels) ** 2,
+    )
+    training = training_of(problem, compression)
+    terms = {name.removesuffix("_term"): value for name, value in training.steps.items() if name.endswith("_term")}
+    return Bounds(
+        upper=(explicit_upper(EQUATION_39, terms), _theorem_2(problem, compression)),
+        start=Start(objective="empirical", baseline=training.convergence.baseline),
+        declared=(*ASSUMPTIONS, EQUAL_OPTIMA) if problem.client_optimum_distance == 0.0 else ASSUMPTIONS,
+        step_size=training.steps["local_step_size"],
+    )
+
+
+def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound:
+    """Return the bound of Theorem 2 of Das et al., which holds for its own local steps and step sizes only.
+
+    Args:
+        problem: the request.
+        compression: mean squared error γ of one message.
+    """
+    question = TheoremAtInputs.of(
+        THEOREM_2_UTILITY,
+        problem,
+        participants=problem.reporting,
+        compression=compression,
+        local_steps=problem.steps,
+        step_ratio=problem.ratio,
+    )
+    printed = printed_ratio(
+        smoothness=problem.smoothness,
+        quasar_convexity=problem.quasar_convexity,
+        initial_distance=problem.initial_distance,
+    )
+    is_printed = Sides.at_most(abs(problem.ratio - printed), RATIO_ROUNDING * printed)
+    ratio = ConditionResult(
+        "printed-step-ratio",
+        "the ratio of the step sizes is 4L‖w₀ − w*‖/ζ, as in Theorem 2",
+        is_printed.holds,
+        problem.ratio,
+        printed,
+    )
+    terms = {name: question.outputs[f"{name}_term"] for name in ("start", "client_optima")}
+    return explicit_upper(THEOREM_2_UTILITY, terms, conditions=(*question.conditions(), ratio))
+
+
+RISK = GivenNoiseRiskPart(
+    title="Gradient norm of DP-NormFedAvg",
+    summary=(
+        "Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's noise and step "
+        "ratio (Das et al., equation (39) and Theorem 2). No theorem bounds the excess risk."
+    ),
+    problem=NormFedavgRiskProblem,
+    theorems=(EQUATION_39.id, THEOREM_2_UTILITY.id),
+    example_fields={"noise_std": 0.02},
+    measure="gradient-norm",
+    given_run=given_run,
+    certified_run=run_at_certified_noise,
+    bounds=bounds,
+)

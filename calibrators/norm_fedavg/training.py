@@ -1,0 +1,110 @@
+"""The step sizes of a run of norm-fedavg, and bounds on the gradient norm that it reaches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from epsilond.accountants.theorems.risk.das.convergence import ASSUMPTIONS, EQUATION_39, THEOREM_4
+from epsilond.accountants.theorems.risk.start import GRADIENT_NORM_OF_THE_START, gradient_norm_bounds
+from epsilond.calibrators.answer import OBJECTIVE, VACUOUS, Baseline, Objective, Served
+from epsilond.calibrators.envelope import TheoremAtInputs
+
+if TYPE_CHECKING:
+    from epsilond.accountants.theorem import Condition, Outputs, Step
+    from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvergenceAnswer:
+    """Bounds on the gradient norm of the clients' mean loss, in units of loss/length.
+
+    `mean_gradient_norm` is the sum of its three terms; `gradient_norm` is not above the baseline.
+    """
+
+    theorem: Annotated[str, Served("the theorem of the bound")]
+    objective: Annotated[Objective, OBJECTIVE]
+    baseline: Annotated[Baseline, Served("result without training: a bound on the gradient norm at the start")]
+    vacuous: Annotated[bool, VACUOUS]
+    gradient_norm: Annotated[
+        float,
+        Served("bound on the least expected gradient norm of all rounds, the start among them: at most the baseline"),
+    ]
+    mean_gradient_norm: Annotated[float, Served("das.equation-39 with the certified noise: its mean over the rounds")]
+    start_term: Annotated[float, Served("part of mean_gradient_norm from the distance of the start")]
+    steps_term: Annotated[float, Served("part of mean_gradient_norm from the sizes of the steps")]
+    client_optima_term: Annotated[float, Served("part of mean_gradient_norm from distances of the clients' optima")]
+    without_noise: Annotated[float, Served("the same bound for NormFedAvg, without rounding and noise")]
+    fedavg: Annotated[float, Served("bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormFedavgTraining:
+    """The steps of a run at its certified noise, and bounds on the gradient norm that it reaches.
+
+    Attributes:
+        steps: the values of equation (39) of Das et al., among them the step sizes.
+        convergence: the bounds.
+        derivation: the theorem of the initial gradient norm, if that is the least of the bounds.
+        declared: premises of the bounds, for which the caller vouches.
+        risk: None, because no theorem bounds the excess risk.
+    """
+
+    steps: Outputs
+    convergence: ConvergenceAnswer
+    derivation: tuple[Step, ...]
+    declared: tuple[Condition, ...] = ASSUMPTIONS
+    risk: None = None
+
+
+def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTraining:
+    """Return the step sizes for the certified noise, and bounds on the gradient norm of the clients' mean loss.
+
+    There are three bounds: equation (39) of Das et al. for the noisy run and for a run without noise and rounding, and
+    their Theorem 4 for FedAvg. They bound the least gradient norm over all rounds, and the initial model w₀ is the
+    model of the first. Each is therefore capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, for β-smooth losses with minimiser w*.
+
+    Args:
+        problem: the request.
+        compression: mean squared error γ of one message, from rounding and noise.
+    """
+    steps = _equation_39(problem, compression)
+    without_noise = _equation_39(problem, 0.0)
+    fedavg = TheoremAtInputs.of(THEOREM_4, problem, participants=problem.reporting, local_steps=problem.steps).outputs
+    smooth = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
+    initial_norm = gradient_norm_bounds(distance=problem.initial_distance, **smooth)["by_smoothness"]
+    baseline = Baseline(value=initial_norm, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
+    mean_norm = float(steps["gradient_norm"])
+    is_vacuous = baseline.covers(mean_norm)
+    convergence = ConvergenceAnswer(
+        theorem=GRADIENT_NORM_OF_THE_START.id if is_vacuous else EQUATION_39.id,
+        objective="empirical",
+        baseline=baseline,
+        vacuous=is_vacuous,
+        gradient_norm=min(mean_norm, initial_norm),
+        mean_gradient_norm=mean_norm,
+        start_term=steps["start_term"],
+        steps_term=steps["steps_term"],
+        client_optima_term=steps["client_optima_term"],
+        without_noise=min(without_noise["gradient_norm"], initial_norm),
+        fedavg=min(fedavg["gradient_norm"], initial_norm),
+    )
+    cap = GRADIENT_NORM_OF_THE_START.because(initial_distance=problem.initial_distance, **smooth)
+    return NormFedavgTraining(steps=steps, convergence=convergence, derivation=(cap,) if is_vacuous else ())
+
+
+def _equation_39(problem: NormFedavgProblem, compression: float) -> Outputs:
+    """Return the step sizes and the bound on the mean gradient norm by equation (39) of Das et al.
+
+    Args:
+        problem: the request.
+        compression: mean squared error γ of one message.
+    """
+    return TheoremAtInputs.of(
+        EQUATION_39,
+        problem,
+        participants=problem.reporting,
+        compression=compression,
+        local_steps=problem.steps,
+        step_ratio=problem.ratio,
+    ).outputs

@@ -1,0 +1,41 @@
+"""Points of a privacy curve, as accounts serve them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.target import natural_log_delta
+from epsilond.calibrators.answer import Ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """The curve at one point. The requested quantity has equal ends."""
+
+    epsilon: Ends
+    delta: Ends
+    log10_delta: Ends
+
+
+def point(guarantee: Guarantee, name: str, value: float) -> Point:
+    """Return the bounds on δ at a given ε, or on ε at a given δ. Both bounds on the given quantity are its value.
+
+    Args:
+        guarantee: the guarantee with the curve.
+        name: the given quantity: `epsilon`, `delta` or `log10_delta`.
+        value: its value.
+    """
+    if name == "epsilon":
+        bounds = guarantee.curve.log_delta(value)
+        return Point(epsilon=Ends(value, value), delta=Ends.delta(bounds), log10_delta=Ends.log10(bounds))
+    if name == "delta":
+        log_delta, log10_delta = natural_log_delta(value, None), math.log10(value)
+        delta = Ends(value, value)
+    else:
+        log_delta, log10_delta = natural_log_delta(None, value), value
+        delta = Ends.delta(Interval(log_delta, log_delta))
+    epsilon = Ends.of(guarantee.curve.epsilon(log_delta))
+    return Point(epsilon=epsilon, delta=delta, log10_delta=Ends(log10_delta, log10_delta))

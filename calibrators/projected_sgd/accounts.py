@@ -1,0 +1,67 @@
+"""Accounts of the runs of a request, each computed once."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from epsilond.accountants.account import Account, account
+from epsilond.calibrators.envelope import true_figures
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.rule import Effort
+    from epsilond.calibrators.answer import TrueFigures
+    from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules
+
+
+class Accounts:
+    """Accounts of the runs of a request, each computed once."""
+
+    def __init__(self, problem: ProjectedSgdProblem) -> None:
+        self.problem = problem
+        self._of = functools.cache(self._account)
+
+    def of(
+        self, plan: RunSchedules, effort: Effort = "default", only_at: float | None = None, **changes: object
+    ) -> Account:
+        """Return the account of a run under the relation, unit and observer of the request.
+
+        Args:
+            plan: the batch size and the schedules of the run.
+            effort: the work that compositions may take.
+            only_at: the only ε at which the guarantee is needed, which takes less time; None for all ε.
+            changes: fields of the run's spec that are replaced.
+        """
+        return self._of(plan, effort, only_at, **changes)
+
+    def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
+        problem = self.problem
+        spec = replace(problem.spec(plan), **changes)
+        return account(
+            spec,
+            relation=problem.relation,
+            unit=problem.unit,
+            observer=problem.observer,
+            effort=effort,
+            only_at=only_at,
+        )
+
+    def guarantee_at(self, *, effort: Effort = "default", **numbers: float) -> Guarantee:
+        """Return the guarantee of the run at a value of the unknown.
+
+        Args:
+            effort: the work that compositions may take.
+            numbers: the unknown by name: `noise_std`, `step_size` or `participants`. The names `clients` and
+                `lipschitz` replace the values of the request.
+        """
+        changes = {name: numbers.pop(name) for name in ("clients", "lipschitz") if name in numbers}
+        return self.of(self.problem.plan(**numbers), effort, **changes).guarantee
+
+    def truth(self, plan: RunSchedules) -> TrueFigures:
+        """Return the certified ε and δ of a run under replace-one, the relation of the printed theorems."""
+        spec = self.problem.spec(plan)
+        return true_figures(
+            account(spec, relation="replace-one", observer="final-model").guarantee, self.problem.target
+        )

@@ -1,0 +1,213 @@
+"""Search for the batch sizes that meet a target, where δ is not monotone.
+
+δ falls with the batch size m where one use of a record dominates, and rises where the kernels dominate. The whole range
+is therefore searched, not only a bracket.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.errors import Infeasible
+from epsilond.accountants.quantities import LARGEST_COUNT
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.search import LOG_10, Certified
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.projected_sgd.accounts import Accounts
+    from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
+
+MOST_NODES = 128
+"""Limit on the ranges of batch sizes m that are examined for constant schedules."""
+MOST_LISTED = 256
+"""Limit on the values of m that are tried for changing schedules."""
+MOST_STEPS_TRIED = 20_000
+"""Limit on the steps of a run that is tried for changing schedules."""
+MARGIN = 1e-8
+"""Margin in log δ by which a bound for a range of m decides it, for rounding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feasible:
+    """Batch sizes least, …, most, which all meet the target."""
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True)
+class BatchRanges:
+    """The batch sizes that meet a target.
+
+    Attributes:
+        certified: the smallest of them. Its slack is 0 if every smaller batch size is known to miss the target, and
+            None if some were not tried.
+        ranges: all of them, as ranges in ascending order.
+        exhaustive: whether every batch size from 1 to the number of records was decided.
+    """
+
+    certified: Certified
+    ranges: tuple[Feasible, ...]
+    exhaustive: bool
+
+
+def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchRanges:
+    """Return the ranges of batch sizes that meet the target, and certify the smallest one.
+
+    For constant schedules, ranges of batch sizes are decided as a whole or halved. For changing schedules, batch sizes
+    are tried one by one. Both are limited by a fixed budget, so that some batch sizes may remain undecided.
+
+    Raises:
+        Infeasible: no batch size that was tried meets the target.
+    """
+    is_constant = problem.plan().is_constant
+    search = _BatchSearch(problem, accounts)
+    ranges, exhaustive = search.bisect() if is_constant else search.scan()
+    if not ranges:
+        raise Infeasible(
+            "no number of participants that was tried meets the target",
+            ConditionResult(
+                "target", "log10 δ is at most the target", Verdict.NO, search.best, problem.target.log10_delta
+            ),
+            {"log10_delta": math.nextafter(search.best, 0.0)} if search.best < 0.0 else {},
+        )
+    least = ranges[0].least
+    # With constant schedules, ranges are decided in ascending order, so that none below the first one is left open.
+    slack = 0.0 if is_constant or exhaustive else None
+    return BatchRanges(Certified(least, accounts.guarantee_at(participants=least), slack), ranges, exhaustive)
+
+
+class _BatchSearch:
+    """A search over batch sizes m. `best` is the least log10 δ of all that were tried, at most 0."""
+
+    def __init__(self, problem: ProjectedSgdProblem, accounts: Accounts) -> None:
+        self.problem, self.accounts = problem, accounts
+        self.best = 0.0
+
+    def meets(self, participants: int) -> bool:
+        """Return whether a batch size meets the target."""
+        guarantee = self.accounts.guarantee_at(participants=participants)
+        log_delta = guarantee.curve.upper_log_delta(self.problem.epsilon)
+        self.best = min(self.best, log_delta / LOG_10)
+        return log_delta <= self.problem.target.log_delta
+
+    def bisect(self) -> tuple[tuple[Feasible, ...], bool]:
+        """Decide ranges of batch sizes, or halve them, in ascending order.
+
+        Returns:
+            The ranges that meet the target, and whether all ranges were decided within `MOST_NODES` attempts.
+        """
+        n = self.problem.clients
+        octaves = [(2**k, min(2 ** (k + 1) - 1, n)) for k in range(n.bit_length())]
+        pending = octaves[::-1]  # a stack, with the smallest range on top
+        ranges: list[Feasible] = []
+        for _ in range(MOST_NODES):
+            if not pending:
+                break
+            low, high = pending.pop()
+            verdict = self.meets(low) if low == high else self._decide(low, high)
+            if verdict is None:
+                middle = (low + high) // 2
+                pending += [(middle + 1, high), (low, middle)]
+            elif verdict:
+                _append_range(ranges, low, high)
+        return tuple(ranges), not pending
+
+    def _decide(self, low: int, high: int) -> bool | None:
+        """Decide whether all batch sizes m of a range, or none, meet the target.
+
+        The bound on δ at m is (m/n) Σ_v g_v. Here n is the number of clients, and v runs over the T = ⌊n/m⌋ steps. The
+        summand g_v is the δ of a record that is used in step v. It rises with two ratios to the noise σ: the
+        sensitivity 2L/(√m σ) of a step and the width 2ρ√m/(ησ) of the domain. L is the Lipschitz constant of the loss,
+        ρ the radius of the domain, and η the step size. The largest values within the range of these ratios, of T and
+        of m/n give an upper bound on every δ of the range. The least values give a lower bound.
+
+        Args:
+            low: smallest batch size of the range.
+            high: largest batch size of the range.
+
+        Returns:
+            True if every m meets the target, False if no m does, and None if the bounds do not decide.
+        """
+        target_log_delta = self.problem.target.log_delta
+        if high * (self.problem.clients // low) > LARGEST_COUNT:
+            return None
+        # Both limits first: they cost the same, and often show at once that the range is mixed.
+        meets_at_low, meets_at_high = self.meets(low), self.meets(high)
+        if meets_at_low != meets_at_high:
+            return None
+        if meets_at_low:
+            all_meet = self._bound_over_range(high, low).upper <= target_log_delta - MARGIN
+            return True if all_meet else None
+        none_meets = self._bound_over_range(low, high).lower > target_log_delta + MARGIN
+        return False if none_meets else None
+
+    def _bound_over_range(self, batch: int, step_batch: int) -> Interval:
+        """Return bounds on the largest or least log δ of a range of batch sizes, by a run that combines both limits.
+
+        With `batch` the largest size and `step_batch` the smallest, the upper result bounds every δ of the range from
+        above. With the two exchanged, the lower result bounds every δ from below; `_decide` has the reason.
+
+        Args:
+            batch: batch size m for the width of the domain relative to the noise, and for the factor m/n of δ.
+            step_batch: batch size for the sensitivity of a step and for the number of steps.
+        """
+        n = self.problem.clients
+        steps = n // step_batch
+        guarantee = self.accounts.guarantee_at(
+            participants=batch,
+            clients=batch * steps,
+            lipschitz=self.problem.lipschitz * math.sqrt(batch / step_batch),
+        )
+        bounds = guarantee.curve.bound_log_delta(self.problem.epsilon)
+        log_weight = math.log(batch * steps / n)
+        return Interval(bounds.lower + log_weight, bounds.upper + log_weight)
+
+    def scan(self) -> tuple[tuple[Feasible, ...], bool]:
+        """Try batch sizes one by one: all of them if they are few, and otherwise a logarithmic grid.
+
+        Returns:
+            The batch sizes that meet the target, as ranges; and whether every batch size was tried.
+        """
+        n = self.problem.clients
+        least = max(1, n // MOST_STEPS_TRIED)
+        are_few = n - least + 1 <= MOST_LISTED
+        ranges: list[Feasible] = []
+        failing = least - 1
+        for participants in range(least, n + 1) if are_few else _batch_grid(least, n):
+            if not self.meets(participants):
+                failing = participants
+                continue
+            if not ranges:
+                smallest = self._refine(failing, participants)
+                if smallest != participants:
+                    _append_range(ranges, smallest, smallest)
+            _append_range(ranges, participants, participants)
+        return tuple(ranges), are_few and least == 1
+
+    def _refine(self, failing: int, passing: int) -> int:
+        """Return a batch size that meets the target such that the next smaller batch size misses it."""
+        while passing - failing > 1:
+            middle = (failing + passing) // 2
+            if self.meets(middle):
+                passing = middle
+            else:
+                failing = middle
+        return passing
+
+
+def _batch_grid(least: int, most: int) -> list[int]:
+    """Return about `MOST_LISTED` batch sizes from `least` to `most` that are evenly spaced by logarithm."""
+    last = MOST_LISTED - 1
+    return sorted({round(least * (most / least) ** (k / last)) for k in range(MOST_LISTED)})
+
+
+def _append_range(ranges: list[Feasible], least: int, most: int) -> None:
+    """Add a range to the end of an ascending list, joined to the last range if it follows that directly."""
+    if ranges and ranges[-1].most + 1 == least:
+        least = ranges.pop().least
+    ranges.append(Feasible(least=least, most=most))

@@ -1,0 +1,217 @@
+"""Risk bounds of projected-sgd: bounds for any schedules, Corollaries 1 and 2 of Asoodeh et al., and a lower bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import request
+from epsilond.accountants.theorem import Condition
+from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1
+from epsilond.accountants.theorems.risk.asoodeh.convex_losses import CONVEX
+from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
+from epsilond.accountants.theorems.risk.asoodeh.scheduled_bound import INTERIOR, SCHEDULED_STOPS
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.statements import CENTRAL_POPULATION
+from epsilond.calibrators.cautions import assumption_cautions
+from epsilond.calibrators.envelope import TheoremAtInputs
+from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules
+from epsilond.calibrators.projected_sgd.risk import start_of_run, utility_of
+from epsilond.calibrators.risk.given_noise import (
+    GivenNoiseRiskPart,
+    NoisyRun,
+    explicit_upper,
+    hidden_upper,
+    noise_quantity,
+)
+from epsilond.calibrators.risk.part import Bounds
+from epsilond.calibrators.risk.parts import LowerBoundSetting, RiskFields, lower_bound
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.projected_sgd.problem import AnySchedule
+    from epsilond.calibrators.risk.answer import LowerBound, UpperBound
+
+LEAST_NOISE_STD = 1e-90
+"""Noise that replaces smaller ones, 0 among them, in a schedule; its share of a bound is below every rounding."""
+STANDARD_STEPS = Condition(
+    "standard-steps",
+    "the step sizes and the released model are those of the standard analysis, which the text does not give",
+    undecidable=True,
+)
+NOT_CONVEX = "no theorem bounds the excess risk of losses that are not convex"
+GROWING_STEPS = (
+    "no theorem here bounds the risk of the last model if step sizes increase and the risk is not strongly convex"
+)
+
+
+@request
+class ProjectedSgdRiskProblem(ProjectedSgdProblem):
+    """A run of projected-sgd. `noise_std` is the least noise of all steps, if the noise is solved for.
+
+    `noise_schedule` is then a shape, constant if absent. Without `noise_std` the noise is the smallest certified one.
+    """
+
+    noise_std: Annotated[float | None, noise_quantity("the least of all steps, of one client's gradient")] = None
+
+    def check(self) -> None:
+        """Check the fields of projected-sgd, and that the noise is given once.
+
+        Raises:
+            InvalidInput: one of these conditions fails.
+        """
+        super().check()
+        if self.noise_std is not None and self.solve_for != "noise_std":
+            message = "needs solve_for = noise_std: otherwise noise_schedule gives it"
+            raise InvalidInput.at("/noise_std", message)
+
+
+def given_run(problem: ProjectedSgdRiskProblem) -> NoisyRun | None:
+    """Return the run of the request, or None if a number of it is to be calibrated."""
+    if problem.noise_std is None:
+        return None
+    return _run(problem, problem.plan(noise_std=max(problem.noise_std, LEAST_NOISE_STD)), problem.noise_std)
+
+
+class CertifiedSchedules(Protocol):
+    """Parameters of a calibration with its certified number."""
+
+    noise_std: float
+    participants: int
+    step_schedule: AnySchedule
+    noise_schedule: AnySchedule
+
+
+def certified_run(problem: ProjectedSgdRiskProblem, parameters: CertifiedSchedules) -> NoisyRun:
+    """Return the run with its certified number."""
+    plan = RunSchedules(
+        participants=parameters.participants,
+        step_schedule=parameters.step_schedule,
+        noise_schedule=parameters.noise_schedule,
+    )
+    return _run(problem, plan, parameters.noise_std)
+
+
+def _run(problem: ProjectedSgdRiskProblem, plan: RunSchedules, noise_std: float) -> NoisyRun:
+    """Return a run by its batch size and schedules."""
+    steps = problem.clients // plan.participants
+    return NoisyRun(noise_std=noise_std, rounds=steps, batch_size=plan.participants, details=plan)
+
+
+def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
+    """Return the bounds on the excess risk of the released model, and the order of the central lower bound.
+
+    The first upper bound holds for any schedules, wherever the minimiser is. A smaller one for an interior minimiser
+    follows, with this condition. Then there are those that Asoodeh et al. print, with their known errors corrected. If
+    losses may not be convex, there is no bound.
+    """
+    plan: RunSchedules = run.details
+    start = start_of_run(problem)
+    if not problem.convex:
+        return Bounds(upper=(), start=start, open_question=NOT_CONVEX)
+    upper = (*_scheduled_bounds(problem, plan), *_printed_bounds(problem, plan))
+    declared = [condition for condition in SCHEDULED_STOPS.conditions if condition is not INTERIOR]
+    return Bounds(
+        upper=upper,
+        start=start,
+        lower=(_lower(problem),),
+        declared=tuple(declared) if upper else (),
+        open_question=GROWING_STEPS,
+        step_size=plan.step_schedule.constant,
+        cautions=tuple(assumption_cautions(problem)) if any(map(_has_gradient_bounds, upper)) else (),
+    )
+
+
+def _has_gradient_bounds(bound: UpperBound) -> bool:
+    """Return whether a bound depends on the optional bounds on gradients."""
+    return bound.theorem in (COROLLARY_1.id, COROLLARY_2.id)
+
+
+def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
+    """Return the number of last steps after which the run may stop; None for all of them."""
+    if problem.release != "suffix" or problem.suffix_fraction is None:
+        return None
+    return steps - math.ceil(problem.suffix_fraction * steps) + 1
+
+
+def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:
+    """Yield the finite bounds for any schedules, with their parts that are due to noise.
+
+    The bound by smoothness needs a gradient of 0 at the minimiser over the ball. It is yielded after the other one, and
+    only if it is smaller.
+    """
+    steps = problem.clients // plan.participants
+    question = TheoremAtInputs.of(
+        SCHEDULED_STOPS,
+        problem,
+        clients=steps * plan.participants,
+        participants=plan.participants,
+        step_schedule=plan.step_schedule,
+        noise_schedule=plan.noise_schedule,
+        stops=_stops(problem, steps),
+    )
+    quiet = TheoremAtInputs(SCHEDULED_STOPS, replace(question.inputs, noise_schedule=None))
+    premises: dict[str, tuple[Condition, ...]] = {"excess_risk_at_random_stop": ()}
+    if problem.release == "last":
+        premises = {"excess_risk_of_last": (), "excess_risk_of_last_if_interior": (INTERIOR,)}
+    least = math.inf
+    for name, conditions in premises.items():
+        value = float(question.outputs.get(name, math.inf))
+        if value < least:
+            least = value
+            without_noise = float(quiet.outputs[name])
+            terms = {"without_noise": without_noise, "noise": max(value - without_noise, 0.0)}
+            results = [condition.at(question.inputs) for condition in conditions]
+            yield explicit_upper(SCHEDULED_STOPS, terms, value=value, conditions=results)
+
+
+def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:
+    """Yield the bounds of Corollaries 1 and 2 where they apply, and the order for losses without strong convexity."""
+    utility = utility_of(problem, plan)
+    if utility.risk is not None and utility.risk.upper is not None:
+        bound = utility.risk.upper
+        theorem = COROLLARY_1 if bound.theorem == COROLLARY_1.id else COROLLARY_2
+        results = [condition.at(problem) for condition in utility.declared]
+        if bound.constant == "explicit":
+            yield explicit_upper(theorem, bound.terms, value=bound.value, reading="corrected", conditions=results)
+        else:
+            yield hidden_upper(theorem, bound.value, bound.terms, reading="corrected", conditions=results)
+    elif problem.strong_convexity == 0.0:
+        order = TheoremAtInputs.of(CONVEX, problem, participants=plan.participants)
+        scale = float(order.outputs["excess_risk_scale"])
+        undecidable = [condition.at(order.inputs) for condition in (*CONVEX.conditions, STANDARD_STEPS)]
+        yield hidden_upper(CONVEX, scale, {}, conditions=undecidable)
+
+
+def _lower(problem: ProjectedSgdRiskProblem) -> LowerBound:
+    """Return the order of the central lower bound on the expected loss, for clients with one record each."""
+    target = problem.target
+    setting = LowerBoundSetting(
+        epsilon=target.epsilon,
+        log10_delta=target.log10_delta,
+        samples_per_client=1,
+        clients=problem.clients,
+        dimension=problem.dimension,
+        lipschitz=problem.lipschitz,
+        diameter=2.0 * problem.radius,
+        strong_convexity=problem.strong_convexity,
+    )
+    fields = RiskFields(problem="population", gradient_std=problem.gradient_std, radius=problem.radius)
+    return lower_bound(fields, setting, "central")
+
+
+RISK = GivenNoiseRiskPart(
+    title="Excess risk of one pass of projected SGD",
+    summary=(
+        "An upper bound with explicit constants for any step sizes and noises, and Corollaries 1 and 2 with their "
+        "known errors corrected. The order of the central lower bound is given for comparison (Asoodeh et al. 2021)."
+    ),
+    problem=ProjectedSgdRiskProblem,
+    theorems=(SCHEDULED_STOPS.id, COROLLARY_1.id, COROLLARY_2.id, CONVEX.id),
+    lower_theorems=(CENTRAL_POPULATION.id,),
+    example_fields={"noise_std": 0.3},
+    given_run=given_run,
+    certified_run=certified_run,
+    bounds=bounds,
+)

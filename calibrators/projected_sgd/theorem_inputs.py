@@ -1,0 +1,76 @@
+"""The theorems of Asoodeh et al. at the inputs of a run, with its schedules listed."""
+
+from __future__ import annotations
+
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.theorem import Theorem
+from epsilond.accountants.theorems.hidden_states.projected_contraction import ANY_LOSSES
+from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, THEOREM_2
+from epsilond.calibrators.envelope import TheoremAtInputs
+from epsilond.calibrators.projected_sgd.problem import AnySchedule, ProjectedSgdProblem, RunSchedules
+
+MOST_LISTED_STEPS = 100
+"""Largest number of steps for which a changing schedule is listed among an evaluation's inputs."""
+
+
+def _schedule_values(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
+    """Return the constant value, or a value per step, cut off after `MOST_LISTED_STEPS` + 1 values."""
+    if schedule.constant is not None:
+        return (schedule.constant,)
+    return tuple(map(float, schedule.at(1, min(steps, MOST_LISTED_STEPS + 1))))
+
+
+def _printed_question(
+    theorem: Theorem, problem: ProjectedSgdProblem, plan: RunSchedules, **further_inputs: object
+) -> TheoremAtInputs | None:
+    """Return a theorem at the inputs of a run, with the step size and the noise of each step listed.
+
+    Args:
+        theorem: the theorem.
+        problem: the request, which has the other inputs.
+        plan: the batch size and the schedules of the run.
+        further_inputs: inputs that replace those of the request.
+
+    Returns:
+        The theorem at its inputs; None if a schedule has more than `MOST_LISTED_STEPS` values.
+    """
+    steps = problem.spec(plan).steps
+    lists: Fields = {
+        "step_sizes": _schedule_values(plan.step_schedule, steps),
+        "noise_stds": _schedule_values(plan.noise_schedule, steps),
+    }
+    if max(map(len, lists.values())) > MOST_LISTED_STEPS:
+        return None
+    return TheoremAtInputs.of(theorem, problem, "printed", participants=plan.participants, **lists, **further_inputs)
+
+
+def stated_pass(problem: ProjectedSgdProblem, plan: RunSchedules) -> TheoremAtInputs | None:
+    """Return Theorem 2 for the last model or Corollary 3 for a random model; None without the smoothness β."""
+    if problem.smoothness is None:
+        return None
+    if problem.release == "last":
+        return _printed_question(THEOREM_2, problem, plan)
+    suffix = problem.suffix_fraction if problem.release == "suffix" else None
+    return _printed_question(COROLLARY_3, problem, plan, suffix_fraction=suffix)
+
+
+def pass_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSchedules) -> TheoremAtInputs | None:
+    """Return the theorem for any losses, with the diameters that these losses give every image of the ball.
+
+    Args:
+        problem: the request.
+        losses: fields of the theorem that describe the losses.
+        plan: step sizes and noise of every step.
+    """
+    stop = None if problem.release == "last" else problem.spec(plan).first_stop
+    return _printed_question(ANY_LOSSES, problem, plan, first_stop=stop, **losses)
+
+
+def closed_form_pass(problem: ProjectedSgdProblem, plan: RunSchedules) -> TheoremAtInputs:
+    """Return Corollary 3 at the least step size and noise of the pass, which its closed form (12) uses for all."""
+    steps = problem.spec(plan).steps
+    least: Fields = {
+        "step_sizes": (plan.step_schedule.least(steps),),
+        "noise_stds": (plan.noise_schedule.least(steps),),
+    }
+    return TheoremAtInputs.of(COROLLARY_3, problem, participants=plan.participants, suffix_fraction=None, **least)

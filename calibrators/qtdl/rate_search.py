@@ -1,0 +1,268 @@
+"""Search for the decay rate α of truncated discrete Laplace noise that needs the fewest levels m."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.estimates.bounds import likely_concentrated_log_delta
+from epsilond.accountants.numerics.minimum import golden_section
+from epsilond.accountants.numerics.root_search import bisect_reals
+from epsilond.accountants.numerics.truncated_laplace import largest_rate
+from epsilond.accountants.quantities import NOISE_LEVELS
+from epsilond.calibrators.qtdl.escapes import real_levels
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.qtdl.family import IntegerRelease
+
+MOST_LEVELS = int(NOISE_LEVELS.le or 0)
+"""Largest number of levels that is offered."""
+LARGEST_RATE = 700.0
+"""Largest decay rate α that is tried: the exponential of a larger one is not a double."""
+LEAST_RATE_SHARE = 1e-9
+"""Smallest rate that is tried, relative to the largest rate without a loss above ε inside the support."""
+LARGEST_RHO = 1e9
+"""ρ of zCDP above which log δ counts as 0."""
+LEVELS_TOLERANCE = 1e-6
+"""Tolerance of log α in the comparison with another candidate."""
+FAR = 0.5
+"""Fraction of log δ; a loss inside the support whose estimate exceeds the target by more than that is not bounded."""
+SPREAD = math.log(20.0)
+"""Length of the interval of log α that is searched, below its largest value."""
+
+
+class Widths(NamedTuple):
+    """Tolerances of the search in log α: at the limit of δ, where m is flat, and where m is not flat."""
+
+    spent: float
+    flat: float
+    fine: float
+
+
+QUICK, SLOW = Widths(1e-3, 1e-3, 1e-7), Widths(0.05, 0.02, 0.01)
+"""Tolerances for one round or a closed form by zCDP, and for subsampled rounds that are composed at every step."""
+
+
+def log_difference_of(larger: float, smaller: float) -> float:
+    """Return log(e^larger − e^smaller), or −∞ if the difference is not positive."""
+    return larger + math.log(-math.expm1(smaller - larger)) if smaller < larger else -math.inf
+
+
+class RateSearch:
+    """Search for the decay rates α of truncated discrete Laplace noise that need the fewest levels m.
+
+    δ pays for two things. An escape is a message that only one of two neighbours can send. All other messages form the
+    common support, where privacy losses above ε have some probability, too. A larger α has larger losses in the common
+    support, so that less of δ is left for escapes. For the same probability of escapes it needs fewer levels. The
+    number of levels is therefore a unimodal function of α, about.
+    """
+
+    def __init__(self, release: IntegerRelease, log_delta: float, *, split: bool) -> None:
+        """Prepare the search.
+
+        Args:
+            release: the rounds of noisy integers.
+            log_delta: natural log of the δ that escapes and losses in the common support may use together. It is the
+                target's δ less the probability that rounding fails.
+            split: whether to try only rates that leave at most half of this δ for escapes. It is set for guarantees by
+                zCDP, where smaller rates have no less noise.
+        """
+        self._release = release
+        self._log_delta = log_delta
+        self._split = split
+        self._widths = QUICK if release.problem.rate == 1.0 else SLOW
+        self._lossless_rate = largest_rate(release.problem.target.epsilon, release.total)
+        """The largest α at which no privacy loss in the common support exceeds the target ε."""
+        self._support_log_delta = functools.cache(functools.partial(support_log_delta, release))
+        """α ↦ log of the δ that losses above ε in the common support use; an increasing function."""
+
+    def log_escape(self, rate: float) -> float:
+        """Return the log of the δ that a decay rate leaves for escapes; −∞ if it leaves none."""
+        return log_difference_of(self._log_delta, self._support_log_delta(rate))
+
+    def best_rates(self, *, beat: float) -> tuple[float, ...]:
+        """Return the decay rates that need the fewest levels, by golden section on log α.
+
+        Args:
+            beat: number of levels m of the best noise so far. Rates that need more are of no use.
+
+        Returns:
+            The rate α with the fewest levels. For rounds that are not subsampled, the largest rate with equally many
+            levels follows. The result is empty if losses in the common support use all of δ at every rate. It is also
+            empty if every rate needs more than `beat` levels.
+        """
+        if math.isfinite(beat) and self._cannot_beat(beat):
+            return ()
+        affordable = self._affordable_rate()
+        if affordable is None:
+            return ()
+        low, high = self._bracket_largest_rate(affordable)
+        # All of δ for escapes at the largest rate gives a lower bound on the levels of every rate.
+        if real_levels(self._release, high, self._log_delta) > beat:
+            return ()
+        largest, limit = self._narrow_largest_rate(math.log(low), math.log(high))
+        best = self._best_log_rate(self._smallest_log_rate(largest), limit)
+        if best is None:
+            return (self._lossless_rate,)
+        if self._release.problem.rate < 1.0:
+            return (math.exp(best),)
+        return math.exp(best), math.exp(self._largest_log_rate_like(best, limit))
+
+    def _cannot_beat(self, beat: float) -> bool:
+        """Return whether no decay rate α meets the target with at most `beat` levels.
+
+        An escape is a message that only one of two neighbours can send. A small α needs more than `beat` levels even if
+        escapes may use all of δ. At a large α, privacy losses above ε in the common support use all of δ. The result is
+        true if every α is too small or too large in this sense.
+        """
+        if real_levels(self._release, LARGEST_RATE, self._log_delta) > beat:
+            return False
+
+        def needs_more(log_rate: float) -> bool:
+            return real_levels(self._release, math.exp(log_rate), self._log_delta) > beat
+
+        lossless = math.log(self._lossless_rate)
+        smallest, _ = bisect_reals(needs_more, lossless - SPREAD, math.log(LARGEST_RATE), width=LEVELS_TOLERANCE)
+        return smallest > lossless and self._uses_up_delta(math.exp(smallest))
+
+    def _uses_up_delta(self, rate: float) -> bool:
+        """Return whether losses above ε in the common support use all of δ, so that none is left for escapes."""
+        return self._support_log_delta(rate) >= self._log_delta
+
+    def _affordable_rate(self) -> float | None:
+        """Return a rate at which some of δ is left for escapes, or None if there is none above `LEAST_RATE_SHARE`."""
+        rate = self._lossless_rate
+        least = self._lossless_rate * LEAST_RATE_SHARE
+        while rate > least and self._uses_up_delta(rate):
+            rate /= 4.0
+        return None if self._uses_up_delta(rate) else rate
+
+    def _bracket_largest_rate(self, affordable: float) -> tuple[float, float]:
+        """Return two decay rates, at most a factor of 2 apart, around the largest at which escapes may have some of δ.
+
+        At larger rates, privacy losses above ε in the common support use all of δ. Rates above `LARGEST_RATE` are not
+        tried. The larger result may therefore leave some of δ for escapes, too.
+
+        Args:
+            affordable: a decay rate α at which some of δ is left. If it exceeds `LARGEST_RATE`, it is returned twice.
+        """
+        low = high = affordable
+        while high < LARGEST_RATE and not self._uses_up_delta(high):
+            low, high = high, min(2.0 * high, LARGEST_RATE)
+        return low, high
+
+    def _narrow_largest_rate(self, low: float, high: float) -> tuple[float, float]:
+        """Narrow the bracket of the largest log rate that leaves some of δ, unless `high` itself leaves some."""
+        if not self._uses_up_delta(math.exp(high)):
+            return low, high
+        return bisect_reals(
+            lambda log_rate: not self._uses_up_delta(math.exp(log_rate)), low, high, width=self._widths.spent
+        )
+
+    def _smallest_log_rate(self, largest: float) -> float:
+        """Return the logarithm of the smallest decay rate α that is searched.
+
+        An escape is a message that only one of two neighbours can send. If `split`, the search tries only rates that
+        leave at most half of δ for escapes, and the result is the rate that leaves half. Otherwise the result is
+        `SPREAD` = log 20 below `largest`.
+
+        Args:
+            largest: logarithm of the largest decay rate that leaves some of δ for escapes.
+        """
+        start = largest - SPREAD
+        if not self._split:
+            return start
+        half = self._log_delta - math.log(2.0)
+        _, start = bisect_reals(
+            lambda log_rate: self._support_log_delta(math.exp(log_rate)) <= half,
+            start,
+            largest,
+            width=self._widths.fine,
+        )
+        return start
+
+    def _levels(self, log_rate: float) -> float:
+        """Return the real number of levels at which escapes use the δ that a rate leaves; infinite without any."""
+        rate = math.exp(log_rate)
+        log_escape = self.log_escape(rate)
+        return math.inf if math.isinf(log_escape) else real_levels(self._release, rate, log_escape)
+
+    def _best_log_rate(self, low: float, high: float) -> float | None:
+        """Return the logarithm of the decay rate in an interval whose noise needs the fewest levels m.
+
+        A golden-section search finds only stationary points, so that its result is compared with two other rates. One
+        is the lower limit. Unless `split`, the other is the lossless rate: the largest at which no privacy loss in
+        the common support exceeds ε. Escapes may then use all of δ.
+
+        Args:
+            low: lower limit of the log rate.
+            high: upper limit.
+
+        Returns:
+            The log rate; None if the lossless rate needs the fewest levels.
+        """
+        candidates = [golden_section(self._levels, low, high, width=self._widths.flat), low]
+        lossless = math.log(self._lossless_rate)
+        tries_lossless = not self._split and self._lossless_rate <= LARGEST_RATE
+        if tries_lossless:
+            candidates.append(lossless)
+        best = min(candidates, key=self._levels)
+        return None if tries_lossless and best == lossless else best
+
+    def _largest_log_rate_like(self, best: float, limit: float) -> float:
+        """Return the largest log rate up to a limit that needs as many whole levels as the best one.
+
+        Among rates with equally many levels, the largest has the least variance of the noise.
+        """
+        enough = max(math.ceil(self._levels(best)), 1)
+        width = self._widths.fine if self._split else self._widths.spent * 1e-2
+        largest, _ = bisect_reals(lambda log_rate: self._levels(log_rate) <= enough, best, limit, width=width)
+        return largest
+
+
+def support_log_delta(release: IntegerRelease, rate: float) -> float:
+    """Estimate the log of the δ that privacy losses above the target ε in the common support use.
+
+    An escape is a message that only one of two neighbours can send. All other messages form the common support. The
+    estimate assumes so many noise levels m that escapes are negligible.
+
+    Args:
+        release: the rounds of noisy integers.
+        rate: decay rate α.
+
+    Raises:
+        InvalidInput: ε is so small that the noise is not a double.
+    """
+    problem, target = release.problem, release.problem.target
+    l2 = release.movement.l2
+    if l2 is not None and problem.rate == 1.0:
+        return _concentrated_log_delta(release, rate, l2)
+    # With so many levels, an escape has about the probability e^(−60) δ², which is negligible next to δ.
+    decay = 60.0 - 2.0 * target.log_delta + math.log(release.total)
+    largest_shift = release.parts[0][0]  # largest difference of two neighbours in a coordinate
+    levels = min(math.ceil(decay / rate) + largest_shift, MOST_LEVELS)
+    curve = release.run_guarantee(release.noise(rate, levels), "coarse").curve
+    estimate = curve.estimate(target.epsilon)
+    if estimate is not None and estimate > (1.0 - FAR) * target.log_delta:
+        return estimate  # no room for escapes, so that an estimate is enough
+    return curve.upper_log_delta(target.epsilon)
+
+
+def _concentrated_log_delta(release: IntegerRelease, rate: float, l2: float) -> float:
+    """Return about the log δ of ρ-zCDP at the target ε, for ρ = ½ R α² ⌊Δ₂²⌋ of R rounds.
+
+    Args:
+        release: the rounds of noisy integers.
+        rate: decay rate α.
+        l2: ℓ2 sensitivity Δ₂ in grid steps. The squared distance of integers is an integer, so Δ₂² is rounded down.
+
+    Raises:
+        InvalidInput: ε is so small that ρ is not a positive double.
+    """
+    problem = release.problem
+    rho = 0.5 * problem.rounds * rate * rate * math.floor(l2**2)
+    if rho == 0.0:
+        raise InvalidInput.at("/epsilon", "is so small that the noise leaves the doubles")
+    return likely_concentrated_log_delta(rho, problem.target.epsilon) if rho < LARGEST_RHO else 0.0

@@ -1,0 +1,68 @@
+"""Risk bounds of qtdl: the squared error of the mean of rounded and noisy messages."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from epsilond.accountants.quantities import request
+from epsilond.accountants.theorems.risk.mean_error import MEAN_OF_MESSAGES
+from epsilond.calibrators.answer import Baseline
+from epsilond.calibrators.envelope import TheoremAtInputs
+from epsilond.calibrators.qtdl.problem import QtdlProblem
+from epsilond.calibrators.risk.baseline import Start
+from epsilond.calibrators.risk.given_noise import (
+    GivenNoiseRiskPart,
+    NoisyRun,
+    explicit_upper,
+    noise_quantity,
+    run_at_certified_noise,
+)
+from epsilond.calibrators.risk.part import Bounds
+
+
+@request
+class QtdlRiskProblem(QtdlProblem):
+    """Messages of `participants` clients. `noise_std` is that of a coordinate, in units of the update."""
+
+    noise_std: Annotated[float | None, noise_quantity("in units of the update")] = None
+
+
+def given_run(problem: QtdlRiskProblem) -> NoisyRun | None:
+    """Return the run of the request, or None if it gives no noise."""
+    return None if problem.noise_std is None else NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
+
+
+def bounds(problem: QtdlRiskProblem, run: NoisyRun) -> Bounds:
+    """Return the bound on the mean squared error of the mean of all messages of one round.
+
+    Messages have no loss function. Their mean estimates the mean of the clients' unit updates, so its squared error is
+    the risk. The estimate 0 has a squared error of at most 1.
+    """
+    outputs = TheoremAtInputs.of(MEAN_OF_MESSAGES, problem, noise_std=run.noise_std).outputs
+    terms = {"rounding": outputs["rounding_term"], "noise": outputs["noise_term"]}
+    return Bounds(
+        upper=(explicit_upper(MEAN_OF_MESSAGES, terms, value=outputs["squared_error"]),),
+        start=Start(
+            objective="empirical",
+            baseline=Baseline(
+                value=outputs["squared_error_of_zero"], theorem=MEAN_OF_MESSAGES.id, formula="‖ū‖² of unit updates"
+            ),
+        ),
+        declared=MEAN_OF_MESSAGES.conditions,
+    )
+
+
+RISK = GivenNoiseRiskPart(
+    title="Squared error of the mean of quantised messages with noise",
+    summary=(
+        "An upper bound with explicit constants on the mean squared error of one round's mean message. Messages have "
+        "no loss function, so that this is the risk of estimating the clients' mean update."
+    ),
+    problem=QtdlRiskProblem,
+    theorems=(MEAN_OF_MESSAGES.id,),
+    example_fields={"noise_std": 0.02, "participants": 100},
+    measure="squared-error",
+    given_run=given_run,
+    certified_run=run_at_certified_noise,
+    bounds=bounds,
+)

@@ -1,0 +1,192 @@
+"""The risk bounds of algorithms with requests for one run: its noise is given, or the smallest certified one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
+
+import numpy as np
+from typing_extensions import TypeVar
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.quantities import Quantity
+from epsilond.accountants.quantities.ranges import in_squares_or_zero
+from epsilond.calibrators.envelope import condition_answers, declared_answers
+from epsilond.calibrators.risk.answer import RiskBoundsAnswer, RunAnswer, UpperBound
+from epsilond.calibrators.risk.baseline import measured_bounds
+from epsilond.calibrators.risk.part import HIDDEN_CONSTANTS, Bounds, NoiseCalibrator, RiskPart
+from epsilond.calibrators.risk.parts import ratios
+from epsilond.calibrators.risk.rounding import rounded_up
+from epsilond.calibrators.risk.statuses import with_statuses
+
+if TYPE_CHECKING:
+    from epsilond.accountants.attempts import ConditionResult
+    from epsilond.accountants.theorem import Theorem
+
+Asked = TypeVar("Asked", default=Any)
+
+
+def noise_quantity(description: str) -> Quantity:
+    """Return the quantity of a run's noise; 0 is a run without noise.
+
+    Args:
+        description: the quantity that has the noise.
+    """
+    text = f"σ per coordinate of the run's noise, {description}; absent: the smallest certified one"
+    return in_squares_or_zero("σ", text, "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyRun:
+    """The run that the bounds are about.
+
+    Attributes:
+        noise_std: standard deviation σ of the noise per coordinate.
+        rounds: number of rounds.
+        batch_size: number of records of a batch, or of users of a step; None if the algorithm has none.
+        noise_source: "given" by the request, or "certified".
+        details: further quantities of the run that only its algorithm knows.
+    """
+
+    noise_std: float
+    rounds: int
+    batch_size: int | None = None
+    noise_source: Literal["given", "certified"] = "given"
+    details: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
+    """The risk bounds of an algorithm with a request for one run."""
+
+    given_run: Callable[[Asked], NoisyRun | None]
+    """request ↦ its run; None if its noise is to be calibrated."""
+    certified_run: Callable[[Asked, Any], NoisyRun]
+    """(request, parameters of its calibration) ↦ the certified run."""
+    bounds: Callable[[Asked, NoisyRun], Bounds]
+    """(request, run) ↦ bounds."""
+
+    def solve(self, problem: Asked, calibrator: NoiseCalibrator) -> RiskBoundsAnswer:
+        """Return the bounds on the risk of the run that the request describes.
+
+        Raises:
+            InvalidInput: the figures leave the range of doubles.
+            ConditionViolated: no noise was given, and no theorem covers this run under this relation.
+            Infeasible: no noise was given, and none that is offered meets the target.
+        """
+        run = self.given_run(problem)
+        if run is None:
+            run = replace(self.certified_run(problem, _calibrate(problem, calibrator)), noise_source="certified")
+        try:
+            with np.errstate(over="raise", divide="raise", invalid="raise"):
+                bounds = self.bounds(problem, run)
+        except ArithmeticError:
+            raise InvalidInput.at("", "the figures leave the range of doubles; choose other units") from None
+        hidden = bounds.lower or any(bound.constant == "hidden" for bound in bounds.upper)
+        answer = RiskBoundsAnswer(
+            algorithm=calibrator.name,
+            measure=self.measure,
+            run=RunAnswer(
+                noise_std=run.noise_std,
+                noise_source=run.noise_source,
+                batch_size=run.batch_size,
+                rounds=run.rounds,
+                step_size=bounds.step_size,
+            ),
+            upper=with_statuses(map(rounded_up, bounds.upper)),
+            no_upper_bound=bounds.open_statement,
+            lower=bounds.lower,
+            ratios=tuple(ratios(bounds.upper, bounds.lower)),
+            declared_conditions=declared_answers(dict.fromkeys(bounds.declared)),
+            warnings=((HIDDEN_CONSTANTS,) if hidden else ()) + bounds.cautions,
+            engine_version=ENGINE_VERSION,
+        )
+        return measured_bounds(answer, bounds.start)
+
+
+class CertifiedParameters(Protocol):
+    """Parameters of a calibration with its certified noise."""
+
+    @property
+    def noise_std(self) -> float:
+        """Standard deviation of the noise of a coordinate."""
+
+
+def run_at_certified_noise(problem: Any, parameters: CertifiedParameters) -> NoisyRun:
+    """Return the run of a request at its certified noise.
+
+    Args:
+        problem: the request, with its number of rounds.
+        parameters: the certified noise.
+    """
+    return NoisyRun(noise_std=parameters.noise_std, rounds=problem.rounds)
+
+
+def _calibrate(problem: Any, calibrator: NoiseCalibrator) -> Any:
+    """Return the parameters of the smallest certified noise; printed readings are not needed for it."""
+    without_readings: Fields = {"readings": ()} if "readings" in {field.name for field in fields(problem)} else {}
+    return calibrator.solve(replace(problem, **without_readings)).parameters
+
+
+def explicit_upper(
+    theorem: Theorem,
+    terms: Mapping[str, float],
+    *,
+    value: float | None = None,
+    reading: Literal["statement", "corrected"] = "statement",
+    conditions: Iterable[ConditionResult] = (),
+) -> UpperBound:
+    """Return an upper bound with explicit constants in the form of the answer.
+
+    Args:
+        theorem: the theorem of the bound.
+        terms: its named parts, in units of the risk; infinite ones are left out.
+        value: the bound; if absent, the sum of its terms.
+        reading: "corrected" if an erratum changes the printed formula.
+        conditions: the conditions that were checked, with both sides. The bound is infinite if one of them fails.
+    """
+    checked = tuple(conditions)
+    total = math.fsum(terms.values()) if value is None else value
+    if any(condition.holds == "no" for condition in checked):
+        total = math.inf
+    if math.isnan(total):
+        raise OverflowError  # caught by `GivenNoiseRiskPart.solve`, which names the remedy
+    return UpperBound(
+        theorem=theorem.id,
+        reading=reading,
+        constant="explicit",
+        value=total,
+        terms={name: term for name, term in terms.items() if math.isfinite(term)},
+        conditions=condition_answers(checked),
+    )
+
+
+def hidden_upper(
+    theorem: Theorem,
+    scale: float,
+    terms: Mapping[str, float],
+    *,
+    reading: Literal["statement", "corrected"] = "statement",
+    conditions: Iterable[ConditionResult] = (),
+) -> UpperBound:
+    """Return the order of an upper bound with a hidden constant.
+
+    Args:
+        theorem: the theorem of the order.
+        scale: the order.
+        terms: its named parts.
+        reading: "corrected" if an erratum changes the printed formula.
+        conditions: the conditions that were checked, with both sides.
+    """
+    return UpperBound(
+        theorem=theorem.id,
+        reading=reading,
+        constant="hidden",
+        scale=scale,
+        terms=dict(terms),
+        conditions=condition_answers(conditions),
+    )

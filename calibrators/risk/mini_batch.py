@@ -1,0 +1,94 @@
+"""The risk bounds of mini-batch algorithms, with lower bounds for any trust and reference rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN
+from epsilond.calibrators.envelope import declared_answers
+from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.risk.answer import RiskBoundsAnswer, RunAnswer, Trust
+from epsilond.calibrators.risk.baseline import measured_bounds
+from epsilond.calibrators.risk.part import HIDDEN_CONSTANTS, Bounds, NoiseCalibrator, RiskPart
+from epsilond.calibrators.risk.parts import BOUNDS, RiskFields, lower_bound, ratios, reference_rates
+from epsilond.calibrators.risk.rounding import rounded_up
+from epsilond.calibrators.risk.statuses import with_statuses
+
+MiniBatchAsked = TypeVar("MiniBatchAsked", bound=RiskFields, default=Any)
+"""The class of the requests."""
+Found = TypeVar("Found", default=Any)
+"""The class of a calibration's parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]):
+    """The risk bounds of a mini-batch algorithm. The request extends that of the calibrator by `RiskFields`."""
+
+    lower_theorems: tuple[str, ...] = tuple(bound.id for bound in BOUNDS)
+    bounds: Callable[[MiniBatchAsked, Run, float], Bounds]
+    """(request, run, noise_std) ↦ bounds."""
+    trust: Trust = "local"
+    noise_std: Callable[[MiniBatchAsked, Run, Found], float]
+    """(request, run, a calibration's parameters) ↦ its noise."""
+
+    def solve(self, problem: MiniBatchAsked, calibrator: NoiseCalibrator) -> RiskBoundsAnswer:
+        """Return the upper and lower bounds on the excess risk of a run, with their ratios.
+
+        The run and its noise are those of the request if it gives a noise. Otherwise they are calibrated, with the
+        smallest certified noise.
+
+        Raises:
+            InvalidInput: the budgets leave no run.
+            ConditionViolated: no theorem covers this run under this relation, and no noise was given.
+            Infeasible: no noise that is offered meets the target.
+        """
+        run, noise_std = self._run_and_noise(problem, calibrator)
+        bounds = self.bounds(problem, run, noise_std)
+        assert bounds.setting is not None  # mini-batch algorithms are in the setting of the lower bounds
+        lower = (lower_bound(problem, bounds.setting, problem.trust or self.trust),)
+        conditions = dict.fromkeys((INSIDE_DOMAIN, FRESH_NOISE, *bounds.declared))
+        answer = RiskBoundsAnswer(
+            algorithm=calibrator.name,
+            measure=self.measure,
+            run=RunAnswer(
+                noise_std=noise_std,
+                noise_source="certified" if problem.noise_std is None else "given",
+                batch_size=run.batch_size,
+                rounds=run.rounds,
+                step_size=bounds.step_size,
+                envelope_smoothness=bounds.envelope_smoothness,
+            ),
+            aggregates=bounds.aggregates,
+            upper=with_statuses(map(rounded_up, bounds.upper)),
+            no_upper_bound=bounds.open_statement,
+            lower=lower,
+            reference=reference_rates(problem, bounds.setting),
+            ratios=tuple(ratios(bounds.upper, lower)),
+            declared_conditions=declared_answers(conditions),
+            warnings=(HIDDEN_CONSTANTS, *bounds.cautions),
+            engine_version=ENGINE_VERSION,
+        )
+        return measured_bounds(answer, bounds.start)
+
+    def _run_and_noise(self, problem: Any, calibrator: NoiseCalibrator) -> tuple[Run, float]:
+        """Return the run and its σ per coordinate: as given, or calibrated if the request gives no noise.
+
+        Args:
+            problem: the request, a `PacedProblem` too. It is calibrated without its printed readings, which are not
+                needed for the noise.
+            calibrator: the calibrator of the algorithm.
+        """
+        if problem.noise_std is not None:
+            assert problem.batch_size is not None  # `check_run` demands the run with its noise
+            assert problem.rounds is not None
+            return Run(batch_size=problem.batch_size, rounds=problem.rounds), problem.noise_std
+        without_readings: Fields = {"readings": ()}
+        parameters = calibrator.solve(replace(problem, **without_readings)).parameters
+        run = Run(batch_size=parameters.batch_size, rounds=parameters.rounds)
+        return run, self.noise_std(problem, run, parameters)

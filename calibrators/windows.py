@@ -1,0 +1,104 @@
+"""The consequence of a guarantee for one window for all windows of a record or client, as accounts serve it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Annotated, TypeVar
+
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.quantities import ProtectedUnit, Quantity, SettingFields, WindowedUnit, base_unit
+from epsilond.accountants.statements.settings import join_statements
+from epsilond.accountants.statements.windows import restate_for_window, window_conditions
+from epsilond.accountants.target import natural_log_delta
+from epsilond.accountants.theorem import Condition
+from epsilond.accountants.theorems.conversions.groups import GROUP_PRIVACY
+from epsilond.accountants.theorems.conversions.windows import epsilon_over_windows, log_delta_over_windows
+from epsilond.calibrators.answer import Ends, GuaranteeAnswer, Served
+from epsilond.calibrators.points import Point
+
+ProblemT = TypeVar("ProblemT", bound=SettingFields)
+WINDOWS = Quantity(
+    symbol="w",
+    ge=1,
+    le=1_000_000,
+    description="windows in which one record or client, or under replace-one its replacement, contributes; with it, "
+    "the answer bounds all of them together",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverWindows:
+    """Upper bounds for all windows of a record or client together, at the first requested point."""
+
+    windows: int
+    epsilon: Annotated[Ends, Served("the lower end is 0, because nothing is known from below")]
+    delta: Annotated[Ends, Served("likewise")]
+    log10_delta: Annotated[Ends, Served("likewise")]
+    theorem: str
+    in_words: str
+
+
+def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: Point, quantity: str) -> OverWindows:
+    """Bound ε or δ for all windows of a record or client together, by group privacy of the exact curve.
+
+    Args:
+        curve: the curve for one window.
+        unit: the windowed unit.
+        windows: number of windows in which the record or client contributes, or its replacement under replace-one.
+        point: the first requested point.
+        quantity: name of the requested quantity, such as `delta`; its value at the point is kept.
+    """
+    if quantity.startswith("epsilon"):
+        upper = log_delta_over_windows(curve, windows, point.epsilon.upper)
+        bounds = Interval(-math.inf, upper)
+        epsilon, delta, log10_delta = point.epsilon, Ends.delta(bounds), Ends.log10(bounds)
+    else:
+        log_delta = natural_log_delta(None, point.log10_delta.lower)
+        epsilon = Ends(0.0, epsilon_over_windows(curve, windows, log_delta))
+        delta, log10_delta = point.delta, point.log10_delta
+    return OverWindows(
+        windows=windows,
+        epsilon=epsilon,
+        delta=delta,
+        log10_delta=log10_delta,
+        theorem=GROUP_PRIVACY.id,
+        in_words=_sentence(unit, windows),
+    )
+
+
+def for_whole_unit(problem: ProblemT) -> ProblemT:
+    """Return a problem with its unit without a window. The theorems are the same."""
+    return replace(problem, unit=base_unit(problem.unit)) if isinstance(problem.unit, WindowedUnit) else problem
+
+
+def guarantee_of_unit(guarantee: GuaranteeAnswer, unit: ProtectedUnit) -> GuaranteeAnswer:
+    """Return a calibration's guarantee for a record or client as that of one window of it, if the unit has a window."""
+    if not isinstance(unit, WindowedUnit):
+        return guarantee
+    statements = restate_for_window(guarantee.statements, guarantee.relation, unit)
+    return replace(guarantee, unit=unit, statements=statements, in_words=join_statements(statements))
+
+
+def conditions_of_unit(unit: ProtectedUnit, *, is_drawn: bool) -> tuple[Condition, ...]:
+    """Return the conditions that come with a windowed unit; none for another one.
+
+    Args:
+        unit: the protected unit.
+        is_drawn: whether records or clients are drawn at random.
+    """
+    return window_conditions(unit, is_drawn=is_drawn) if isinstance(unit, WindowedUnit) else ()
+
+
+def _sentence(unit: ProtectedUnit, windows: int) -> str:
+    """State the protected contributions, and when another bound is not larger."""
+    window = unit.window if isinstance(unit, WindowedUnit) else "window"
+    base = base_unit(unit)
+    within = f"one {window}" if windows == 1 else f"{windows} {window}s"
+    every = f"the {window}" if windows == 1 else f"all {windows} {window}s"
+    return (
+        f"Protects: all contributions of one {base} within {within}, by group privacy of the curve for one "
+        f"{window}. This is an upper bound. If each release reads one {window} only, an account of the releases of "
+        f"{every} with the unit {base} is not larger."
+    )
