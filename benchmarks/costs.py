@@ -126,23 +126,29 @@ def histogram_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]
 def estimate_lines(
     rows: Mapping[str, Sequence[Row]], estimated_by: Mapping[str, Sequence[float]]
 ) -> Iterable[Sequence[str]]:
-    """Yield for each group and for all how good estimates are.
+    """Yield a line for each group, and one for all: the share of good estimates, and counts of expensive questions.
 
     Args:
         rows: measured questions, by group.
         estimated_by: an estimate for each row, by trees that have not seen it.
     """
     pairs = {
-        group: [(row.seconds, each) for row, each in zip(measured, estimated_by[group], strict=True)]
+        group: [(row.seconds, estimate) for row, estimate in zip(measured, estimated_by[group], strict=True)]
         for group, measured in rows.items()
     }
     pairs["all"] = [pair for measured in pairs.values() for pair in measured]
     for group, measured in pairs.items():
         seconds, estimated = np.asarray(measured).T
-        long, announced = seconds > EXPENSIVE_SECONDS, estimated > ANNOUNCED_SECONDS
-        good = np.abs(np.log(estimated / seconds)) <= math.log(WITHIN)
-        counts = (long.sum(), (long & good).sum(), (long & announced).sum(), (announced & ~long).sum())
-        yield group, str(seconds.size), f"{good.mean():.1%}", *(str(count) for count in counts)
+        is_long = seconds > EXPENSIVE_SECONDS
+        is_announced = estimated > ANNOUNCED_SECONDS
+        is_good = np.abs(np.log(estimated / seconds)) <= math.log(WITHIN)
+        counts = (
+            is_long.sum(),
+            (is_long & is_good).sum(),
+            (is_long & is_announced).sum(),
+            (is_announced & ~is_long).sum(),
+        )
+        yield group, str(seconds.size), f"{is_good.mean():.1%}", *(str(count) for count in counts)
 
 
 def expensive_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]]:

@@ -68,11 +68,23 @@ class Unavailable(Exception):
 
 
 def interpreter(accountant: Accountant, cache: Path) -> Path:
-    """Return the Python that has the accountant; its environment is made once. Raises Unavailable if it cannot be."""
+    """Return the Python interpreter of an accountant's virtual environment, which is made once in a cache folder.
+
+    An accountant without packages uses the present interpreter.
+
+    Args:
+        accountant: the accountant.
+        cache: folder of the environments.
+
+    Raises:
+        Unavailable: the environment cannot be made.
+    """
     if not accountant.packages:
         return Path(sys.executable)
     home = cache / "environments" / accountant.name
-    python, stamp, wanted = home / "bin" / "python", home / "installed", " ".join(accountant.packages + accountant.bare)
+    python = home / "bin" / "python"
+    stamp = home / "installed"
+    wanted = " ".join(accountant.packages + accountant.bare)
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return python
     _run("no virtual environment", [sys.executable, "-m", "venv", "--clear", str(home)])
@@ -85,6 +97,11 @@ def interpreter(accountant: Accountant, cache: Path) -> Path:
 
 
 def _run(what: str, command: list[str]) -> None:
+    """Run a command; `what` says in the error what its failure means.
+
+    Raises:
+        Unavailable: the command cannot be run, takes too long, or fails.
+    """
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -141,6 +158,7 @@ class Runner:
         self._process.wait()
 
     def _answer(self) -> dict[str, Any] | None:
+        """Return the next line of the process, which is JSON; None if the process has ended."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         return None if not line else dict(json.loads(line))

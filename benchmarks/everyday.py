@@ -56,11 +56,18 @@ def scale_body(body: Any, place: int, *, within: bool = False) -> Any:
 
 
 def picture(algorithm: str, body: Body) -> Ask:
-    """Ask for a calibration at DRAWN values of ε, without the true ε at printed noise, as for a picture."""
+    """Return the call that calibrates at `DRAWN` values of ε, as for a plot.
+
+    The values span a factor of 100 around the ε of the body. The true ε at printed noise is not computed.
+
+    Args:
+        algorithm: name of the algorithm.
+        body: request of the algorithm.
+    """
     values = [body["epsilon"] * 10.0 ** (2.0 * index / (DRAWN - 1) - 1.0) for index in range(DRAWN)]
 
     def ask(place: int) -> object:
-        """Answer the question of a place."""
+        """Sweep ε for the question with this number, which no earlier question equals."""
         epsilons = scale_body(values, place, within=True)
         answer = epsilond.sweep(algorithm, "epsilon", epsilons, true_figures=False, **scale_body(body, place))
         if all(entry.error is not None for entry in answer.answers):
@@ -71,10 +78,15 @@ def picture(algorithm: str, body: Body) -> Ask:
 
 
 def account(setting: Setting, *, whole: bool) -> Ask:
-    """Ask for ε at DELTA, or for the whole account."""
+    """Return the call that computes ε of a spec at `DELTA`, or its whole account.
+
+    Args:
+        setting: the spec, the neighbouring relation and the observer.
+        whole: whether to compute the whole account.
+    """
 
     def ask(place: int) -> object:
-        """Answer the question of a place."""
+        """Account for the question with this number, which no earlier question equals."""
         delta = DELTA * (1.0 + CHANGE * place)
         fields: dict[str, Any] = {"relation": setting.relation, "observer": setting.observer, "unit": "record"}
         if whole:
@@ -133,8 +145,8 @@ def _memory(*rows: Row | None) -> str:
 def section(rows: Mapping[Key, Row]) -> str:
     """Return the section of the document."""
     absent = ", ".join(f"{group} of {name}" for group, name in questions() if (group, name) not in rows)
-    points = {"picture": DRAWN}
-    long = [row for row in rows.values() if row.cpu is None or row.cpu / points.get(row.group, 1) > LONG]
+    answers_of = {"picture": DRAWN}
+    long = [row for row in rows.values() if row.cpu is None or row.cpu / answers_of.get(row.group, 1) > LONG]
     above = ", ".join(f"{row.group} of {row.case} ({_cpu(row)})" for row in long) or "none"
     parts = [
         tables.provenance("python -m benchmarks.everyday", list(rows.values())),

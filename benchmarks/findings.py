@@ -27,7 +27,8 @@ def finding_tables(rows: Sequence[Row]) -> list[tuple[str, Sequence[str], list[t
         ("Intervals that do not meet ours", APART_HEAD, apart),
         ("One release, written in two ways", TWINS_HEAD, twins),
     )
-    return [(title, head, lines) for title, head, find in tables if (lines := list(find(rows)))]
+    filled = [(title, head, list(find(rows))) for title, head, find in tables]
+    return [(title, head, lines) for title, head, lines in filled if lines]
 
 
 def others(rows: Sequence[Row]) -> list[str]:
@@ -40,22 +41,31 @@ def below(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     for accountant in others(rows):
         pairs = pair_rows(rows, accountant)
         for group in dict.fromkeys(row.group for row, _ in pairs):
-            in_group = [(row, ours, relative_error(row, ours)) for row, ours in pairs if row.group == group]
-            # The comparisons are negated because NaN counts as too low.
-            short = [(value, row, ours) for row, ours, value in in_group if value is not None and not value >= 0]
-            if short:
-                worst, row, ours = min(short, key=lambda entry: (not math.isnan(entry[0]), entry[0]))
-                material = sum(not value >= -MATERIAL for value, _, _ in short)
-                counts = (f"{len(short)} of {len(in_group)}", str(material))
+            in_group = [(row, ours) for row, ours in pairs if row.group == group]
+            shortfalls = []
+            for row, ours in in_group:
+                value = relative_error(row, ours)
+                if value is not None and _is_below(value, 0.0):
+                    shortfalls.append((value, row, ours))
+            if shortfalls:
+                worst, row, ours = min(shortfalls, key=lambda entry: (not math.isnan(entry[0]), entry[0]))
+                material = sum(_is_below(value, -MATERIAL) for value, _, _ in shortfalls)
+                counts = (f"{len(shortfalls)} of {len(in_group)}", str(material))
                 yield accountant, group, *counts, error(worst), row.case, number(row.value), _interval(ours)
+
+
+def _is_below(value: float, bound: float) -> bool:
+    """Return whether a relative error is below a bound; NaN counts as below."""
+    return math.isnan(value) or value < bound
 
 
 def apart(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """Yield a line for each interval of a peer that does not meet ours."""
     for accountant in others(rows):
         for row, ours in pair_rows(rows, accountant):
-            ends = (row.lower, row.upper, ours.lower, ours.upper)
-            if None not in ends and (row.lower > ours.upper or row.upper < ours.lower):  # type: ignore[operator]
+            if row.lower is None or row.upper is None or ours.lower is None or ours.upper is None:
+                continue
+            if row.lower > ours.upper or row.upper < ours.lower:
                 yield accountant, row.case, _interval(row), _interval(ours)
 
 
@@ -73,38 +83,67 @@ def twins(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
 
 
 def _verdict(value: float, exact: float, once: float) -> str:
+    """Judge the ε of a peer for a repeated mechanism.
+
+    Args:
+        value: the ε of the peer.
+        exact: the exact ε of all runs.
+        once: the exact ε of a single run.
+    """
     if value >= exact * (1.0 - MATERIAL):
         return "covers it"
-    return "**is that of one run: the count is forgotten**" if abs(value - once) < COARSE * once else "**too little**"
+    if abs(value - once) < COARSE * once:
+        return "**is that of one run: the count is forgotten**"
+    return "**too little**"
 
 
 def exact_epsilon(part: Part, target: float = DELTA) -> float:
     """Return ε at a δ of a repeated randomised response under replace-one, by enumeration of all outcomes.
 
-    The privacy loss is the ε of one answer times the difference of two counts: of the answers that are the one record's
-    own category, and of those that are the other record's.
+    Args:
+        part: the randomised responses.
+        target: δ.
     """
-    assert part.noise is not None
-    false = part.noise / part.categories
-    true, rest = 1.0 - part.noise + false, (part.categories - 2) * false
-    losses: list[tuple[float, float]] = []
-    for mine in range(part.times + 1):
-        for theirs in range(part.times - mine + 1):
-            left = part.times - mine - theirs
-            ways = math.comb(part.times, mine) * math.comb(part.times - mine, theirs)
-            losses.append(((mine - theirs) * math.log(true / false), ways * true**mine * false**theirs * rest**left))
+    distribution = loss_distribution(part)
 
     def delta(epsilon: float) -> float:
-        """Return δ at ε by the hockey-stick divergence."""
-        return math.fsum(-chance * math.expm1(epsilon - loss) for loss, chance in losses if loss > epsilon)
+        """Return the hockey-stick divergence δ(ε) = Σ P (1 − e^{ε − L})₊."""
+        return math.fsum(
+            -probability * math.expm1(epsilon - loss) for loss, probability in distribution if loss > epsilon
+        )
 
-    low, high = 0.0, max(loss for loss, _ in losses)
-    while low < (middle := (low + high) / 2) < high:
+    low = 0.0
+    high = max(loss for loss, _ in distribution)
+    while True:  # bisection down to neighbouring doubles
+        middle = (low + high) / 2
+        if not low < middle < high:
+            return high
         if delta(middle) > target:
             low = middle
         else:
             high = middle
-    return high
+
+
+def loss_distribution(part: Part) -> list[tuple[float, float]]:
+    """Return privacy loss and probability of each outcome of a repeated randomised response under replace-one.
+
+    An outcome is the number a of answers in the record's own category, and the number b of answers in the category of
+    the record that replaces it. Its loss is (a − b) log(p/p′), with the probabilities p of the true category and p′ of
+    each other category in one answer.
+    """
+    assert part.noise is not None  # only questions for the noise have none
+    other_probability = part.noise / part.categories
+    true_probability = 1.0 - part.noise + other_probability
+    neither_probability = (part.categories - 2) * other_probability
+    log_ratio = math.log(true_probability / other_probability)
+    distribution: list[tuple[float, float]] = []
+    for own in range(part.times + 1):
+        for replaced in range(part.times - own + 1):
+            neither = part.times - own - replaced
+            ways = math.comb(part.times, own) * math.comb(part.times - own, replaced)
+            probability = ways * true_probability**own * other_probability**replaced * neither_probability**neither
+            distribution.append(((own - replaced) * log_ratio, probability))
+    return distribution
 
 
 def _interval(row: Row) -> str:

@@ -80,13 +80,14 @@ def open_book(place: str, seed: bytes) -> Iterator[Book]:
 
 def commit_runs(load: Load) -> tuple[list[float], float]:
     """Return the durations of the commits of all writers of one process, and its CPU in seconds."""
-    stop, before = threading.Event(), time.process_time()
+    stop = threading.Event()
+    cpu_start = time.process_time()
     with open_book(load.place, load.seed) as book, ThreadPoolExecutor(len(load.reservations)) as pool:
         writers = [pool.submit(_commit_until, stop, book, reservation) for reservation in load.reservations]
         stop.wait(load.seconds)
         stop.set()
         durations = list(chain.from_iterable(writer.result() for writer in writers))
-    return durations, time.process_time() - before
+    return durations, time.process_time() - cpu_start
 
 
 def _commit_until(stop: threading.Event, book: Book, reservation: str) -> list[float]:
@@ -100,7 +101,7 @@ def _commit_until(stop: threading.Event, book: Book, reservation: str) -> list[f
 
 
 def measure(place: str, *, writers: int, processes: int, ledgers: int, seconds: float) -> Sequence[object]:
-    """Return the figures of one row of the table.
+    """Measure commits, and return the cells of one row: commits per second, p50, p99 and CPU of a commit.
 
     Args:
         place: path or URL of the database.
@@ -111,25 +112,29 @@ def measure(place: str, *, writers: int, processes: int, ledgers: int, seconds: 
     """
     seed = secrets.token_bytes(32)
     with open_book(place, seed) as book:
-        opened_ids = [
-            book.open(
-                TENANT, read(OpenLedger, LEDGER | {"dataset": secrets.token_hex(8)}), secrets.token_urlsafe(12)
-            ).id
-            for _ in range(ledgers)
-        ]
-        query = read(ReserveAsked, {"slot": "gdp", "spec": QUERY, "count": RUNS})
-        reservations = [
-            book.reserve(TENANT, [opened_ids[writer % ledgers]], query, secrets.token_urlsafe(12)).id
-            for writer in range(writers)
-        ]
+        reservations = _reserve_runs(book, writers, ledgers)
     shares = [Load(place, seed, tuple(reservations[first::processes]), seconds) for first in range(processes)]
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
         results = pool.map(commit_runs, shares)
-    durations = sorted(chain.from_iterable(result[0] for result in results))
-    cpu = sum(result[1] for result in results)
+    durations = sorted(chain.from_iterable(durations_of_process for durations_of_process, _ in results))
+    cpu_seconds = sum(cpu_of_process for _, cpu_of_process in results)
     p50, p99 = (1e3 * durations[int(share * (len(durations) - 1))] for share in (0.5, 0.99))
-    rate, cost = len(durations) / seconds, 1e3 * cpu / len(durations)
-    return f"{rate:.0f}", f"{p50:.0f} ms", f"{p99:.0f} ms", f"{cost:.1f} ms"
+    rate = len(durations) / seconds
+    cpu_of_commit = 1e3 * cpu_seconds / len(durations)
+    return f"{rate:.0f}", f"{p50:.0f} ms", f"{p99:.0f} ms", f"{cpu_of_commit:.1f} ms"
+
+
+def _reserve_runs(book: Book, writers: int, ledgers: int) -> list[str]:
+    """Open ledgers, reserve runs for each writer in one of them, and return the ids of the reservations."""
+    ledger_ids = []
+    for _ in range(ledgers):
+        request = read(OpenLedger, LEDGER | {"dataset": secrets.token_hex(8)})
+        ledger_ids.append(book.open(TENANT, request, secrets.token_urlsafe(12)).id)
+    runs = read(ReserveAsked, {"slot": "gdp", "spec": QUERY, "count": RUNS})
+    return [
+        book.reserve(TENANT, [ledger_ids[writer % ledgers]], runs, secrets.token_urlsafe(12)).id
+        for writer in range(writers)
+    ]
 
 
 def main() -> None:
@@ -175,7 +180,8 @@ def _on_server(chosen: argparse.Namespace, writers: int, processes: int, ledgers
 @contextmanager
 def new_database(url: str) -> Iterator[str]:
     """Make a database on a server, yield its URL, and drop the database at the end."""
-    name, server = f"epsilond_{secrets.token_hex(8)}", make_url(url)
+    name = f"epsilond_{secrets.token_hex(8)}"
+    server = make_url(url)
     maintenance = create_engine(server.set(database="postgres"), isolation_level="AUTOCOMMIT")
     with maintenance.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template0"))

@@ -105,9 +105,10 @@ def start_service(*program: str) -> Iterator[tuple[int, int]]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        until = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + START_SECONDS
         while not _ready(port):
-            if process.poll() is not None or time.monotonic() > until:
+            has_ended = process.poll() is not None
+            if has_ended or time.monotonic() > deadline:
                 raise RuntimeError("the service did not start")
             time.sleep(0.1)
         yield process.pid, port
@@ -120,6 +121,7 @@ def start_service(*program: str) -> Iterator[tuple[int, int]]:
 
 
 def _ready(port: int) -> bool:
+    """Return whether the service at a port answers that it is ready."""
     with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
         return bool(answer.status == 200)
     return False
@@ -140,7 +142,9 @@ def cpu_seconds(processes: Iterable[int]) -> float:
     total = 0
     for process in processes:
         with suppress(OSError):
-            total += sum(map(int, Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]))
+            fields_after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            user_ticks, system_ticks = fields_after_name[11:13]
+            total += int(user_ticks) + int(system_ticks)
     return total / TICKS
 
 
@@ -201,6 +205,14 @@ async def run(port: int, sent: Iterator[bytes], connections: int, seconds: float
 
 
 async def _connection(port: int, sent: Iterator[bytes], load: Load, address: str = "127.0.0.1") -> None:
+    """Send requests over one keep-alive connection, and add the duration or the status of each answer to a load.
+
+    Args:
+        port: port of the service.
+        sent: the requests, which connections may share.
+        load: the load, which is changed in place.
+        address: address of the client.
+    """
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
     try:
         for content in sent:
@@ -252,7 +264,8 @@ def sort_line(process: int, port: int, sort: str, places: Iterator[int], many: i
         seconds: duration [s].
     """
     workers = descendants(process)
-    main_before, workers_before = cpu_seconds([process]), cpu_seconds(workers)
+    main_before = cpu_seconds([process])
+    workers_before = cpu_seconds(workers)
     load = asyncio.run(run(port, requests(sort, places), many, seconds))
     answers = max(len(load.latencies) + load.statuses.total(), 1)
     main_cpu = (cpu_seconds([process]) - main_before) / answers

@@ -16,7 +16,6 @@ import select
 import signal
 import time
 from collections.abc import Callable
-from itertools import count
 from typing import Any
 
 CHANGE = 1e-8
@@ -38,28 +37,36 @@ class NotOffered(Exception):
 
 
 def measure(ask: Ask, finish: Finish | None = None) -> Result:
-    """Return CPU seconds of a call (`cpu`), of the first one (`first`), the number of calls and the peak memory in MB.
+    """Measure a call, and return its figures by name.
 
-    `cpu` is the mean of the best run of calls that takes RUN_SECONDS. `finish` makes members of the first answer; its
-    work is not measured.
+    The figures are the CPU seconds of a call (`cpu`) and of the first call (`first`), the number of calls (`calls`),
+    and the peak memory in MB (`megabytes`). `cpu` is the mean over the fastest run of calls that takes `RUN_SECONDS`.
+    A first call of `ENOUGH_SECONDS` is not repeated.
+
+    Args:
+        ask: the call; it takes the number of the question.
+        finish: makes further members from the first answer; its work is not measured.
     """
     start = time.process_time()
     answer = ask(0)
-    first = spent = time.process_time() - start
-    best = first if first >= ENOUGH_SECONDS else math.inf
-    places, size, calls = count(1), 1, 1
-    while spent < ENOUGH_SECONDS or math.isinf(best):
+    first_seconds = time.process_time() - start
+    spent_seconds = first_seconds
+    best_seconds = first_seconds if first_seconds >= ENOUGH_SECONDS else math.inf
+    calls = 1
+    run_length = 1
+    while spent_seconds < ENOUGH_SECONDS or math.isinf(best_seconds):
         start = time.process_time()
-        for _ in range(size):
-            ask(next(places))
-        run = time.process_time() - start
-        spent, calls = spent + run, calls + size
-        if run >= RUN_SECONDS:
-            best = min(best, run / size)
+        for place in range(calls, calls + run_length):
+            ask(place)
+        run_seconds = time.process_time() - start
+        spent_seconds += run_seconds
+        calls += run_length
+        if run_seconds >= RUN_SECONDS:
+            best_seconds = min(best_seconds, run_seconds / run_length)
         else:
-            size *= 2
+            run_length *= 2
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    result: Result = {"cpu": best, "first": first, "calls": calls, "megabytes": megabytes}
+    result: Result = {"cpu": best_seconds, "first": first_seconds, "calls": calls, "megabytes": megabytes}
     if finish is not None:
         result |= finish(answer)
     return result
@@ -81,12 +88,11 @@ def measure_isolated(ask: Ask, finish: Finish | None = None, *, seconds: int, me
     child = os.fork()
     if child == 0:
         os.close(reading)
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, resource.getrlimit(resource.RLIMIT_AS)[1]))
         try:
+            _limit(seconds, megabytes)
             os.write(writing, json.dumps(_result(ask, finish)).encode())
         finally:
-            os._exit(0)
+            os._exit(0)  # the child must not go on as a second measuring process
     os.close(writing)
     ready, _, _ = select.select([reading], [], [], PATIENCE * seconds)
     if not ready:
@@ -101,7 +107,15 @@ def measure_isolated(ask: Ask, finish: Finish | None = None, *, seconds: int, me
     return {"refused": "its process was ended" if ready else "it hangs, or the machine is too busy"}
 
 
+def _limit(seconds: int, megabytes: int) -> None:
+    """Limit the CPU seconds and the address space of this process; beyond the CPU limit it gets SIGXCPU."""
+    hard_memory_limit = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, hard_memory_limit))
+
+
 def _result(ask: Ask, finish: Finish | None) -> Result:
+    """Return the result of `measure`, or a member with the reason of its failure."""
     try:
         return measure(ask, finish)
     except NotOffered as error:

@@ -46,7 +46,9 @@ SUMMARY_HEAD = (
 def measure_rows(
     questions: Sequence[Case], accountants: Sequence[Accountant], date: str, cache: Path = CACHE
 ) -> Iterator[Row]:
-    """Ask case by case, all accountants in turn, so that changes of the machine's speed affect all of them.
+    """Yield a row for each case and accountant, case by case.
+
+    All accountants answer a case in turn, so that changes of the machine's speed affect all of them.
 
     Args:
         questions: the cases.
@@ -101,18 +103,21 @@ def summary(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
 def _summary(rows: Sequence[Row], own: Sequence[Row], accountant: str) -> Iterator[str]:
     """Yield the cells of an accountant's line: `rows` are those of its table, `own` those of the accountant."""
     answers = [row for row in own if row.outcome == "answered"]
-    yield from (f"{len(answers)} of {len(own)}", str(sum(row.outcome == "over" for row in own)))
+    yield f"{len(answers)} of {len(own)}"
+    yield str(sum(row.outcome == "over" for row in own))
     yield tables.seconds(geometric_mean(row.cpu for row in answers if row.cpu))
     for ours in OURS:
-        over = [] if accountant == ours else ratios(rows, accountant, ours)
-        yield from (tables.times(geometric_mean(over)), tables.times(min(over, default=None)))
+        cpu_over_ours = [] if accountant == ours else ratios(rows, accountant, ours)
+        yield tables.times(geometric_mean(cpu_over_ours))
+        yield tables.times(min(cpu_over_ours, default=None))
     yield tables.seconds(geometric_mean(row.first for row in answers if row.first))
     yield f"{max((row.megabytes or 0 for row in answers), default=0):.0f} MB"
     if accountant in OURS:
-        yield from (f"width {max((row.width or 0.0 for row in answers), default=0.0):.0e}", "")
+        yield f"width {max((row.width or 0.0 for row in answers), default=0.0):.0e}"
+        yield ""
         return
-    pairs = [relative_error(row, certified) for row, certified in pair_rows(rows, accountant)]
-    errors = [value for value in pairs if value is not None]
+    known_errors = [relative_error(row, certified) for row, certified in pair_rows(rows, accountant)]
+    errors = [value for value in known_errors if value is not None]
     yield tables.error(max(errors, key=lambda value: (math.isnan(value), abs(value)), default=None))
     yield str(sum(not value >= 0 for value in errors))  # NaN counts as too low
 
@@ -149,10 +154,12 @@ def headline(rows: Sequence[Row]) -> Iterator[str]:
     """Yield CPU of dp-accounting over ours: geometric mean, least, and number of questions."""
     for what, groups in (("forward", FORWARD), ("calibration", CALIBRATION)):
         for ours in (KERNEL, REFERENCE):
-            over = cpu_ratios(rows, ours, groups)
-            if over:
-                mean, least = tables.times(geometric_mean(over)), tables.times(min(over))
-                yield f"{what}: CPU of {PEER.name} over {ours.name}: mean {mean}, least {least}, of {len(over)}"
+            cpu_over_ours = cpu_ratios(rows, ours, groups)
+            if cpu_over_ours:
+                mean = tables.times(geometric_mean(cpu_over_ours))
+                least = tables.times(min(cpu_over_ours))
+                count = len(cpu_over_ours)
+                yield f"{what}: CPU of {PEER.name} over {ours.name}: mean {mean}, least {least}, of {count}"
 
 
 def readme_sentence(rows: Sequence[Row]) -> str:

@@ -70,25 +70,31 @@ class Costs:
     answered: float
 
     def speed_up(self, workers: int, overhead: float) -> float:
-        """Return the time on one core over the simulated time; the overhead is CPU seconds a block.
+        """Return the time on one core over the simulated time on several workers.
 
-        Half the overhead is spent handing out, half taking back. An answer is taken back before the next block is
-        handed out, since that frees a worker.
+        One process hands out blocks and takes back answers, one at a time. Half of the overhead is spent on each. An
+        answer is taken back before the next block is handed out, since that frees a worker.
+
+        Args:
+            workers: number of workers.
+            overhead: CPU seconds that the process spends on a block.
         """
-        seconds = list(self.blocks)
-        random.Random(1).shuffle(seconds)
-        give = overhead / 2 + self.sent / BYTES_A_SECOND
-        take = overhead / 2 + self.answered / BYTES_A_SECOND
-        clock, idle, running, left = self.before, workers, [], len(seconds)
-        while left:
-            if running and (running[0] <= clock or not seconds or idle == 0):
-                clock = max(clock, heapq.heappop(running)) + take
-                idle, left = idle + 1, left - 1
+        waiting = list(self.blocks)
+        random.Random(1).shuffle(waiting)
+        give_seconds = overhead / 2 + self.sent / BYTES_A_SECOND
+        take_seconds = overhead / 2 + self.answered / BYTES_A_SECOND
+        clock = self.before
+        end_times: list[float] = []
+        """Times at which the running blocks end, as a heap."""
+        while waiting or end_times:
+            must_wait = not waiting or len(end_times) == workers
+            if end_times and (must_wait or end_times[0] <= clock):
+                clock = max(clock, heapq.heappop(end_times)) + take_seconds
             else:
-                clock += give
-                heapq.heappush(running, clock + seconds.pop())
-                idle -= 1
-        return (self.before + sum(self.blocks) + self.after) / (clock + self.after)
+                clock += give_seconds
+                heapq.heappush(end_times, clock + waiting.pop())
+        seconds_on_one_core = self.before + sum(self.blocks) + self.after
+        return seconds_on_one_core / (clock + self.after)
 
 
 def cpu(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -99,7 +105,7 @@ def cpu(call: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def costs(given: Any) -> Costs:
-    """Run a simulation here, part by part."""
+    """Run a simulation in this process, and measure each of its parts."""
     before, prepared = cpu(lambda: simulation.prepare(simulation_request(given)))
     blocks = [cpu(lambda index=i: simulation.run_block(prepared, index)) for i in range(prepared.plan.blocks)]  # type: ignore[misc]
     answers = [answer for _, answer in blocks]
@@ -120,20 +126,32 @@ def handing_out_seconds(executor: Executor) -> float:
 
 
 def measure_seconds(processes: Sequence[int], call: Callable[[], Any]) -> tuple[float, float, float, float]:
-    """Return CPU seconds of this thread, this process and others during a call, and its seconds by the clock."""
-    clocks = [~process << 3 | 2 for process in (os.getpid(), *processes)]
-    begun, thread, before = time.monotonic(), time.thread_time(), [*map(time.clock_gettime, clocks)]
+    """Return CPU seconds of this thread, this process and others during a call, and its wall-clock seconds."""
+    clocks = [_cpu_clock_of(process) for process in (os.getpid(), *processes)]
+    start = time.monotonic()
+    thread_start = time.thread_time()
+    cpu_starts = [time.clock_gettime(clock) for clock in clocks]
     call()
-    own, *remote = [time.clock_gettime(clock) - then for clock, then in zip(clocks, before, strict=True)]
-    return time.thread_time() - thread, own, sum(remote), time.monotonic() - begun
+    own, *remote = [time.clock_gettime(clock) - cpu_start for clock, cpu_start in zip(clocks, cpu_starts, strict=True)]
+    return time.thread_time() - thread_start, own, sum(remote), time.monotonic() - start
+
+
+def _cpu_clock_of(process: int) -> int:
+    """Return the id of the clock of a process's CPU time, as Linux encodes it (CPUCLOCK_SCHED of the process)."""
+    return ~process << 3 | 2
 
 
 def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
     """Measure the work in one process, in a pool and on a cluster, each after a first run that imports.
 
-    Idle threads of Dask use CPU by the clock, and this machine takes longer than as many cores. The loss is
-    1 - here / (workers * time). The time is that of the client's thread and of rounds of equal batches, whose CPU is as
-    measured without idle threads. The last column divides it by what sharing two cores costs the pool's processes.
+    The loss is 1 − here/(workers · time). This machine has fewer cores than workers, so that the time is modelled: it
+    is the time of the client's thread, plus the CPU time of one batch for each round of batches. The CPU time of idle
+    threads of Dask is not counted in a batch. The last column scales the batch by here/pool, without the cost of
+    sharing cores.
+
+    Args:
+        workers: number of workers.
+        local: arguments of the local cluster.
     """
     from distributed import Client, LocalCluster
 
@@ -147,22 +165,26 @@ def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
             LocalCluster(n_workers=workers, threads_per_worker=1, **local) as cluster,
             Client(cluster.scheduler_address, set_as_default=False) as client,
         ):
-            processes, executor = list(client.run(os.getpid).values()), client.get_executor(pure=False, retries=RETRIES)
+            processes = list(client.run(os.getpid).values())
+            executor = client.get_executor(pure=False, retries=RETRIES)
             work(executor)
             here = measure_seconds([], partial(work, None))[0]
-            _, idle_own, idle, waited = measure_seconds(processes, partial(time.sleep, 2.0))
+            _, idle_own, idle_remote, idle_duration = measure_seconds(processes, partial(time.sleep, 2.0))
             states = cluster.scheduler.task_prefixes["run_batch"].state_counts
-            sent = states["memory"]
-            serial, own, busy, lasted = measure_seconds(processes, partial(work, executor))
-            messages = states["memory"] - sent
-        rate, batch = idle / waited / workers, (busy - idle / waited * lasted) / messages
-        dask, resting = own + busy, (idle_own + idle) / waited * lasted
-        cells = map(tables.seconds, (here, pooled, dask, resting, serial))
-        times = [
-            serial + math.ceil(messages / workers) * batch * share * (1.0 + rate) for share in (1.0, here / pooled)
-        ]
-        lost = [f"{100.0 - 100.0 * here / workers / elapsed:.0f} %" if here > 1.0 else "" for elapsed in times]
-        rows.append((name, str(workers), *cells, str(messages), *lost))
+            messages_before = states["memory"]
+            client_seconds, own, remote, duration = measure_seconds(processes, partial(work, executor))
+            messages = states["memory"] - messages_before
+        idle_rate = idle_remote / idle_duration
+        batch_seconds = (remote - idle_rate * duration) / messages
+        rounds = math.ceil(messages / workers)
+        idle_seconds = (idle_own + idle_remote) / idle_duration * duration
+        cells = map(tables.seconds, (here, pooled, own + remote, idle_seconds, client_seconds))
+        losses_of_work = []
+        for share in (1.0, here / pooled):
+            modelled = client_seconds + rounds * batch_seconds * share * (1.0 + idle_rate / workers)
+            loss = 100.0 - 100.0 * here / workers / modelled
+            losses_of_work.append(f"{loss:.0f} %" if here > 1.0 else "")
+        rows.append((name, str(workers), *cells, str(messages), *losses_of_work))
     return rows
 
 

@@ -77,6 +77,7 @@ class Sampler:
         self._look(0, None)
 
     def _look(self, _: int, frame: FrameType | None) -> None:
+        """Add the CPU time since the last look to the code of the innermost frame in a file of ours."""
         code = None
         while frame is not None and code is None:
             path = frame.f_code.co_filename

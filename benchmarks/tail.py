@@ -115,10 +115,14 @@ def _redraw_number(generator: random.Random, value: float, wide: bool, name: str
     if name in ("delta", "log10_delta"):
         exponent = generator.uniform(LEAST_LOG10_DELTA, -1.0) if wide else generator.uniform(-12.0, -3.0)
         return 10.0**exponent if name == "delta" else exponent
-    factor = FACTOR if wide else NEAR
-    low, high = RANGES[name] if wide and name in RANGES else (value / factor, value * factor)
-    drawn = log_uniform(generator, low, high) if low > 0.0 else value
-    return max(1, round(drawn)) if isinstance(value, int) or name in WHOLE else drawn
+    if wide and name in RANGES:
+        low, high = RANGES[name]
+    else:
+        factor = FACTOR if wide else NEAR
+        low, high = value / factor, value * factor
+    number = log_uniform(generator, low, high) if low > 0.0 else value
+    is_whole = isinstance(value, int) or name in WHOLE
+    return max(1, round(number)) if is_whole else number
 
 
 def draw_account(generator: random.Random, group: str, wide: bool) -> Mapping[str, Any]:
@@ -152,15 +156,16 @@ def draw_gaussian(generator: random.Random, wide: bool) -> Mapping[str, Any]:
         wide: as in `redraw`.
     """
     body = redraw(generator, {**EXAMPLES["gaussian"], "noise_multiplier": 1.0}, wide)
-    body["solve_for"] = generator.choice(CHOICES["solve_for"])
-    if body["sampling"] == "full" or body["solve_for"] == "rate":
+    unknown = generator.choice(CHOICES["solve_for"])
+    body["solve_for"] = unknown
+    if body["sampling"] == "full" or unknown == "rate":
         del body["rate"]
     elif body["sampling"] == "with-replacement" or (wide and generator.random() < 0.5):
-        del body["rate"]
+        del body["rate"]  # the batch size and the population determine the rate
         body |= redraw(generator, {"batch_size": 1, "population": 1}, wide=True)
-    if body["solve_for"] == "rate" and body["sampling"] != "poisson":
+    if unknown == "rate" and body["sampling"] != "poisson":
         body["population"] = round(log_uniform(generator, 1.0, 1e12))
-    return {name: value for name, value in body.items() if name != body["solve_for"]}
+    return {name: value for name, value in body.items() if name != unknown}
 
 
 def draw(generator: random.Random, group: str, wide: bool) -> Question:
@@ -228,8 +233,9 @@ def measure_all(group: str, count: int, seed: int) -> Iterator[Measured]:
     """
     generator = random.Random(f"{group} {seed}")
     for place in range(count):
-        while (measured := measure(draw(generator, group, wide=place % 2 == 0))) is None:
-            pass
+        measured = None
+        while measured is None:  # a question that is not accepted is drawn anew
+            measured = measure(draw(generator, group, wide=place % 2 == 0))
         yield measured
 
 

@@ -1,4 +1,4 @@
-"""Tightness of the printed statements of Lowy and Razaviyayn: tables of certified brackets, from our own functions.
+"""Tightness of printed statements and of our own bounds: tables of certified brackets, from our own functions.
 
 python -m benchmarks.tightness            write the tables of docs/tightness.md (minutes)
 python -m benchmarks.tightness --short    print the first rows of each table (seconds)
@@ -17,17 +17,20 @@ from benchmarks.environments import ROOT
 from benchmarks.tables import as_markdown, parser, write_section
 from epsilond.accountants import VERSION
 from epsilond.accountants.account import account
+from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.quantities import Sampling
+from epsilond.accountants.quantities import Relation, Sampling
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
 from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.mechanisms import gaussian_calibration as classical
 from epsilond.accountants.theorems.papers.lowy_razaviyayn import experiments
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import minimal_batch_size, noise_std
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import ShuffledRound
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_round import ShuffledRound
+from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
+from epsilond.accountants.theorems.sampling.with_replacement import dominating_pair
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
 from epsilond.accountants.theorems.shuffling.finite import response_instance
 from epsilond.accountants.theorems.shuffling.statements import response_bound
@@ -177,15 +180,19 @@ def both_samplings(run: Run, noise: float) -> Iterator[str]:
 
 
 def algorithm_1(run: Run) -> Iterator[str]:
-    """Yield a row of the first table."""
+    """Yield the cells of a row of the first table: a run at the printed noise of Theorem 2.1.
+
+    The last cell is the printed noise over the smallest certified noise for sampling without replacement.
+    """
     printed = printed_noise_multiplier(run)
     yield from (run.name, f"{run.samples}", f"{run.batch}", f"{minimal_batch_size(**run.target)}", f"{run.rounds}")
     yield from (f"{run.epsilon:.3g}", f"{run.delta:.2g}", f"{printed:.4g}", *both_samplings(run, printed))
-    yield f"{printed / least_noise_multiplier(run, 'without-replacement', 0.1 * printed):.3g}"
+    least = least_noise_multiplier(run, "without-replacement", guess=0.1 * printed)
+    yield f"{printed / least:.3g}"
 
 
 def experiment(run: Run) -> Iterator[str]:
-    """Yield a row of the second table: the experiments' noise at the least batch that it needs."""
+    """Yield the cells of a row of the second table: a run at the noise and the least batch size of Appendix H."""
     run = with_batch_of_appendix_h(run)
     noise = noise_multiplier_of_appendix_h(run)
     yield from (run.name, f"{run.samples}", f"{run.rounds}", f"{run.epsilon:g}", f"{run.batch}", f"{noise:.4g}")
@@ -193,9 +200,13 @@ def experiment(run: Run) -> Iterator[str]:
 
 
 def one_pass(row: tuple[float, float]) -> Iterator[str]:
-    """Yield a row of the third table.
+    """Yield the cells of a row of the third table: the noise of Theorem 2.3 for one Gaussian release.
 
-    32L² ln(1.25/δ)/(εK)² is the form of Bun and Steinke 2016 at sensitivity 2L/K. The proof also has 8L².
+    The printed σ² = 32L² ln(1.25/δ)/(εK)² is the form of Bun and Steinke 2016 at sensitivity 2L/K. The proof also has
+    8L² in place of 32L², which is half the noise.
+
+    Args:
+        row: δ and ε.
     """
     delta, epsilon = row
     inputs = classical.BUN_STEINKE_GAUSSIAN.request(epsilon=epsilon, delta=delta, sensitivity=1.0)
@@ -208,7 +219,11 @@ def one_pass(row: tuple[float, float]) -> Iterator[str]:
 
 
 def shuffle_row(row: tuple[int, int, float, float]) -> Iterator[str]:
-    """Yield a row of the fourth table."""
+    """Yield the cells of a row of the fourth table: ε of a shuffled round by three upper bounds and a lower bound.
+
+    Args:
+        row: number of clients, records of each, ε of a local report, and δ.
+    """
     clients, samples, local, delta = row
     log_delta = math.log(delta)
     theorem = ShuffledRound(clients=clients, samples_per_client=samples, local_epsilon=local, local_log_delta=-math.inf)
@@ -223,12 +238,66 @@ def shuffle_row(row: tuple[int, int, float, float]) -> Iterator[str]:
     yield f"{printed / clones:.3g}"
 
 
+class Batches(NamedTuple):
+    """Repeated Gaussian releases on batches of fixed size."""
+
+    sampling: Sampling
+    relation: Relation
+    population: int
+    batch: int
+    noise_multiplier: float
+    rounds: int
+
+
+BATCHES = tuple(
+    Batches(sampling, relation, 1000, batch, noise_multiplier, rounds)
+    for sampling, relation in (
+        ("without-replacement", "replace-one"),
+        ("without-replacement", "zero-out-one"),
+        ("with-replacement", "replace-one"),
+        ("with-replacement", "zero-out-one"),
+    )
+    for batch, noise_multiplier in ((10, 2.0), (100, 1.0), (500, 2.0))
+    for rounds in (1, 10, 1000)
+)
+BATCH_LOG_DELTA = math.log(1e-5)
+
+
+def published_epsilon(case: Batches) -> float:
+    """Return the upper bound on ε by Balle, Barthe and Gaboardi 2018, Theorem 9 or 10, which are for replace-one.
+
+    Args:
+        case: the releases.
+    """
+    release = Gaussian(noise_multiplier=case.noise_multiplier)
+    drawn = multiplicities(case.batch, case.population)
+    if case.sampling == "without-replacement" or drawn is None:
+        batch = Subsampled(sampling=case.sampling, batch_size=case.batch, population=case.population, mechanism=release)
+        pair = account(batch, relation="replace-one").guarantee.curve.upper
+    else:
+        pair = dominating_pair(release, drawn)
+    return composed_pair([(pair, case.rounds)], "default").upper_epsilon(BATCH_LOG_DELTA)
+
+
+def batch_row(case: Batches) -> Iterator[str]:
+    """Yield the cells of a row of the last table: the certified ε, and the gap by the published bound and by ours."""
+    release = Gaussian(noise_multiplier=case.noise_multiplier)
+    batch = Subsampled(sampling=case.sampling, batch_size=case.batch, population=case.population, mechanism=release)
+    spec = batch if case.rounds == 1 else Repeated(times=case.rounds, mechanism=batch)
+    certified = account(spec, relation=case.relation).guarantee.curve.epsilon(BATCH_LOG_DELTA)
+    published = published_epsilon(case)
+    yield from (case.sampling, case.relation, f"{case.batch}", f"{case.noise_multiplier:g}", f"{case.rounds}")
+    yield from (f"{published:.4g}", bracket(certified))
+    yield from (f"{1.0 - certified.lower / published:.1%}", f"{1.0 - certified.lower / certified.upper:.1%}")
+
+
 def bracket(interval: Interval) -> str:
     """Return both bounds to four digits, rounded outward."""
     return f"[{_round(interval.lower, ROUND_FLOOR)}, {_round(interval.upper, ROUND_CEILING)}]"
 
 
 def _round(value: float, direction: str) -> str:
+    """Return a number to four digits, rounded in a direction of the module `decimal`."""
     if math.isinf(value):
         return "unbounded"
     return f"{float(Context(prec=4, rounding=direction).create_decimal(value)):.4g}"
@@ -258,6 +327,9 @@ TABLES = {
         ("N", "n", "ε₀", "δ", "(39)", "clones", "randomized response", "its lower end", "(39)/clones"),
         SHUFFLED,
         shuffle_row,
+    ),
+    "batches": Table(
+        ("batches", "relation", "K", "z", "T", "published", "true ε", "gap to published", "gap"), BATCHES, batch_row
     ),
 }
 """Tables by their markers in the document."""

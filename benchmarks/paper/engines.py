@@ -64,53 +64,85 @@ def truths() -> Iterator[tuple[Spec, Relation, float, mpmath.mpf]]:
 
 
 def response_delta(rounds: int, epsilon: float) -> mpmath.mpf:
-    """Return δ of randomised responses: Σ P (1 − e^{ε − loss})₊ over the number of true answers."""
-    level, total = mpmath.mpf(LEVEL), mpmath.mpf(0)
-    keep = 1 / (1 + mpmath.exp(-level))
+    """Return the exact δ(ε) of T binary randomised responses, each with pure ε₀ = `LEVEL`.
+
+    δ(ε) = Σ_j P(j) (1 − e^{ε − L_j})₊, where j is the number of true answers, P(j) = C(T, j) p^j (1 − p)^{T − j} with
+    p = 1/(1 + e^{−ε₀}), and L_j = ε₀ (2j − T) is the privacy loss.
+
+    Args:
+        rounds: number of responses T.
+        epsilon: ε [nat].
+    """
+    level = mpmath.mpf(LEVEL)
+    true_probability = 1 / (1 + mpmath.exp(-level))
+    delta = mpmath.mpf(0)
     for true_answers in range(rounds + 1):
-        chance = mpmath.binomial(rounds, true_answers) * keep**true_answers * (1 - keep) ** (rounds - true_answers)
-        total += chance * max(1 - mpmath.exp(epsilon - level * (2 * true_answers - rounds)), 0)
-    return total
+        probability = (
+            mpmath.binomial(rounds, true_answers)
+            * true_probability**true_answers
+            * (1 - true_probability) ** (rounds - true_answers)
+        )
+        loss = level * (2 * true_answers - rounds)
+        delta += probability * max(1 - mpmath.exp(epsilon - loss), 0)
+    return delta
 
 
 def sampled_delta(rate: float, noise: float, epsilon: float) -> mpmath.mpf:
-    """Return the larger δ of both directions of (1 − q) N(0, 1) + q N(1/σ, 1) against N(0, 1).
+    """Return the larger δ(ε) of both directions of the pair P = (1 − q) N(0, 1) + q N(1/σ, 1) and Q = N(0, 1).
+
+    With s = 1/σ and the normal distribution function Φ, the loss log(dP/dQ)(x) = log(1 − q + q e^{s x − s²/2}) grows
+    with x. It equals ε at x = log((e^ε − 1 + q)/q)/s + s/2, so that
+
+        δ(P‖Q) = q Φ(s − x) + (1 − q − e^ε) Φ(−x).
+
+    It equals −ε at y = log((e^{−ε} − 1 + q)/q)/s + s/2, so that
+
+        δ(Q‖P) = Φ(y) − e^ε ((1 − q) Φ(y) + q Φ(y − s)),
+
+    or 0 if e^{−ε} ≤ 1 − q, because the loss then exceeds −ε everywhere.
 
     Args:
         rate: q.
         noise: σ, the noise multiplier.
         epsilon: ε [nat].
     """
-    q, shift, e = mpmath.mpf(rate), 1 / mpmath.mpf(noise), mpmath.exp(mpmath.mpf(epsilon))
-    at = mpmath.log((e - 1 + q) / q) / shift + shift / 2
-    removed = q * mpmath.ncdf(shift - at) + (1 - q - e) * mpmath.ncdf(-at)
-    inside = (1 / e - 1 + q) / q
-    if inside <= 0:
-        return removed
-    below = mpmath.log(inside) / shift + shift / 2
-    return max(removed, mpmath.ncdf(below) - e * ((1 - q) * mpmath.ncdf(below) + q * mpmath.ncdf(below - shift)))
+    q = mpmath.mpf(rate)
+    shift = 1 / mpmath.mpf(noise)
+    e = mpmath.exp(mpmath.mpf(epsilon))
+    x = mpmath.log((e - 1 + q) / q) / shift + shift / 2
+    delta_removed = q * mpmath.ncdf(shift - x) + (1 - q - e) * mpmath.ncdf(-x)
+    likelihood_ratio = (1 / e - 1 + q) / q
+    if likelihood_ratio <= 0:
+        return delta_removed
+    y = mpmath.log(likelihood_ratio) / shift + shift / 2
+    mixture_below_y = (1 - q) * mpmath.ncdf(y) + q * mpmath.ncdf(y - shift)
+    delta_added = mpmath.ncdf(y) - e * mixture_below_y
+    return max(delta_removed, delta_added)
 
 
 def measure(short: bool) -> Measured:
     """Compute every run by both engines, and compare every enclosure with its truth."""
-    points, inside, widest = 0, 0, 0.0
+    contains_truth: list[bool] = []
+    widths: list[float] = []
     with mpmath.workdps(DIGITS):
         for spec, relation, epsilon, truth in truths():
             bounds = account(spec, relation=relation).guarantee.curve.log_delta(epsilon)
-            points += 1
-            inside += bool(mpmath.mpf(bounds.lower) <= mpmath.log(truth) <= mpmath.mpf(bounds.upper))
-            widest = max(widest, math.expm1(bounds.upper - bounds.lower))
+            contains_truth.append(mpmath.mpf(bounds.lower) <= mpmath.log(truth) <= mpmath.mpf(bounds.upper))
+            widths.append(math.expm1(bounds.upper - bounds.lower))
     selected = RUNS[:2] if short else RUNS
     runs = [compare_engines(*run) for run in selected]
-    return {"runs": runs, "points": points, "inside": inside, "widest": widest}
+    return {"runs": runs, "points": len(widths), "inside": sum(contains_truth), "widest": max(widths)}
 
 
 def words(measured: Measured) -> Words:
-    """Return a table of the runs, and the counts."""
-    rows, overlaps = [], 0
+    """Return the texts for the paper: a table of the runs, the counts, and the extreme relative widths of δ."""
+    rows = []
+    overlaps = 0
     widths: dict[str, list[float]] = {"contour": [], "lattice": []}
     for entry in measured["runs"]:
-        (rate, noise, rounds, relation, epsilon), contour, lattice = entry["run"], entry["contour"], entry["lattice"]
+        rate, noise, rounds, relation, epsilon = entry["run"]
+        contour = entry["contour"]
+        lattice = entry["lattice"]
         overlaps += max(contour[0], lattice[0]) <= min(contour[1], lattice[1])
         widths["contour"].append(math.expm1(contour[1] - contour[0]))
         widths["lattice"].append(math.expm1(lattice[1] - lattice[0]))

@@ -80,9 +80,10 @@ def measure(short: bool) -> Measured:
 
 def words(measured: Measured) -> Words:
     """Return a table, and the largest target's figures."""
-    rows, last = measured["targets"], measured["targets"][-1]
+    rows = measured["targets"]
+    last = rows[-1]
     lost = [row["fixed"] - row["models"] for row in rows]
-    (fits, at), (more, beyond) = measured["plan"]
+    (fitting_models, fitting_epsilon), (excess_models, excess_epsilon) = measured["plan"]
     cells = ([f"{row[name]:g}" for name in ("epsilon", "summed", "models", "fixed")] for row in rows)
     return {
         "table": table(HEAD, cells),
@@ -92,10 +93,10 @@ def words(measured: Measured) -> Words:
         "target": f"{last['epsilon']:g}",
         "ledger": str(last["models"]),
         "summed": str(last["summed"]),
-        "fits": str(fits),
-        "at": f"{at:.3f}",
-        "more": str(more),
-        "beyond": f"{beyond:.3f}",
+        "fits": str(fitting_models),
+        "at": f"{fitting_epsilon:.3f}",
+        "more": str(excess_models),
+        "beyond": f"{excess_epsilon:.3f}",
         "capacity": f"{last['capacity']:.4f}",
         "used": f"{last['used']:.4f}",
         "nearest": f"{last['nearest']:.3g}",

@@ -30,8 +30,17 @@ def by_experiments(run: Run) -> Measured:
 
 
 def _row(run: Run, noise: float) -> Measured:
+    """Return the numbers of a run, its noise multiplier and the enclosure of its true ε.
+
+    The member `run` has the name, records, batch size, rounds, target ε and δ.
+    """
     name = run.name.partition(",")[0] if run.name.startswith("A") else run.name
     return {"run": [name, *run[1:6]], "noise": noise, "true": list(tightness.true_epsilon(run, noise, SAMPLING))}
+
+
+def _target(row: Measured) -> float:
+    """Return the target ε of a row."""
+    return float(row["run"][4])
 
 
 def measure(short: bool) -> Measured:
@@ -43,13 +52,14 @@ def measure(short: bool) -> Measured:
 
 
 def words(measured: Measured) -> Words:
-    """Return a table, and the extremes."""
-    theorem, experiments = measured["theorem"], measured["experiments"]
+    """Return the texts for the paper: a table of the experiments, and the extremes of both tables."""
+    theorem = measured["theorem"]
+    experiments = measured["experiments"]
     ratios = [row["over_least"] for row in theorem]
-    above = [row for row in experiments if row["true"][0] > row["run"][4]]
-    worst = max(above, key=lambda row: row["true"][0] / row["run"][4])
+    above = [row for row in experiments if row["true"][0] > _target(row)]
+    worst = max(above, key=lambda row: row["true"][0] / _target(row))
     head = ("data", "n", "batch", "target ε", "noise multiplier", "true ε")
-    shares = [row["true"][1] / row["run"][4] for row in theorem]
+    shares = [row["true"][1] / _target(row) for row in theorem]
     return {
         "table": table(head, [_line(row, above=row in above) for row in experiments]),
         "rounds": str(experiments[0]["run"][3]),
@@ -58,8 +68,8 @@ def words(measured: Measured) -> Words:
         "largest_ratio": f"{max(ratios):.1f}",
         "largest_share": f"{100 * max(shares):.1f}",
         "above": f"{len(above)} of {len(experiments)}",
-        "worst_factor": f"{worst['true'][0] / worst['run'][4]:.2f}",
-        "worst_target": f"{worst['run'][4]:g}",
+        "worst_factor": f"{worst['true'][0] / _target(worst):.2f}",
+        "worst_target": f"{_target(worst):g}",
         "worst_true": tightness.bracket(Interval(*worst["true"])),
     }
 
@@ -85,7 +95,9 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
         left=226.0,
     )
     for place, row in enumerate(rows):
-        level, target, (low, high) = count - place, row["run"][4], row["true"]
+        level = count - place
+        target = _target(row)
+        low, high = row["true"]
         plot.thin((high, level), (target, level))
         plot.dot((target, level), 5, "diamond")
         plot.bar((low, level), (high, level), 1 if low > target else 0)

@@ -47,6 +47,7 @@ def spec_of(parts: list[Run]) -> Spec:
 
 
 def _part_spec(part: Run, noise: float) -> Spec:
+    """Return the spec of a part with this noise multiplier or scale multiplier; randomised response has none."""
     release: Spec
     if part.mechanism == "randomised response":
         release = RandomizedResponse(epsilon=pure_epsilon(part), categories=part.categories)
@@ -59,7 +60,10 @@ def _part_spec(part: Run, noise: float) -> Spec:
 
 
 def _noise(question: Question) -> Answer:
-    """Calibrate; the lower bound is the greatest noise a little below the answer that is certified to miss."""
+    """Return the calibrated noise multiplier, as the upper bound.
+
+    The lower bound is the largest noise below it, by a slack of `SLACKS`, that is certified to miss the target.
+    """
     (part,) = question.parts
     target = {"epsilon": question.epsilon, "delta": question.delta, "rate": part.rate, "rounds": part.times}
     fields = {"solve_for": "noise_multiplier", "sampling": "poisson", **target, **_setting(question)}

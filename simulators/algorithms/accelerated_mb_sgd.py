@@ -55,10 +55,11 @@ Rounder = Callable[[SimulatedProblem, Reporting, Sequence[np.random.Generator]],
 
 @request
 class AcceleratedShape:
-    """Fields that all runs of Algorithm 2 share.
+    """Fields that all runs of accelerated noisy SGD (Algorithm 2 of Lowy and Razaviyayn) share.
 
-    Absent `noise_std` is calibrated, and absent `stages` with it. A run with noise must have stages. `participants` M
-    absent: all clients participate.
+    If `noise_std` is None, the noise and the stages are calibrated. A run with given noise must have stages. A stage is
+    a number of consecutive rounds with one prox weight. If `participants` and `participation` are None, all clients
+    participate in every round. `participation` is a distribution of the number of participants.
     """
 
     rounds: Rounds
@@ -100,7 +101,10 @@ class AcceleratedShape:
 
 @request
 class AcceleratedMbSgdRun(AcceleratedShape):
-    """Algorithm 2, and how it draws batches."""
+    """A run of Algorithm 2 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
+
+    `sampling` says how a client draws the `batch_size` records of a batch. The other fields are inherited.
+    """
 
     algorithm: Annotated[Literal["accelerated-mb-sgd"], Quantity(description="accelerated noisy mini-batch SGD")] = (
         "accelerated-mb-sgd"
@@ -146,11 +150,14 @@ def descend(
     *,
     reports: Rounder,
 ) -> Curves:
-    """Run one repetition per generator, with rounds drawn by `reports`.
+    """Run Algorithm 2 of Lowy and Razaviyayn once per generator, with rounds drawn by `reports`.
+
+    The algorithm keeps two sequences of models: the iterate w and its weighted average w^ag, which is the output. With
+    a random number of participants, the messages are weighted so that their mean is over the clients that report.
 
     Args:
         problem: learning problem.
-        run: parameters of Algorithm 2 of Lowy and Razaviyayn.
+        run: parameters of the algorithm. Its stages are consecutive rounds with one prox weight each.
         generators: one per repetition.
         rounds: rounds after which the excess risk of w^ag is measured.
         reports: source of the participants, batches and noise of every round.
@@ -196,13 +203,16 @@ def simulate(
     generators: Sequence[np.random.Generator],
     rounds: tuple[int, ...],
 ) -> Curves:
-    """Run Algorithm 2 with fresh batches in every round; see `descend`.
+    """Run Algorithm 2 of Lowy and Razaviyayn with fresh batches in every round.
 
     Args:
         problem: learning problem.
         run: parameters of the run.
         generators: one per repetition.
         rounds: rounds after which the excess risk is measured.
+
+    Returns:
+        The excess risk after the measured rounds, with the diagnostics that `descend` lists.
     """
     return descend(problem, run, generators, rounds, reports=fresh_rounds)
 

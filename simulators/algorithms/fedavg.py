@@ -34,7 +34,11 @@ class FedavgRun:
 
 
 def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
-    """Return the requested step, or that of Theorem 4 of Das et al.: η = 1/(c̄LE), where ζ = 1."""
+    """Return the requested step, or that of Theorem 4 of Das et al. for convex losses: η = 1/(c̄LE).
+
+    L is the smoothness and E the number of local steps. c̄ is 64 if all n clients participate. For r < n participants it
+    is max{4, 2 + 23(n − r)/(r(n − 1)), 64n(r − 1)/(r(n − 1))}.
+    """
     if run.local_step_size is not None:
         return run.local_step_size
     n, r = problem.clients, run.participants
@@ -48,7 +52,7 @@ def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
 def simulate(
     problem: SimulatedProblem, run: FedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Run one repetition per generator and measure the excess risk of w_k.
+    """Run FedAvg once per generator and measure the excess risk of the server's models.
 
     If the numbers of a repetition overflow, its excess is infinite.
 
@@ -59,8 +63,11 @@ def simulate(
         rounds: rounds after which the excess risk is measured.
 
     Returns:
-        The measured curves. The diagnostic `least_squared_gradient_norm` is the minimum over k = 0, …, K − 1 of
-        ‖∇f(w_k)‖², f the mean of the clients' losses on their data.
+        The measured curves. The diagnostic `least_squared_gradient_norm` is the minimum of ‖∇f(w_k)‖² over the
+        models w_0, …, w_{K−1} before each of the K rounds. Here f is the mean of all clients' losses on their data.
+
+    Raises:
+        InvalidInput: there are more participants than clients.
     """
     rounds_of(problem, run)
     federation, step_size = ClientData.of(problem, generators), local_step_size(problem, run)

@@ -35,9 +35,11 @@ COINS = replace(TRIALS, ge=2, le=2**50)
 
 @request
 class GridFedavgRun:
-    """Noise is truncated discrete Laplace, by `noise_levels` and `decay_rate`, or Binomial, by `trials`.
+    """A run of FedAvg whose clients send updates rounded to a grid, with integer noise.
 
-    The former is calibrated where all are absent. `noise_levels` 0 and no trials: none.
+    The noise of a coordinate is one of two kinds. It is truncated discrete Laplace noise if `noise_levels` and
+    `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are None,
+    discrete Laplace noise is calibrated. The run has no noise if `noise_levels` is 0.
     """
 
     algorithm: Annotated[Literal["grid-fedavg"], Quantity(description="quantised noisy client updates")] = "grid-fedavg"
@@ -74,9 +76,14 @@ class GridFedavgRun:
 def scale_updates(run: GridFedavgRun, updates: Floats) -> Floats:
     """Scale updates to norm at most 1, up to rounding.
 
+    Without a clipping norm each update u becomes u/‖u‖. With the clipping norm C it becomes u · min(1/C, 1/‖u‖).
+
     Args:
-        run: parameters with the kind of scaling.
-        updates: client updates, rows of the last axis. An update with NaN or infinite entries becomes zeros.
+        run: parameters with the clipping norm; None normalises every update.
+        updates: client updates, (…, d). An update with NaN or infinite entries becomes zeros.
+
+    Returns:
+        The scaled updates, (…, d).
     """
     units = unit_vectors(updates)
     if run.clipping_norm is None:
@@ -108,7 +115,7 @@ def noise(
 def simulate(
     problem: SimulatedProblem, run: GridFedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Run one repetition per generator and measure the excess risk of w_k.
+    """Run FedAvg with rounded, noisy updates once per generator, and measure the server's excess risk.
 
     Args:
         problem: learning problem.
@@ -121,7 +128,8 @@ def simulate(
         1 for normalised updates.
 
     Raises:
-        InvalidInput: the noise is missing, or the run does not fit the problem.
+        InvalidInput: neither `noise_levels` nor `trials` (of Binomial noise) is given, or the run does not fit the
+            problem.
     """
     rounds_of(problem, run)
     if run.noise_levels is None and run.trials is None:
@@ -131,21 +139,21 @@ def simulate(
     models = np.zeros((len(generators), problem.dimension))
     excess = np.empty((len(generators), len(rounds)))
     clipped_share = np.zeros(len(generators))
-    reach = run.server_step_size * (run.clipping_norm or 1.0) / run.quantization_levels
+    # Messages are in grid steps, and the updates were divided by the clipping norm.
+    step_size = run.server_step_size * (run.clipping_norm or 1.0) / run.quantization_levels
     with np.errstate(over="ignore", invalid="ignore"):
         for index in range(run.rounds):
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=run.local_step_size)
             clipped_share += np.mean(np.linalg.norm(updates, axis=-1) > (run.clipping_norm or 0.0), axis=1)
-            messages = stochastic_rounding(scale_updates(run, updates), run.quantization_levels, source).astype(
-                np.float64
-            )
+            rounded = stochastic_rounding(scale_updates(run, updates), run.quantization_levels, source)
+            messages = rounded.astype(np.float64)
             if run.noise_at == "clients":
                 messages += noise(run, messages.shape, source, generators)
             else:
                 server_noise = noise(run, (len(generators), 1, problem.dimension), source, generators)
                 messages += server_noise / run.participants
-            models = server_step(models, messages, reach)
+            models = server_step(models, messages, step_size)
             if index + 1 in rounds:
                 excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
     return Curves(rounds, excess, {"clipped_share": clipped_share / run.rounds}, problem.scores(models), models)

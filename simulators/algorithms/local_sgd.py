@@ -32,7 +32,11 @@ NUMPY_CALLS = 30
 
 @request
 class LocalSgdRun:
-    """`batch_size` is of one local step. Absent `noise_std` is calibrated; `participants` M absent: all clients."""
+    """A run of noisy local SGD: participants take several noisy steps before the server averages their models.
+
+    In each of `rounds` rounds a participant takes `local_steps` steps, with `batch_size` fresh records in each. If
+    `participants` is None, all clients participate. If `noise_std` is None, the noise is calibrated.
+    """
 
     algorithm: Annotated[Literal["local-sgd"], Quantity(description="noisy local SGD")] = "local-sgd"
     rounds: Rounds
@@ -106,7 +110,14 @@ def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
 def _steps(
     problem: SimulatedProblem, run: LocalSgdRun, generators: Sequence[np.random.Generator], data: Sequence[Indices]
 ) -> Iterator[RoundDraws]:
-    """Yield the draws of the local steps of one round: the same clients in every step, and a fresh batch in each."""
+    """Yield the draws of the local steps of one round: the same clients in every step, and a fresh batch in each.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        data: for each repetition, indices of the clients' records in their populations, (N, n).
+    """
     n, m, k, d = problem.samples_per_client, _participants(problem, run), run.batch_size, problem.dimension
     clients, places, normals = [], [], []
     for generator, data_set in zip(generators, data, strict=True):
@@ -132,7 +143,14 @@ def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
-    """Estimate the work of one repetition: drawing batches and noise, reading records, and gradients."""
+    """Estimate the work of one repetition: drawing batches and noise, reading records, and gradients.
+
+    The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+
+    Args:
+        problem: learning problem with n records of a client in d dimensions.
+        run: the run, with m participants in a round; its noise may be unknown.
+    """
     n, m, d = problem.samples_per_client, _participants(problem, run), problem.dimension
     entries = float(m) * run.batch_size * (d + 4.0)
     steps = float(run.rounds * run.local_steps)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import repeat
 from typing import Annotated, Literal
 
 import numpy as np
@@ -70,10 +69,10 @@ NUMPY_CALLS = 45
 
 @request
 class MbSgdShape:
-    """Fields that all runs of Algorithm 1 share.
+    """Fields that all runs of noisy mini-batch SGD (Algorithm 1 of Lowy and Razaviyayn) share.
 
-    Absent `noise_std` is calibrated, and an absent `step_size` with it. A run with noise must have a step size.
-    `participants` M absent: all clients participate.
+    If `noise_std` is None, the noise is calibrated, and a missing `step_size` with it. A run with given noise must have
+    a step size. If `participants` is None, all clients participate in every round.
     """
 
     rounds: Rounds
@@ -116,7 +115,12 @@ class MbSgdShape:
 
 @request
 class MbSgdRun(MbSgdShape):
-    """Algorithm 1, and how it draws batches."""
+    """A run of Algorithm 1 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
+
+    `sampling` says how a client draws a batch. `participation` is a distribution of the number of participants.
+    `client_groups` describes clients that differ. `quantization_levels` rounds messages. None of the last three is
+    used if it is None.
+    """
 
     algorithm: Annotated[Literal["mb-sgd"], Quantity(description="noisy mini-batch SGD")] = "mb-sgd"
     sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
@@ -198,22 +202,23 @@ def simulate(
     """
     if run.noise_std is None or run.step_size is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
-    reporting, factor = reporting_of(problem, run), fading(problem, run)
+    reporting = reporting_of(problem, run)
     start = np.zeros((len(generators), problem.dimension))
-    server = AveragedDescent(start, step_size=run.step_size, fading=factor, project=problem.project)
+    server = AveragedDescent(start, step_size=run.step_size, fading=fading(problem, run), project=problem.project)
     largest, projected = np.zeros(len(generators)), np.zeros(len(generators))
     measured: list[Floats] = []
     compression = None if run.levels is None else Compression(run.levels, generators)
-    round_shares = (
-        repeat(None) if run.count_distribution is None else weights(run.count_distribution, generators, run.rounds)
-    )
-    numbered_rounds = enumerate(fresh_rounds(problem, reporting, generators), start=1)
-    for (number, draws), shares in zip(numbered_rounds, round_shares, strict=False):
+    client_weights = None
+    if run.count_distribution is not None:
+        client_weights = weights(run.count_distribution, generators, run.rounds)
+    for number, draws in enumerate(fresh_rounds(problem, reporting, generators), start=1):
         gradients = client_gradients(problem, server.model, draws, reporting)
         messages = messages_of(gradients, draws, reporting, run.noise_std)
         if compression is not None:
             messages = compression.round_messages(messages)
-        server.receive(messages if shares is None else shares[..., None] * messages)
+        if client_weights is not None:
+            messages = next(client_weights)[..., None] * messages
+        server.receive(messages)
         largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
         projected += np.any(server.moved != server.model, axis=1)
         if number in rounds:
@@ -247,9 +252,17 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
 
 
 def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
-    """Estimate the work of one repetition: drawing batches and noise, reading records, and gradients."""
+    """Estimate the work of one repetition: drawing batches and noise, reading records, and gradients.
+
+    The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+
+    Args:
+        problem: learning problem in d dimensions.
+        reporting: participation in the run, with n records of a client and m participants in a round.
+    """
     n, m, d = reporting.samples_per_client, reporting.participants, problem.dimension
     records_per_client = records_read(reporting)
+    # Numbers that are needed to choose one batch: one for each record read, or one for each of the client's records.
     keys = records_per_client if reporting.sampling in ("full", "with-replacement") else n
     entries = float(m) * records_per_client * (d + 4.0)
     copies = 3.0 if reporting.needs_record_gradients else 1.0

@@ -36,14 +36,18 @@ class OnePassAcceleratedMbSgdRun(AcceleratedShape):
 
 
 def rounds_of(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> int:
-    """Return the number of rounds R.
+    """Return the number of rounds R, after checking that one pass over the records suffices.
+
+    Args:
+        problem: learning problem, with the number n of records of a client.
+        run: the run, with R rounds and batches of `batch_size` records.
 
     Raises:
-        InvalidInput: the run does not fit the problem, or a client has fewer than R · K records.
+        InvalidInput: the run does not fit the problem, or a client has fewer records than R times its batch size.
     """
     client_arrays, n = reporting_of(problem, run).client_arrays, problem.samples_per_client
     if client_arrays is not None and np.any(client_arrays.batches * run.rounds > client_arrays.sizes):
-        raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client, of any group")
+        raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client in any group")
     if client_arrays is None and run.rounds * run.batch_size > n:
         raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
     return run.rounds
@@ -55,13 +59,16 @@ def simulate(
     generators: Sequence[np.random.Generator],
     rounds: tuple[int, ...],
 ) -> Curves:
-    """Run Algorithm 2 with disjoint batches; see `accelerated_mb_sgd.descend`.
+    """Run Algorithm 2 of Lowy and Razaviyayn with disjoint batches, so that no record is used twice.
 
     Args:
         problem: learning problem.
         run: parameters of the run.
         generators: one per repetition.
         rounds: rounds after which the excess risk is measured.
+
+    Returns:
+        The excess risk after the measured rounds, with the diagnostics that `accelerated_mb_sgd.descend` lists.
 
     Raises:
         InvalidInput: the noise or the stages are missing, or the run does not fit the problem.

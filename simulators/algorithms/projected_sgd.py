@@ -46,10 +46,12 @@ NOISE_SHAPE = replace(NOISE_SCHEDULE, description="how the noise changes over th
 
 @request
 class ProjectedSgdRun:
-    """Absent noise is calibrated, 0 is none. `rounds` absent: one pass of ⌊n/m⌋ steps.
+    """A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et al.).
 
-    `batches` and `release` are those of the spec. `noise_schedule` is a shape that is scaled so that its least value is
-    `noise_std`.
+    If `noise_std` is None, the noise is calibrated; 0 means no noise. If `rounds` is None, the run is one pass over the
+    n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen. `release`
+    says which model is released. `noise_schedule` is scaled so that its least value is `noise_std`; None means constant
+    noise.
     """
 
     algorithm: Annotated[Literal["projected-sgd"], ALGORITHM_NAME] = "projected-sgd"
@@ -86,11 +88,15 @@ class ProjectedSgdRun:
 
 
 def steps_of(problem: SimulatedProblem, run: ProjectedSgdRun) -> int:
-    """Return the number of steps T.
+    """Return the number of steps: `rounds`, or one pass over the clients if `rounds` is None.
+
+    Args:
+        problem: learning problem in which each client holds one record.
+        run: parameters of the run; its noise may be unknown.
 
     Raises:
-        InvalidInput: clients hold more than one record, there are fewer than m clients, or a schedule does not have one
-            entry per step.
+        InvalidInput: clients hold more than one record, there are more participants than clients, or a schedule does
+            not have one entry per step.
     """
     if problem.samples_per_client != 1:
         message = "each client of projected-sgd holds one record"
@@ -107,18 +113,22 @@ def steps_of(problem: SimulatedProblem, run: ProjectedSgdRun) -> int:
 
 @dataclass(frozen=True)
 class BatchOrder:
-    """Participants of each step."""
+    """Order in which n clients take part in a run, m of them in each step."""
 
     run: ProjectedSgdRun
     partition: Indices | None
-    """(repetitions or 1, ⌊n/m⌋, m): batches that are used cyclically; None if each step draws its own."""
+    """(repetitions or 1, ⌊n/m⌋, m): batches of clients that are used cyclically; None if each step draws its own."""
     clients: int
+    """Number n of clients."""
 
     @classmethod
     def of(
         cls, problem: SimulatedProblem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator]
     ) -> BatchOrder:
-        """Draw the secret partitions that the run needs.
+        """Partition the clients into batches, unless each step draws its own batch.
+
+        The partition is random, and unknown to an attacker, if the run's batches are shuffled. Cyclic batches follow
+        the order of the clients.
 
         Args:
             problem: learning problem.
@@ -189,10 +199,8 @@ def simulate(
         batch = order.at(step, generators)
         gradients = problem.gradients(models[:, None, :], problem.records(batch, data[rows, batch]))
         largest = np.maximum(largest, np.linalg.norm(gradients, axis=-1).max(axis=1))
-        direction = gradients.mean(axis=1)
-        if noises[step - 1] > 0.0:
-            noise = np.stack([generator.standard_normal(problem.dimension) for generator in generators])
-            direction = with_noise(direction, noises[step - 1] / math.sqrt(run.participants), noise)
+        mean_std = noises[step - 1] / math.sqrt(run.participants)
+        direction = _with_noise(gradients.mean(axis=1), mean_std, generators)
         models = projected_step(models, direction, sizes[step - 1], problem.project)
         stops_here = stops == step
         if stops_here.any():
@@ -206,10 +214,23 @@ def simulate(
     return Curves(rounds, problem.excess(released_models), diagnostics, problem.scores(output), output)
 
 
+def _with_noise(direction: Floats, std: float, generators: Sequence[np.random.Generator]) -> Floats:
+    """Add normal noise to the direction of each repetition, (repetitions, d); nothing is drawn if σ is 0."""
+    if std == 0.0:
+        return direction
+    normal = np.stack([generator.standard_normal(direction.shape[1]) for generator in generators])
+    return with_noise(direction, std, normal)
+
+
 def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
     """Estimate the work of one repetition.
 
-    It has a gradient per participant, projections, and the excess risk of every step that may be released.
+    It has a gradient per participant, projections, and the excess risk of every step that may be released. The factors
+    are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run; its noise may be unknown.
     """
     steps = float(steps_of(problem, run))
     batch = run.participants * problem.dimension

@@ -72,9 +72,9 @@ def harmonic_mean(count_distribution: CountDistribution) -> float:
 def weights(
     count_distribution: CountDistribution, generators: Sequence[np.random.Generator], rounds: int
 ) -> Iterator[Floats]:
-    """Yield the weights of each round's clients: M/M_r for the M_r of M clients that report, and 0 for the rest.
+    """Yield weights that turn a mean over M clients into the mean over the clients that report.
 
-    The mean over M clients of messages times these weights is the mean over the clients that report.
+    In round r a random number M_r of the M clients report. Their weight is M/M_r, and that of the others is 0.
 
     Args:
         count_distribution: distribution of the number of participants; M is the largest.
@@ -87,6 +87,7 @@ def weights(
     largest = largest_count(count_distribution)
     shares = np.array([count.probability for count in count_distribution])
     counts = np.array([count.participants for count in count_distribution])
+    # A stream of its own leaves all other draws equal to those of a run with a fixed number of participants.
     streams = [own_stream(generator, OWN_STREAM) for generator in generators]
     for _ in range(rounds):
         reporting = np.array([stream.choice(counts, p=shares / shares.sum()) for stream in streams])

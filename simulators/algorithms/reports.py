@@ -191,11 +191,11 @@ def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, nois
 def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
     """Return the largest norm of a batch's mean gradient in a round, to compare with the Lipschitz constant.
 
-    The weights of the clients are divided out. The mean of a Poisson batch is over the records drawn, while messages
-    are divided by K.
+    A client's gradient is a sum over its batch, divided by the nominal batch size K and scaled by the client's weight.
+    The norm is of the unscaled sum, divided by the number of records that were drawn.
 
     Args:
-        gradients: sums of gradients divided by K, with the clients' weights, (S, M, d).
+        gradients: scaled gradients of M participants in S repetitions, (S, M, d).
         draws: the round's participants and their records.
         reporting: participation in the run, with batch sizes and weights.
 
@@ -233,7 +233,15 @@ def _rounds(
     *,
     one_pass: bool,
 ) -> Iterator[RoundDraws]:
-    """Yield the rounds of all repetitions, drawn in chunks."""
+    """Yield the rounds of all repetitions, drawn in chunks so that the draws fit into memory.
+
+    Args:
+        problem: learning problem.
+        reporting: participation in the run.
+        generators: one per repetition.
+        data: for each repetition, indices of the clients' records in their populations, (N, n).
+        one_pass: True to take disjoint batches from the records in order; False to draw batches afresh.
+    """
     chunk = chunk_rounds(problem, reporting)
     for start in range(0, reporting.rounds, chunk):
         wanted = range(start, min(start + chunk, reporting.rounds))
@@ -264,8 +272,12 @@ def _draw_chunk(
         problem: learning problem.
         reporting: participation in the run.
         generator: generator of the repetition.
-        data: places of the records of each client, (N, n).
-        rounds: number of rounds to draw.
+        data: indices of each client's n records in its population, (N, n).
+        rounds: number T of rounds to draw.
+
+    Returns:
+        M participants of each round, (T, M); the indices of their records, (T, M, K) or (T, M, n); and standard normal
+        variables, (T, M, d). With Poisson sampling, or if clients differ, a mask says which records count.
     """
     n, m, k = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, m)
@@ -293,8 +305,13 @@ def _deal_chunk(
         problem: learning problem.
         reporting: participation in the run.
         generator: generator of the repetition.
-        data: places of the records of each client in shuffled order, (N, n).
-        wanted: numbers of the rounds, from 0; round t takes the t-th K records of a client.
+        data: indices of each client's records in its population, in shuffled order, (N, n).
+        wanted: numbers t of T consecutive rounds, from 0. Round t takes the records tK, …, (t + 1)K − 1 of a client,
+            where K is its batch size.
+
+    Returns:
+        M participants of each round, (T, M); the indices of their records, (T, M, K); and standard normal variables,
+        (T, M, d). If clients differ, a mask says which records count.
     """
     m, k = reporting.participants, reporting.batch_size
     clients = subsets(generator, (len(wanted),), problem.clients, m)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri
@@ -46,7 +47,12 @@ class CountedTest:
 
 @dataclass(frozen=True)
 class SplitStatistics:
-    """Sorted statistics on both data sets ("worlds"), in halves: one for selecting a test, and one for counting."""
+    """Sorted statistics on both data sets ("worlds"), in two halves.
+
+    Attributes:
+        choose: the half by which a test is selected, for the first and the second data set.
+        count: the half on which its positive answers are counted.
+    """
 
     choose: tuple[Floats, Floats]
     count: tuple[Floats, Floats]
@@ -92,41 +98,48 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
     Guarantees:
         With probability at least 1 − error, the value is a valid lower bound.
     """
-    threshold, above, first_is_positive = _select_test(halves.choose, score, min(error / 2, CHOOSING_ERROR))
-    hits = [int(_hits(sample, np.asarray([threshold]), above=above)[0]) for sample in halves.count]
-    true, false = hits if first_is_positive else hits[::-1]
-    rule = CountedTest(threshold, above, first_is_positive, true, false, halves.trials)
-    value = score(lower_rate([true], halves.trials, error / 2), upper_rate([false], halves.trials, error / 2))
+    selected = _select_test(halves.choose, score, min(error / 2, CHOOSING_ERROR))
+    trials = halves.trials
+    first_hits, second_hits = (
+        int(_hits(sample, np.asarray([selected.threshold]), above=selected.above)[0]) for sample in halves.count
+    )
+    true, false = (first_hits, second_hits) if selected.first_is_positive else (second_hits, first_hits)
+    value = score(lower_rate([true], trials, error / 2), upper_rate([false], trials, error / 2))
+    rule = CountedTest(selected.threshold, selected.above, selected.first_is_positive, true, false, trials)
     return AttackBound(float(value[0]), rule)
 
 
-def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> tuple[float, bool, bool]:
-    """Return the test with the largest score on two sorted samples.
+class _SelectedTest(NamedTuple):
+    """A threshold test that was selected by its score; `threshold`, `above` and so on are as in `CountedTest`."""
+
+    score: float
+    threshold: float
+    above: bool
+    first_is_positive: bool
+
+
+def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> _SelectedTest:
+    """Select the threshold test that suggests the largest lower bound; of equal ones the first.
+
+    A test compares the statistic of an output with a threshold, in either direction ("above" or below). Either data
+    set can be the positive one.
 
     Args:
-        samples: statistics on both data sets, for the selection only.
-        score: function of a test's two rates.
-        error: error probability of each rate.
-
-    Returns:
-        The threshold; whether the test is positive above it; and whether true positives are counted on the first data
-        set.
+        samples: sorted statistics of outputs on the first and on the second data set; they serve the selection only.
+        score: function from bounds on the true and the false positive rate to the lower bound.
+        error: probability with which the bound on one rate may fail.
     """
-    selected: tuple[float, bool, bool] | None = None
-    largest_score = -math.inf
+    candidates = []
     thresholds = _thresholds(samples)
     trials = samples[0].size
     for above in (True, False):
-        counts = [_hits(sample, thresholds, above=above) for sample in samples]
+        first_hits, second_hits = (_hits(sample, thresholds, above=above) for sample in samples)
         for first_is_positive in (True, False):
-            positives, negatives = counts if first_is_positive else counts[::-1]
+            positives, negatives = (first_hits, second_hits) if first_is_positive else (second_hits, first_hits)
             scores = score(lower_rate(positives, trials, error), upper_rate(negatives, trials, error))
             index = int(np.argmax(scores))
-            if selected is None or scores[index] > largest_score:
-                selected = (float(thresholds[index]), above, first_is_positive)
-                largest_score = float(scores[index])
-    assert selected is not None
-    return selected
+            candidates.append(_SelectedTest(float(scores[index]), float(thresholds[index]), above, first_is_positive))
+    return max(candidates, key=lambda candidate: candidate.score)
 
 
 def epsilon_score(delta: float) -> Score:
@@ -157,24 +170,28 @@ def _quantile(rate: Floats) -> Floats:
 
 
 def gaussian_epsilon(mu: float, log_delta: float) -> float:
-    """Return ε at δ of a Gaussian mechanism, or 0 if δ holds at ε = 0.
+    """Return the least ε at which a Gaussian mechanism is (ε, δ)-differentially private.
 
-    ε is the root of Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = δ.
+    ε is the root of Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = δ, with the standard normal distribution function Φ. It is 0 if
+    the mechanism is (0, δ)-differentially private. Brent's method finds the root to within 1e-12.
 
     Args:
-        mu: sensitivity/σ.
-        log_delta: log δ.
+        mu: sensitivity divided by the standard deviation of the noise.
+        log_delta: natural logarithm of δ.
     """
     if mu <= 0.0:
         return 0.0
 
     def excess(epsilon: float) -> float:
-        high = float(log_ndtr(mu / 2 - epsilon / mu))
-        low = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
-        return (high + math.log(-math.expm1(min(low - high, -1e-300)))) - log_delta
+        """Return log δ(ε) − log δ, with δ(ε) = e^first_term − e^second_term."""
+        first_term = float(log_ndtr(mu / 2 - epsilon / mu))
+        second_term = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
+        # The difference of the logarithms is negative; rounding must not make it 0.
+        return (first_term + math.log(-math.expm1(min(second_term - first_term, -1e-300)))) - log_delta
 
     if excess(0.0) <= 0.0:
         return 0.0
+    # Φ(μ/2 − ε/μ) ≤ e^(−(ε/μ − μ/2)²/2), which is below δ here.
     top = mu * (mu / 2 + math.sqrt(max(-2 * log_delta, 0.0)) + 1.0)
     return brent_root(excess, 0.0, top, absolute=1e-12, relative=1e-12)
 
@@ -182,12 +199,13 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
 def escape_probability(halves: SplitStatistics, error: float) -> float:
     """Return a lower bound on the probability of an escape: an output that is impossible on the other data set.
 
-    The attacker knows both distributions, and gives such outputs an infinite statistic. The bound is the larger of
-    those for the two data sets.
+    The attacker knows both distributions, and gives such outputs an infinite statistic. The bound is on the data set
+    for which the bound is larger.
 
     Args:
-        halves: statistics on both data sets, of which the second halves are used.
-        error: probability that the bound fails.
+        halves: statistics of outputs on both data sets, in two halves; the second halves are used, and the first ones
+            have served the selection of a test.
+        error: probability that the bound fails; half of it is used for each data set.
     """
     return _most_escaping(halves.count, error)
 
@@ -195,10 +213,11 @@ def escape_probability(halves: SplitStatistics, error: float) -> float:
 def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool:
     """Return whether the first halves of both samples suggest that escapes are more probable than δ.
 
-    An escape is an output that is impossible on the other data set. If they are more probable than δ, no ε holds.
+    An escape is an output that is impossible on the other data set; its statistic is infinite. If escapes are more
+    probable than δ, the mechanism is not (ε, δ)-differentially private for any finite ε.
 
     Args:
-        halves: statistics on both data sets, of which the first halves are used.
+        halves: statistics of outputs on both data sets, of which the first halves are used.
         delta: δ of the audit.
         error: probability that the bound on the escapes fails.
     """

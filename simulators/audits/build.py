@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.specs import Composed, ProjectedSgd, Repeated, Spec, Subsampled
+from epsilond.accountants.specs import (
+    Composed,
+    PoissonRepetitions,
+    ProjectedSgd,
+    RandomAllocation,
+    Repeated,
+    SelectBest,
+    Spec,
+    Subsampled,
+)
 from epsilond.accountants.specs import Shuffled as ShuffledSpec
-from epsilond.accountants.specs.primitives import CategoryReport
+from epsilond.accountants.specs.primitives import CategoryReport, NoisySum, RandomSum
 from epsilond.simulators.audits.descent import attack_descent
+from epsilond.simulators.audits.draws.allocation import AllocatedSum
+from epsilond.simulators.audits.draws.client_records import attack_client_records
+from epsilond.simulators.audits.draws.participation import SampledParticipation, truncated_participation
+from epsilond.simulators.audits.draws.sampling import FixedSizeDraw, HiddenDraw, RepeatedDraw, SeenDraw
 from epsilond.simulators.audits.noise import NoisyValue
-from epsilond.simulators.audits.participation import SampledParticipation
 from epsilond.simulators.audits.primitives import attack_primitive
-from epsilond.simulators.audits.sampling import FixedSizeDraw, HiddenDraw, RepeatedDraw, SeenDraw
 from epsilond.simulators.audits.sequence import in_sequence
 from epsilond.simulators.audits.shuffling import ShuffledReports, ShuffledResponses
 from epsilond.simulators.audits.worlds import (
@@ -61,10 +73,31 @@ def _attack_composed(spec: Composed, setting: AttackSetting) -> AttackedMechanis
     return in_sequence([(attack_spec(mechanism, setting), 1) for mechanism in spec.mechanisms])
 
 
-def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMechanism:
-    """Attack shuffled reports.
+def _attack_selection(spec: SelectBest, setting: AttackSetting) -> AttackedMechanism:
+    """Attack one run: if all outputs are equally good and ties are broken at random, the best is like any of them.
 
-    An observer who knows the victim's report, or all other reports, learns nothing from the order.
+    Raises:
+        InvalidInput: the number of runs may be 0, which this attack does not describe.
+    """
+    if isinstance(spec.repetitions, PoissonRepetitions):
+        message = "an attack on a Poisson number of runs is not implemented"
+        raise InvalidInput.at("/repetitions/kind", message, allowed="geometric, negative-binomial")
+    return attack_spec(spec.mechanism, setting)
+
+
+def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMechanism:
+    """Return the attacked mechanism of clients whose reports are shuffled.
+
+    An observer who knows the victim's report, or all other reports, learns nothing from the order. The report itself
+    is then attacked. Randomized response is attacked by the counts of its categories, unless ε is so large that the
+    probability of a false report underflows.
+
+    Args:
+        spec: mechanism of a report, and the number of clients.
+        setting: neighbouring relation, observer and implementation that are attacked.
+
+    Raises:
+        InvalidInput: the relation changes the number of reports, which the observer sees.
     """
     if setting.relation != "replace-one":
         raise InvalidInput.at("/relation", "the number of reports is seen", allowed="replace-one")
@@ -77,10 +110,26 @@ def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMech
 
 
 def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
-    """Attack subsampling, according to the level of the draw, the observer and the relation."""
+    """Return the attacked mechanism on a random batch of clients, or of records.
+
+    If the victim always participates, the mechanism on the batch is attacked. If the observer sees the participants,
+    the output is compared only when the victim is among them. For other observers it is a mixture over batches.
+
+    Args:
+        spec: the draw of a batch, and the mechanism on the batch.
+        setting: neighbouring relation, protected unit, observer and implementation that are attacked.
+
+    Raises:
+        InvalidInput: the relation adds or removes a record of a batch of fixed size, or records are drawn with
+            replacement for a mechanism other than noise on one number.
+    """
     level = _level(spec, setting)
+    if spec.sampling == "shuffled-epochs":
+        return _attack_shuffled_epochs(spec, setting)
     inner = replace(setting, within_clients=True) if level == "clients" else setting
-    if spec.inclusion_probability >= 1.0 and spec.sampling != "with-replacement":
+    if spec.records_of_one_client is not None and setting.unit == "client":
+        return attack_client_records(spec, attack_spec(spec.mechanism, setting), setting)
+    if spec.inclusion_probability >= 1.0 and spec.sampling != "with-replacement" and spec.largest_batch is None:
         return attack_spec(spec.mechanism, inner)
     if level == "records" and setting.unit == "client":
         # All records of the client change, so that every batch consists of changed records.
@@ -94,9 +143,51 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
         return _attack_hidden_draw(spec, replace(inner, zero_others=True), participation)
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "a batch of fixed size is drawn", allowed="replace-one, zero-out-one")
-    if setting.zero_others:
+    if setting.zero_others or isinstance(spec.mechanism.primitive, RandomSum):
         return _attack_hidden_draw(spec, inner, participation)
     return FixedSizeDraw(attack_spec(spec.mechanism, inner), participation)
+
+
+def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
+    """Attack epochs of a shuffled loader with Gaussian noise, in a secret order.
+
+    For replace-one all other contributions equal the replacing one. For zero-out-one they are zero. A remainder is left
+    out with the last places of the order, and batches that are attacked have equal probability.
+
+    Args:
+        spec: the shuffled epochs.
+        setting: neighbouring relation and observer that are attacked.
+
+    Raises:
+        InvalidInput: a record is added or removed, the batches do not divide the records, or the noise is not Gaussian.
+    """
+    if setting.relation == "add-or-remove-one":
+        raise InvalidInput.at("/relation", "the cut of the order moves", allowed="replace-one, zero-out-one")
+    primitive, batch_size, population = spec.mechanism.primitive, spec.batch_size or 1, spec.population or 1
+    if not isinstance(primitive, NoisySum) or primitive.distribution != "gaussian":
+        raise InvalidInput.at(
+            "/mechanism/kind", "an attack on shuffled epochs is on Gaussian noise", allowed="gaussian"
+        )
+    if population % batch_size:
+        raise InvalidInput.at("/batch_size", "an attack is on batches of equal size", allowed="a divisor of population")
+    shift = 1.0 / primitive.multiplier
+    shifts = (2.0 * shift, 0.0) if setting.relation == "replace-one" else (shift, 0.0, 0.0)
+    return in_sequence([(AllocatedSum(shifts, population // batch_size), spec.epochs or 1)])
+
+
+def _attack_random_allocation(spec: RandomAllocation, setting: AttackSetting) -> AttackedMechanism:
+    """Attack a random allocation in which all other contributions are zero.
+
+    If the batches of the unit are kept, the outputs of a batch in all epochs have one sum, which is attacked.
+
+    Args:
+        spec: the allocation.
+        setting: neighbouring relation that is attacked.
+    """
+    shift = 1.0 / spec.mechanism.noise_multiplier * (math.sqrt(spec.epochs) if spec.kept else 1.0)
+    shifts = (shift, -shift, 0.0) if setting.relation == "replace-one" else (shift, 0.0, 0.0)
+    epoch = AllocatedSum(shifts, spec.steps, spec.times_chosen)
+    return in_sequence([(epoch, 1 if spec.kept else spec.epochs)])
 
 
 def _attack_hidden_draw(
@@ -122,10 +213,14 @@ def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> Attack
 
 
 def _level(spec: Subsampled, setting: AttackSetting) -> str:
-    """Return the level of the draw: the spec's level, or a default.
+    """Return what a draw selects: "clients" or "records".
 
-    The default is the protected unit. It is clients if the mechanism inside draws again, and records within drawn
-    clients.
+    The spec may say it. Otherwise a draw within clients that were drawn before selects records. Any other draw selects
+    clients if the protected unit is a client, or if the mechanism on the batch contains a further draw.
+
+    Args:
+        spec: the draw.
+        setting: protected unit, and whether clients have been drawn already.
     """
     if spec.level is not None:
         return spec.level
@@ -148,13 +243,16 @@ def _sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
 
     A server receives the messages. All other clients together know the participants if their number is fixed.
     """
-    fixed = spec.sampling != "poisson"
-    return setting.observer in PARTICIPANT_SEEN or (setting.observer == "other-clients" and fixed)
+    if setting.observer == "other-clients":
+        return spec.sampling != "poisson"
+    return setting.observer in PARTICIPANT_SEEN
 
 
 def _participation(spec: Subsampled, setting: AttackSetting) -> SampledParticipation:
     """Return the draw of the victim: a coin, or the whole batch if the implemented schedule is attacked."""
     rate = spec.inclusion_probability
+    if spec.largest_batch is not None:
+        return truncated_participation(spec, implemented=setting.attack == "implemented")
     if setting.attack == "implemented" and spec.population is not None and spec.sampling != "with-replacement":
         batch_size = spec.batch_size if spec.sampling == "without-replacement" else None
         return SampledParticipation(rate, batch_size, spec.population)
@@ -171,6 +269,8 @@ BUILDERS: Mapping[str, Callable[[Any, AttackSetting], AttackedMechanism]] = {
     "subsampled": _attack_subsampled,
     "shuffled": _attack_shuffled,
     "repeated": _attack_repeated,
+    "select_best": _attack_selection,
     "composed": _attack_composed,
     "projected_sgd": _reject_nested,
+    "random_allocation": _attack_random_allocation,
 }

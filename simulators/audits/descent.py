@@ -21,11 +21,12 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Descent:
-    """Runs on linear or quadratic losses of which only the victim's differs between the worlds.
+    """Attack on projected noisy gradient descent by the model that it releases, for losses in one dimension.
 
-    The victim's gradient at 0 is −g in FIRST. In SECOND it is g for replace-one and 0 for zero-out-one. All other
-    gradients at 0 are 0. Here g = L. For strongly convex losses g = L − λρ, so that the gradient λw − g has norm at
-    most L on the ball. The start is 0.
+    The losses are linear, or quadratic with strong convexity λ. FIRST and SECOND are the two neighbouring data sets,
+    and only the victim's loss differs between them. Its gradient at 0 is −g in FIRST. In SECOND it is g for replace-one
+    and 0 for zero-out-one. All other gradients at 0 are 0, and the descent starts at 0. Without strong convexity, g is
+    the Lipschitz constant L. Otherwise g = L − λρ for the radius ρ of the ball, so that |λw − g| ≤ L on the ball.
     """
 
     spec: ProjectedSgd
@@ -33,7 +34,7 @@ class Descent:
 
     @property
     def work(self) -> float:
-        """Cost of one run; a step is cheaper than a release with its densities."""
+        """Cost of one run, in units of Gaussian noise on one number with its densities; a step has no densities."""
         return 0.4 * self.spec.steps
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
@@ -89,7 +90,11 @@ class Descent:
 
 
 def attack_descent(spec: ProjectedSgd, setting: AttackSetting) -> Descent:
-    """Build the attack on a spec.
+    """Return the attack on projected noisy gradient descent that releases one model.
+
+    Args:
+        spec: the run.
+        setting: neighbouring relation and observer.
 
     Raises:
         InvalidInput: the relation changes the number of clients, or the observer sees more than one model.

@@ -71,9 +71,11 @@ class QuantizedMessage:
 
 @dataclass(frozen=True)
 class Message:
-    """Attack on a message of one client by the exact likelihood ratio of two updates.
+    """Attack on the message of one client: the exact likelihood ratio of two possible updates.
 
-    Each coordinate of an update is rounded up or down at random, so that its probability is a mixture of two.
+    The client's update is `spec.first` in the world FIRST and `spec.second` in the world SECOND. Each coordinate is
+    rounded up or down at random and gets noise. The distribution of a sent coordinate is therefore a mixture of two
+    shifted noise distributions.
     """
 
     spec: QuantizedMessage
@@ -81,7 +83,7 @@ class Message:
 
     @property
     def work(self) -> float:
-        """Cost of one message; each coordinate is rounded and gets noise."""
+        """Cost of one message, in units of Gaussian noise on one number; each coordinate is rounded and gets noise."""
         return 0.6 * len(self.spec.first)
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:

@@ -25,14 +25,14 @@ class NoiseDistribution(Protocol):
 
 @dataclass(frozen=True)
 class NormalNoise:
-    """N(0, 1)."""
+    """Standard normal noise, N(0, 1); a log density is up to a constant."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw standard normal values."""
+        """Draw independent values, (count,)."""
         return seeded(generator).normal((count,))
 
     def log_density(self, values: Floats) -> Floats:
-        """Return −y²/2."""
+        """Return −y²/2 for each value y, in the shape of `values`."""
         return np.asarray(-0.5 * values * values)
 
 
@@ -51,9 +51,10 @@ class LaplaceNoise:
 
 @dataclass(frozen=True)
 class IntegerNoise:
-    """P(y) ∝ e^(−α|y|) for |y| ≤ m on the integers; m = None for all integers.
+    """Discrete Laplace noise: P(y) ∝ e^(−α|y|) on the integers with |y| ≤ m.
 
-    `exact` selects the sampler that a client would run, on a seeded source of bits.
+    α is `decay_rate` and m is `noise_levels`; None means that the noise is not truncated. `exact` selects the sampler
+    that a client would run, on a seeded source of bits.
     """
 
     decay_rate: float
@@ -77,7 +78,12 @@ class IntegerNoise:
 
 @dataclass(frozen=True)
 class NoisyValue:
-    """Noise on a value that is `places[world]` in each world, in units of the noise."""
+    """A number that differs between the attacker's hypotheses (worlds), released with noise.
+
+    The number in a world is `places[world]`, in units of the noise scale. The worlds are FIRST and SECOND, the two data
+    sets, and possibly ABSENT, in which the victim does not participate. `work` is the cost of one output, in units of
+    Gaussian noise on one number.
+    """
 
     noise: NoiseDistribution
     places: tuple[float, ...]
@@ -112,13 +118,14 @@ def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> NoisyVal
 
 
 def noisy_shift(noise: NoiseDistribution, relation: str, shift: int) -> NoisyValue:
-    """Return a noisy value that the relation shifts by `shift`.
+    """Return a number with noise that differs by `shift` between two neighbouring data sets.
 
-    For replace-one, the value without the record is unknown, so that the attack has no third world.
+    The worlds of the attack are the two data sets, and a third one in which the victim does not participate. For
+    replace-one the number in the third world is unknown, so that it is left out.
 
     Args:
         noise: distribution of the noise.
-        relation: neighbouring relation.
-        shift: difference of the value in units of the noise.
+        relation: neighbouring relation: replace-one, zero-out-one or add-or-remove-one.
+        shift: difference of the number, in units of the noise scale.
     """
     return NoisyValue(noise, (float(shift), 0.0) if relation == "replace-one" else (float(shift), 0.0, 0.0))

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln
 
 from epsilond.simulators.audits.worlds import Floats, Integers
 
@@ -59,3 +60,29 @@ def canonical(epsilon: float, delta: float, worlds: int) -> Outcomes:
     first = (log_delta, log_true, log_true - epsilon, -math.inf)
     second = first[::-1]
     return Outcomes((first, second, second)[:worlds])
+
+
+def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floats:
+    """Return the log probability of each number of successes of independent trials; −∞ where it is below every double.
+
+    Args:
+        high_trials: number of trials with success probability p.
+        low_trials: number of trials with success probability 1 − p.
+        probability: p, 1/2 < p < 1.
+    """
+    masses = np.zeros(high_trials + low_trials + 1)
+    high, low = _binomial(high_trials, probability), _binomial(low_trials, probability)[::-1]
+    listed_high, listed_low = np.flatnonzero(high), np.flatnonzero(low)
+    sums = np.convolve(high[listed_high[0] : listed_high[-1] + 1], low[listed_low[0] : listed_low[-1] + 1])
+    first = listed_high[0] + listed_low[0]
+    masses[first : first + sums.size] = sums
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(masses))
+
+
+def _binomial(trials: int, probability: float) -> Floats:
+    """Return the probabilities of 0, …, `trials` successes."""
+    successes = np.arange(trials + 1.0)
+    failures = trials - successes
+    log_choices = gammaln(trials + 1.0) - gammaln(successes + 1.0) - gammaln(failures + 1.0)
+    return np.asarray(np.exp(log_choices + successes * np.log(probability) + failures * np.log1p(-probability)))

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs.primitives import (
     BlackBox,
     CategoryReport,
+    DeclaredBounds,
     IntegerShift,
     NoisyIntegers,
     NoisySum,
     Primitive,
+    RandomSum,
+    ScoredChoice,
+    ShiftedIntegers,
+    SummedTrials,
+    ThresholdAnswers,
 )
+from epsilond.accountants.specs.selection.threshold_crossings import ThresholdOutput, crossings
+from epsilond.accountants.specs.selection.two_candidates import log_ratio
 from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.simulators.audits.integer_draws import MOST_LEVELS
+from epsilond.simulators.audits.lattice_noise import DiscreteGaussianNoise, SkellamNoise
 from epsilond.simulators.audits.noise import (
     IntegerNoise,
     LaplaceNoise,
@@ -25,7 +34,8 @@ from epsilond.simulators.audits.noise import (
     noisy_shift,
     noisy_sum,
 )
-from epsilond.simulators.audits.outcomes import canonical, response
+from epsilond.simulators.audits.outcomes import Outcomes, canonical, response, sum_of_trials
+from epsilond.simulators.audits.random_sizes import randomly_sized
 from epsilond.simulators.audits.sequence import in_sequence
 from epsilond.simulators.audits.worlds import AttackedMechanism, AttackSetting
 
@@ -33,10 +43,19 @@ MOST_CANDIDATES = 4096
 """Largest number of coordinate sizes that the search for a shift tries."""
 NOISES: Mapping[str, NoiseDistribution] = {"gaussian": NormalNoise(), "laplace": LaplaceNoise()}
 """Distribution of the noise on a sum, with scale 1."""
+SHIFTED_NOISES: Mapping[str, Callable[[float], NoiseDistribution]] = {
+    "discrete-gaussian": DiscreteGaussianNoise,
+    "skellam": SkellamNoise,
+}
+"""Constructors of noise on integers from its scale or its variance."""
 
 
 def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMechanism:
-    """Return the mechanism on the worlds that an attacker distinguishes.
+    """Return a basic mechanism on the neighbouring data sets that are easiest to distinguish.
+
+    Args:
+        primitive: the mechanism: noise on a sum or on integers, randomized response, or only its ε and δ.
+        setting: neighbouring relation and implementation that are attacked.
 
     Raises:
         InvalidInput: the mechanism has no neighbours in the relation that an attack can be stated for.
@@ -44,16 +63,35 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMe
     if isinstance(primitive, NoisySum):
         # The whole norm of a contribution is on one coordinate.
         return noisy_sum(NOISES[primitive.distribution], setting.relation, 1.0 / primitive.multiplier)
+    if isinstance(primitive, RandomSum):
+        sizes = tuple(sensitivity / primitive.multiplier for sensitivity in primitive.sensitivities)
+        return randomly_sized(NOISES["gaussian"], setting.relation, sizes, primitive.probabilities)
     if isinstance(primitive, NoisyIntegers):
         return _attack_integers(primitive, setting)
     if isinstance(primitive, CategoryReport):
         return _attack_report(primitive, setting)
-    assert isinstance(primitive, BlackBox)
+    if isinstance(primitive, ScoredChoice):
+        return _attack_choice(primitive, setting)
+    if isinstance(primitive, ShiftedIntegers):
+        noise = SHIFTED_NOISES[primitive.distribution](primitive.scale)
+        return noisy_shift(noise, setting.relation, _largest_coordinate(primitive.shift))
+    if isinstance(primitive, ThresholdAnswers):
+        return _attack_threshold(primitive, setting)
+    if isinstance(primitive, SummedTrials):
+        return _attack_trials(primitive, setting)
+    assert isinstance(primitive, BlackBox | DeclaredBounds)
+    # The third of three worlds is that without the victim's record; for replace-one its distribution is unknown.
     return canonical(primitive.epsilon, primitive.delta, 2 if setting.relation == "replace-one" else 3)
 
 
 def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMechanism:
-    """Attack randomized response on categories. A client with a zeroed record reports as one of the second category.
+    """Return randomized response on the reports of one client whose category differs between the data sets.
+
+    Under zero-out-one, a client whose record is zeroed out reports as one of the second category.
+
+    Args:
+        report: ε of the report, and the number of categories.
+        setting: neighbouring relation.
 
     Raises:
         InvalidInput: the relation adds or removes a record, which the number of reports reveals.
@@ -64,14 +102,73 @@ def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMe
     return response(report.epsilon, report.categories)
 
 
+def _attack_trials(sums: SummedTrials, setting: AttackSetting) -> AttackedMechanism:
+    """Return sums in which one client has the largest or the smallest value, and all others have the smallest one.
+
+    Args:
+        sums: trials of a client, success probabilities, and numbers of coordinates and clients.
+        setting: neighbouring relation.
+
+    Raises:
+        InvalidInput: a client is absent in one of the data sets, which the number of trials reveals.
+    """
+    if setting.relation != "replace-one":
+        raise InvalidInput.at("/relation", "changes the number of trials", allowed="replace-one")
+    worlds = [
+        sum_of_trials(raised, sums.clients * sums.trials - raised, 0.5 + sums.theta) for raised in (sums.trials, 0)
+    ]
+    return in_sequence([(Outcomes(tuple(tuple(world.tolist()) for world in worlds)), sums.dimension)])
+
+
+def _largest_coordinate(shift: IntegerShift) -> int:
+    """Return the largest difference of one coordinate within the bounds on the norms."""
+    square = shift.l1**2 if shift.l2 is None else Fraction(shift.l2) ** 2
+    return min(math.floor(shift.l1), math.floor(shift.linf), math.isqrt(math.floor(square)))
+
+
+def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> AttackedMechanism:
+    """Return one output of the sparse vector technique against all others, on queries that make it revealing.
+
+    Its probabilities are bounds, so the attacked mechanism reveals no more than the technique. Without the
+    victim's record the queries are those of the second data set, except under replace-one.
+
+    Args:
+        answers: the noise on the threshold and on the queries.
+        setting: neighbouring relation.
+    """
+    outputs = crossings(answers.noise)
+    first, second = outputs[0] if outputs else ThresholdOutput(0.5, 0.5)
+    worlds = [(math.log(p), math.log1p(-p)) for p in (first, second, second)]
+    return Outcomes(tuple(worlds[: 2 if setting.relation == "replace-one" else 3]))
+
+
+def _attack_choice(choice: ScoredChoice, setting: AttackSetting) -> AttackedMechanism:
+    """Return the choice between two candidates that change places by score between the data sets.
+
+    Without the victim's record the scores are those of the second data set, except under replace-one, for which they
+    are unknown.
+
+    Args:
+        choice: ε of the choice, and the distribution of the noise on the scores.
+        setting: neighbouring relation.
+    """
+    ratio = log_ratio(choice.epsilon, choice.noise)
+    return canonical(ratio, 0.0, 2 if setting.relation == "replace-one" else 3)
+
+
 def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> AttackedMechanism:
-    """Attack integers with discrete Laplace noise.
+    """Return integers with discrete Laplace noise on the neighbours that are easiest to distinguish.
 
     Untruncated noise is attacked by neighbours that differ in one coordinate, if the bounds allow it. Truncated noise
     is attacked by neighbours that differ in several coordinates, chosen by `realised_shift`.
 
+    Args:
+        integers: decay rate of the noise, its largest absolute value `noise_levels` (None for no truncation), and
+            bounds on the difference between neighbours.
+        setting: neighbouring relation and implementation that are attacked.
+
     Raises:
-        InvalidInput: the noise has more levels than an attack can draw.
+        InvalidInput: `noise_levels` is more than an attack can draw.
     """
     if integers.noise_levels is None and integers.shift.fits_one_axis:
         noise = IntegerNoise(integers.decay_rate, None)
@@ -95,19 +192,17 @@ def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
         bounds: bounds on the norms of the difference, and the number of coordinates.
     """
     l1, linf = math.floor(bounds.l1), math.floor(bounds.linf)
-    square = math.inf if bounds.l2 is None else math.floor(Fraction(bounds.l2) ** 2)
-    dimension = math.inf if bounds.dimension is None else bounds.dimension
-    best: tuple[int, int, int] = (0, 0, 0)
-    largest = min(l1, linf) if square == math.inf else min(l1, linf, math.isqrt(int(square)))
+    # Any integer vector with ‖x‖₁ ≤ Δ₁ has ‖x‖₂² ≤ Δ₁², and at most Δ₁ coordinates that are not 0.
+    squared_l2 = l1**2 if bounds.l2 is None else math.floor(Fraction(bounds.l2) ** 2)
+    dimension = l1 if bounds.dimension is None else bounds.dimension
+    best, best_norm = (0, 0, 0), 0
+    largest = min(l1, linf, math.isqrt(squared_l2))
     for size in range(largest, max(0, largest - MOST_CANDIDATES), -1):
-        count = int(min(dimension, l1 // size, square // size**2))
-        rest = 0
+        count = min(dimension, l1 // size, squared_l2 // size**2)
+        smaller = 0
         if count < dimension:
-            remaining_square = square - count * size**2
-            rest = min(size, l1 - count * size)
-            if remaining_square < math.inf:
-                rest = min(rest, math.isqrt(int(remaining_square)))
-        if count * size + rest > best[0] * best[1] + best[2]:
-            best = (size, count, rest)
-    size, count, rest = best
-    return tuple((step, times) for step, times in ((size, count), (rest, 1)) if step and times)
+            smaller = min(size, l1 - count * size, math.isqrt(squared_l2 - count * size**2))
+        if count * size + smaller > best_norm:
+            best, best_norm = (size, count, smaller), count * size + smaller
+    size, count, smaller = best
+    return tuple((step, times) for step, times in ((size, count), (smaller, 1)) if step and times)

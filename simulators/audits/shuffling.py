@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilond.simulators.audits.sampling import mean_log
+from epsilond.simulators.audits.draws.sampling import mean_log
 from epsilond.simulators.audits.worlds import FIRST, SECOND, AttackedMechanism, Floats, Integers
 
 CELLS = 500_000
@@ -53,23 +53,27 @@ class ShuffledReports:
 
 @dataclass(frozen=True)
 class ShuffledResponses:
-    """Randomized response, for which the counts of the categories are a sufficient statistic.
+    """Attack on shuffled reports of randomized response, by the number of reports of each category.
 
-    The other clients are of a third category if there is one, so that their reports of 0 and 1 are random. With two
-    categories they are of the second.
+    These counts are a sufficient statistic. The victim has category 0 in the data set FIRST and category 1 in SECOND.
+    All other clients have category 2, so that their reports of 0 and 1 hide the victim's. With two categories they
+    have category 1.
     """
 
     epsilon: float
+    """ε of one report."""
     categories: int
     clients: int
+    """Number of clients, including the victim."""
     worlds: int = 2
     work: float = 3.0
+    """Approximate cost of one output, in units of Gaussian noise on one number."""
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Return the log densities of the counts of reports in FIRST and SECOND, up to a common term.
 
-        The density is proportional to Σ_r v_r h_r/g_r over the categories r. Here h_r is the number of reports of r.
-        The victim reports r with probability v_r, and any other client with probability g_r.
+        The victim reports category r with probability v_r, and any other client with probability g_r. If h_r clients
+        report r, the density is proportional to Σ_r v_r h_r/g_r. Categories with equal probabilities are one group.
         """
         sizes = np.asarray([1, 1] if self.categories == 2 else [1, 1, 1, self.categories - 3], dtype=np.float64)
         of_others = self._probabilities(2 if self.categories > 2 else 1, sizes)

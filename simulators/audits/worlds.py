@@ -28,20 +28,27 @@ SIGNIFICANT = 9
 
 @dataclass(frozen=True, kw_only=True)
 class AttackSetting:
-    """Setting of an attack: relation, unit, observer, and the implementation that is attacked."""
+    """Setting of an attack: neighbouring relation, protected unit, observer, and what is attacked."""
 
     relation: Relation
+    """Relation of the two data sets: replace-one, zero-out-one or add-or-remove-one."""
     unit: Unit = "record"
     observer: Observer = "server"
     attack: Attack = "mathematical"
+    """"mathematical" to sample the noise from its formula; "implemented" to run the code that clients run."""
     within_clients: bool = False
-    """True if clients have been drawn already, so that an open level means records of one client."""
+    """True if clients have been drawn already. A draw that does not say what it selects then selects their records."""
     zero_others: bool = False
-    """True if all others contribute nothing, so that ABSENT has a distribution for batches of fixed size too."""
+    """True if all other records contribute nothing to the output.
+
+    The output without the victim (the world ABSENT) then has a known distribution for batches of fixed size too."""
 
 
 class AttackedMechanism(Protocol):
-    """A mechanism on the neighbours that are easiest to distinguish."""
+    """A mechanism on the neighbouring data sets that are easiest to distinguish.
+
+    An attacker distinguishes worlds: FIRST and SECOND are the two data sets. In ABSENT the victim does not participate.
+    """
 
     @property
     def worlds(self) -> int:
@@ -56,12 +63,16 @@ class AttackedMechanism(Protocol):
 
         Returns:
             Log densities of each output in every world, (worlds, n), up to a term that all worlds share; −inf if the
-            output is impossible. The density in the world of the draw is finite.
+            output is impossible. The log density in the world from which an output was drawn is finite.
         """
 
 
 class AuditTarget(Protocol):
-    """Source of a statistic that is larger if the first data set is more likely."""
+    """An attacked mechanism whose outputs are summed up by one number, the statistic of the attacker.
+
+    The statistic is larger if the output speaks for the first of two neighbouring data sets, for example the privacy
+    loss. Thresholds on it are tests, whose error rates give lower bounds on ε.
+    """
 
     @property
     def work(self) -> float:
@@ -73,7 +84,7 @@ class AuditTarget(Protocol):
         Args:
             generator: source of randomness.
             count: number of runs.
-            world: FIRST or SECOND.
+            world: FIRST or SECOND, the data set on which the mechanism is run.
 
         Returns:
             Statistics, (count,). ±inf means that the output is impossible on the other data set.

@@ -30,10 +30,13 @@ class Compression:
         self._streams = [own_stream(generator, ROUNDING_STREAM) for generator in generators]
 
     def round_messages(self, messages: Floats) -> Floats:
-        """Round messages (S, M, d) without bias.
+        """Round the coordinates of messages to s = `levels` levels, without bias.
 
-        Coordinate m_i of a message m becomes |m| sign(m_i) l/s, where l is one of the two integers next to s|m_i|/|m|
-        and has that mean.
+        Coordinate m_i of a message m becomes ‖m‖ sign(m_i) l/s, with the Euclidean norm ‖m‖. Here l is the integer
+        below or above s|m_i|/‖m‖, drawn at random so that its mean is s|m_i|/‖m‖.
+
+        Args:
+            messages: messages of M clients in S repetitions, (S, M, d).
         """
         norms = np.maximum(norms_of(messages), SMALLEST)[..., None]
         exact = self._levels * (np.abs(messages) / norms)

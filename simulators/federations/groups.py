@@ -29,17 +29,17 @@ MOST_GROUPS = 1000
 NOISE = replace(NOISE_STD, gt=None, ge=0, le=1e50)
 GROUPS = Quantity(
     description="groups of equal clients, as counts, in the order of the problem's clients. With weights the "
-    "objective is the weighted mean of the clients' losses. For an empirical objective a client with fewer records "
+    "objective is the weighted mean of the clients' losses. For an empirical objective, a client with fewer records "
     "has the last ones of its population"
 )
 
 
 @request
 class RunGroup:
-    """Equal clients, with the fields that differ from the rest of the run.
+    """A group of equal clients, with the fields in which they differ from the run's other clients.
 
-    Absent `batch_size`: the share of its records that the run's is of the problem's `samples_per_client`, to the
-    nearest whole record. Absent `epsilon`, δ and `noise_std`: those of all.
+    If `batch_size` is None, the run's batch size is scaled in proportion to the records of a client. The result is the
+    nearest integer, and at least 1. If ε, δ or `noise_std` is None, the group has the run's value.
     """
 
     clients: Clients

@@ -14,13 +14,18 @@ from epsilond.simulators.problems.synthetic import LARGEST_DATA
 
 
 def build_for(spec: Any, run: AnyRun) -> AnyRun:
-    """Build the problem of a request for the clients of a run.
+    """Build a requested learning problem, with the sizes and weights of the run's client groups.
+
+    Args:
+        spec: request of a problem.
+        run: request of a run, which may have `client_groups`. Without groups all clients are equal.
 
     Raises:
         InvalidInput: the spec is invalid, or the groups do not fit it; pointers lead into the run.
     """
     groups: Groups = getattr(run, "client_groups", None) or ()
-    # The groups of PPSGD are of another class: its clients draw fresh records.
+    # The groups of the algorithm PPSGD have another class. They only set batch sizes, because its clients draw fresh
+    # records in every round.
     if not all(isinstance(group, RunGroup) for group in groups) or not groups:
         return spec.build()
     sizes = tuple((group.clients, group.samples_per_client) for group in groups)
@@ -29,7 +34,16 @@ def build_for(spec: Any, run: AnyRun) -> AnyRun:
 
 @functools.lru_cache(maxsize=16)
 def _build_weighted(spec: Any, group_sizes: tuple[tuple[int, int], ...], scales: tuple[float, ...]) -> object:
-    """Build the problem of groups given as (clients, records of a client), with a scale of each group's loss."""
+    """Build a problem whose clients are in groups with their own numbers of records and weights.
+
+    Args:
+        spec: request of a problem.
+        group_sizes: for each group, its number of clients and the number of records of each client.
+        scales: for each group, the factor of a client's loss in the objective, relative to the mean client.
+
+    Returns:
+        The problem that `spec` builds, for these clients.
+    """
     problem = spec.build()
     clients, size = problem.population.targets.shape
     faults = []

@@ -18,38 +18,48 @@ LEAST_VARIANCE = 1e-12
 
 
 def online(confidence: Floats, references: Floats, members: Bools) -> Floats:
-    """Return the log ratio of the densities with and without each canary.
+    """Score the membership of each canary by the online likelihood-ratio attack of Carlini et al. (LiRA).
+
+    A canary is a record, or a client, that may be in the training data. A model's confidence says how well the model
+    fits it, for example the log odds of its label. Reference models are trained by the attacker, each with a known
+    subset of the canaries. The score is the log ratio of two normal densities of the target model's confidence: those
+    of reference models with and without the canary.
 
     The means are specific to each canary; both variances are pooled over the canaries, as is usual for few references.
     A canary that is in every reference, or in none, scores 0.
 
     Args:
-        confidence: confidence of the targets, (S, m).
-        references: confidence of the references, (K, m).
+        confidence: confidence of S target models in m canaries, (S, m).
+        references: confidence of K reference models, (K, m).
         members: which canaries are in which reference, (K, m).
 
     Returns:
         Scores, (S, m).
     """
-    inside, outside = _means(references, members), _means(references, ~members)
-    variances = _pooled_variance(references, members, inside), _pooled_variance(references, ~members, outside)
-    scores = _log_density(confidence, inside, variances[0]) - _log_density(confidence, outside, variances[1])
+    mean_with = _means(references, members)
+    mean_without = _means(references, ~members)
+    log_density_with = _log_density(confidence, mean_with, _pooled_variance(references, members, mean_with))
+    log_density_without = _log_density(confidence, mean_without, _pooled_variance(references, ~members, mean_without))
+    scores = log_density_with - log_density_without
     return np.asarray(np.where(np.isfinite(scores), scores, 0.0))
 
 
 def offline(confidence: Floats, references: Floats, members: Bools) -> Floats:
-    """Return the deviation from references without the canary, in standard deviations.
+    """Score the membership of each canary by the offline likelihood-ratio attack of Carlini et al. (LiRA).
+
+    A model's confidence says how well it fits a canary, for example the log odds of its label. The score is the target
+    model's confidence minus the mean over reference models trained without the canary, in standard deviations.
 
     Args:
-        confidence: confidence of the targets, (S, m).
-        references: confidence of the references, (K, m).
+        confidence: confidence of S target models in m canaries, (S, m).
+        references: confidence of K reference models, (K, m).
         members: which canaries are in which reference, (K, m).
 
     Returns:
         Scores, (S, m).
     """
-    outside = _means(references, ~members)
-    scores = (confidence - outside) / np.sqrt(_pooled_variance(references, ~members, outside))
+    mean_without = _means(references, ~members)
+    scores = (confidence - mean_without) / np.sqrt(_pooled_variance(references, ~members, mean_without))
     return np.asarray(np.where(np.isfinite(scores), scores, 0.0))
 
 
@@ -68,4 +78,5 @@ def _pooled_variance(references: Floats, chosen: Bools, means: Floats) -> float:
 
 
 def _log_density(values: Floats, means: Floats, variance: float) -> Floats:
+    """Return the log density of a normal distribution, up to a constant."""
     return np.asarray(-0.5 * np.square(values - means) / variance - 0.5 * np.log(variance))

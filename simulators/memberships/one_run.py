@@ -36,7 +36,12 @@ LARGEST = 64.0
 
 
 def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
-    """Return an upper bound on log P(`right` or more of `guesses` are right) under (ε, δ)-differential privacy.
+    """Bound the logarithm of P(`right` or more of `guesses` are right) under (ε, δ)-differential privacy.
+
+    Each of m canaries is in the data with probability ½, and an attacker guesses r of them. By Theorem 5.2 of Steinke,
+    Nasr and Jagielski, the bound is P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i. Here W is binomial with r trials and
+    probability e^ε/(1 + e^ε). The factor `ROUNDING` keeps the bound valid after rounding, and `LEAST_ERROR` avoids
+    log 0.
 
     Args:
         canaries: number m of canaries.

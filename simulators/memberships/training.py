@@ -47,7 +47,14 @@ DATA, EXTRA = 7, 8
 
 @request
 class CanaryTraining:
-    """A noisy training, and the canaries that are put into it. `problem` has the data, drawn once from its own seed."""
+    """A training with clipping and noise, and the canaries that are put into its data.
+
+    A member is a record or a client, as `unit` says. In each round every member participates with probability
+    `sampling_rate`, and sends a contribution of norm at most `clipping_norm` C. The noise of their sum has standard
+    deviation `noise_multiplier` times C. A client's contribution is its update after `local_steps` gradient steps.
+    Canaries are additional members, whose presence an attacker guesses. `problem` has the data, drawn once from its
+    own seed.
+    """
 
     problem: ProblemSpec
     unit: Annotated[Unit, UNIT]
@@ -70,7 +77,7 @@ class CanaryTraining:
         if self.unit == "record" and self.local_steps != 1:
             raise InvalidInput.at("/local_steps", "are those of clients", allowed="= 1")
         if not isinstance(self.problem, UNCONSTRAINED):
-            raise InvalidInput.at("/problem/kind", "needs its ball; this training has none")
+            raise InvalidInput.at("/problem/kind", "needs its ball, but models of this training are not projected")
         problem = self.problem.build()
         dimension = problem.dimension
         members = problem.clients * (1 if self.unit == "client" else problem.samples_per_client)
@@ -103,12 +110,15 @@ class CanaryTraining:
 
 @dataclass(frozen=True)
 class Members:
-    """Ordinary members (B, K, d) with K records each, and canaries (m, K, d) or their directions (m, d)."""
+    """Members of a training: B ordinary ones and m canaries, each with K records (K = 1 if members are records)."""
 
     problem: LinearModelProblem | SoftmaxProblem
     ordinary: Records
+    """(B, K, …): records of the ordinary members."""
     canaries: Records | None
+    """(m, K, …): records of the canaries; None if canaries have directions."""
     directions: Floats | None
+    """(m, d): unit vectors along which gradient canaries contribute; None if canaries have records."""
 
     @classmethod
     def of(cls, spec: CanaryTraining) -> Members:
@@ -127,7 +137,7 @@ class Members:
         return cls(problem, Records(members.features[ordinary], members.targets[ordinary]), canaries, None)
 
     def contributions(self, spec: CanaryTraining, models: Floats, records: Records) -> Floats:
-        """Return the members' contributions, scaled down to norm C.
+        """Return the members' contributions, scaled down to the clipping norm C.
 
         Args:
             spec: parameters of the training.
@@ -146,6 +156,7 @@ class Members:
                 local = local - spec.local_step_size * self.problem.mean_gradient(local, records)
             updates = start - local
         norms = np.sqrt(np.sum(np.square(updates), axis=-1, keepdims=True))
+        # The floor only avoids a division by 0 for an update of norm 0.
         return np.asarray(updates * np.minimum(1.0, spec.clipping_norm / np.maximum(norms, 1e-300)))
 
     def canary_contributions(self, spec: CanaryTraining, models: Floats) -> Floats:
@@ -153,18 +164,18 @@ class Members:
         if self.directions is not None:
             contributions: Floats = spec.clipping_norm * self.directions
             return np.broadcast_to(contributions, (len(models), *contributions.shape))
-        assert self.canaries is not None
+        assert self.canaries is not None  # canaries have either directions or records
         return self.contributions(spec, models, self.canaries)
 
     def confidence(self, models: Floats) -> Floats:
-        """Return the fit of models (S, d) to each canary: (S, m).
+        """Return how well each model (S, d) fits each canary, (S, m); larger values mean a better fit.
 
         For labels ±1 it is the log odds of the label, otherwise minus the loss. A gradient canary's loss is linear in
         the model.
         """
         if self.directions is not None:
             return np.asarray(-models @ self.directions.T)
-        assert self.canaries is not None
+        assert self.canaries is not None  # canaries have either directions or records
         if isinstance(self.problem, SoftmaxProblem):
             return _log_odds(self.problem, models, self.canaries)
         predictions = np.einsum("mkd,sd->smk", self.canaries.features, models)
@@ -175,14 +186,14 @@ class Members:
 
 @dataclass(frozen=True)
 class TrainedRuns:
-    """Results of S runs.
+    """Results of S training runs with m canaries: members that may be in the data and are to be detected.
 
     Attributes:
         members: which canaries were in the data, (S, m).
         models: final models, (S, d).
-        alignment: sum over rounds of the log-likelihood ratio of the canary in the round's sum, (S, m); it uses all
-            models.
-        confidence: `Members.confidence` of the final model, (S, m).
+        alignment: score of an attacker who sees all models, (S, m). It adds up over the rounds the log-likelihood ratio
+            of the noisy sum of contributions with and without the canary.
+        confidence: how well the final model fits the canary, (S, m); for labels ±1 the log odds of the label.
     """
 
     members: Bools
@@ -206,23 +217,43 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
     """
     population = Members.of(spec)
     d, q = population.problem.dimension, spec.sampling_rate
-    ordinary = population.ordinary.targets.shape[0]
+    ordinary_count = population.ordinary.targets.shape[0]
     models = np.zeros((len(generators), d))
     scores = np.zeros(members.shape)
     noise_std = spec.noise_multiplier * spec.clipping_norm
     for _ in range(spec.rounds):
         normal = np.stack([generator.standard_normal(d) for generator in generators])
-        ordinary_in, canaries_in = _draw_participants(generators, q, ordinary, members)
+        ordinary_in, canaries_in = _draw_participants(generators, q, ordinary_count, members)
         updates = population.contributions(spec, models, population.ordinary)
         canaries = population.canary_contributions(spec, models)
         total = np.einsum("sb,sbd->sd", ordinary_in, updates) + np.einsum("sm,smd->sd", canaries_in, canaries)
         total = total + noise_std * normal
-        expected = q * updates.sum(axis=1) + 0.5 * q * canaries.sum(axis=1)
-        sampling_variance = q * (1.0 - q) * np.sum(np.square(updates), axis=(1, 2)) / d
-        sampling_variance = sampling_variance + 0.5 * q * (1.0 - 0.5 * q) * _canary_variance(population, canaries)
-        scores += _log_ratio(total - expected, canaries, q, np.square(noise_std) + sampling_variance)
-        models = models - (spec.step_size / (q * ordinary)) * total
+        scores += _round_scores(population, total, updates, canaries, rate=q, noise_std=noise_std)
+        models = models - (spec.step_size / (q * ordinary_count)) * total
     return TrainedRuns(members, models, scores, population.confidence(models))
+
+
+def _round_scores(
+    population: Members, total: Floats, updates: Floats, canaries: Floats, *, rate: float, noise_std: float
+) -> Floats:
+    """Return the log likelihood ratio of each canary in a round's sum, as if the sum was normal: (S, m).
+
+    A member takes part with probability q. A canary is in the data with probability ½, so that it takes part with
+    probability q/2.
+
+    Args:
+        population: the members.
+        total: the noisy sums, (S, d).
+        updates: contributions of the ordinary members, (S, B, d).
+        canaries: contributions of the canaries, as if all were present, (S, m, d).
+        rate: sampling rate q.
+        noise_std: standard deviation of the noise per coordinate.
+    """
+    canary_rate = 0.5 * rate
+    expected = rate * updates.sum(axis=1) + canary_rate * canaries.sum(axis=1)
+    variance = rate * (1.0 - rate) * np.sum(np.square(updates), axis=(1, 2)) / total.shape[1]
+    variance = variance + canary_rate * (1.0 - canary_rate) * _canary_variance(population, canaries)
+    return _log_ratio(total - expected, canaries, rate, np.square(noise_std) + variance)
 
 
 def _canary_variance(population: Members, canaries: Floats) -> Floats:

@@ -83,11 +83,22 @@ class DataSetProblem:
             )
         if self.held_out > 0.0 and self.tested == 0:
             raise InvalidInput.at("/held_out", f"is less than one record of the {self.dealt} of a client")
+        self._check_samples()
+
+    def _check_samples(self) -> None:
+        """Check the requested number of records of a client.
+
+        A client is dealt `dealt` records, of which `tested` are held out and the rest are for training. If the
+        objective is the empirical risk, the client must use all its training records.
+
+        Raises:
+            InvalidInput: the objective is empirical and the number is another one, or it is too large.
+        """
         training, samples = self.dealt - self.tested, self.samples_per_client
         if self.objective == "empirical" and samples not in (None, training):
             raise InvalidInput.at(
                 "/samples_per_client",
-                "is the number of records that a client keeps if empirical",
+                "must be the number of a client's training records if the objective is empirical",
                 allowed=f"{training}",
             )
         if samples is not None and samples * self.clients > LARGEST_DATA:
@@ -114,6 +125,8 @@ class DataSetProblem:
 
 @dataclass(frozen=True)
 class _Facts:
+    """The number of records and of classes of a data set (0 for a regression), and its losses, the default first."""
+
     records: int
     classes: int
     losses: tuple[DataLoss, ...]
@@ -133,33 +146,43 @@ PAIR_RECORDS = 34
 
 @functools.lru_cache(maxsize=8)
 def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
-    """Split the data set over the clients, hold out the test records, and build the problem."""
+    """Split the data set over the clients, hold out the test records, and build the learning problem.
+
+    Logistic regression predicts whether a label is odd, as ±1. Held-out records are scored by the sign of the output
+    for the logistic loss, and by the largest output for softmax. The squared loss is scored by the error relative to
+    that of the training mean.
+
+    Args:
+        spec: data set, loss, number of clients, split and held-out share.
+    """
     features, labels = read_features(spec.data_set)
     generator = np.random.default_rng(np.random.SeedSequence(spec.seed))
     places = _split_records(spec, labels, generator)
     loss = spec.loss or _FACTS[spec.data_set].losses[0]
     targets = np.where(labels % 2 == 1, 1.0, -1.0) if loss == "logistic" else labels
-    tested = spec.tested
-    if tested:
+    if spec.tested:
         places = generator.permuted(places, axis=1)
-    training, test = places[:, tested:], places[:, :tested].reshape(-1)
+    training, test = places[:, spec.tested :], places[:, : spec.tested].reshape(-1)
     size = training.shape[1]
     population = Population(features[training], targets[training], size)
-    training_mean = float(np.mean(targets[training]))
-    measure = {"logistic": by_sign, "softmax": by_largest, "squared": relative_error(training_mean)}
     classes = _FACTS[spec.data_set].classes
-    outputs = classes if loss == "softmax" else 1
-    shared: dict[str, Any] = {
+    held_out = None
+    if spec.tested:
+        training_mean = float(np.mean(targets[training]))
+        measures = {"logistic": by_sign, "softmax": by_largest, "squared": relative_error(training_mean)}
+        outputs = classes if loss == "softmax" else 1
+        held_out = HeldOut(features[test], targets[test], measures[loss], outputs)
+    common_fields: dict[str, Any] = {
         "samples_per_client": spec.samples_per_client or size,
         "diameter": spec.diameter,
         "strong_convexity": spec.strong_convexity,
         "objective": spec.objective,
         "described": {"loss": loss, "population": size, "data_set": spec.data_set, "held_out": test.size},
-        "held_out": HeldOut(features[test], targets[test], measure[loss], outputs) if tested else None,
+        "held_out": held_out,
     }
     if loss == "softmax":
-        return SoftmaxProblem.of(population, classes=classes, **shared)
-    return LinearModelProblem.of(LOGISTIC if loss == "logistic" else SQUARED, population, **shared)
+        return SoftmaxProblem.of(population, classes=classes, **common_fields)
+    return LinearModelProblem.of(LOGISTIC if loss == "logistic" else SQUARED, population, **common_fields)
 
 
 def _split_records(spec: DataSetProblem, labels: Floats, generator: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -175,14 +198,31 @@ def _split_records(spec: DataSetProblem, labels: Floats, generator: np.random.Ge
     """
     order = generator.permutation(len(labels))
     if spec.split == "odd-even-pairs":
-        fifths = [order[labels[order] == digit][: 5 * PAIR_RECORDS].reshape(5, PAIR_RECORDS) for digit in range(10)]
-        pairs = [
-            np.concatenate([fifths[2 * odd + 1][even], fifths[2 * even][odd]]) for odd in range(5) for even in range(5)
-        ]
-        return np.stack(pairs)
+        return _split_into_pairs(order, labels)
     if spec.split == "by-label":
         order = order[np.argsort(labels[order], kind="stable")]
     return order[: spec.clients * spec.dealt].reshape(spec.clients, spec.dealt)
+
+
+def _split_into_pairs(order: npt.NDArray[np.int64], labels: Floats) -> npt.NDArray[np.int64]:
+    """Assign one odd and one even digit to each of 25 clients: the indices of its records, (25, 2 `PAIR_RECORDS`).
+
+    The records of a digit are divided into five parts, one for each client with this digit.
+
+    Args:
+        order: indices of all records in random order.
+        labels: digit of each record.
+    """
+    parts_of_digit = []
+    for digit in range(10):
+        records = order[labels[order] == digit][: 5 * PAIR_RECORDS]
+        parts_of_digit.append(records.reshape(5, PAIR_RECORDS))
+    pairs = [
+        np.concatenate([parts_of_digit[2 * odd + 1][even], parts_of_digit[2 * even][odd]])
+        for odd in range(5)
+        for even in range(5)
+    ]
+    return np.stack(pairs)
 
 
 @functools.cache

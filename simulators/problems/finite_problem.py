@@ -49,14 +49,15 @@ class FiniteProblem(ABC):
         """Return the problem with the same loss on other records or weights."""
 
     def with_clients(self, sizes: Indices, scales: Floats) -> Self:
-        """Return the problem with `sizes[i]` records of client i and the mean of scales[i] · F_i as objective.
+        """Return the problem for clients that differ in their number of records and in the weight of their loss.
 
-        For an empirical objective, client i keeps the last records of its population, starting with its own. The
-        constants are those of the loss before scaling. `gradient_std` and `heterogeneity` are exceptions: if losses are
-        scaled or data is cut, they become the bound max_i(s_i) L, which holds for any loss.
+        The objective is the mean of s_i F_i, where F_i is the mean loss of client i. For an empirical objective, a
+        client keeps the last records of its population, because those that it shares with others come first. The
+        constants stay those of the loss before scaling. If losses are scaled or data is cut, `gradient_std` and
+        `heterogeneity` become L max(1, max_i s_i) for the Lipschitz constant L, which bounds them for any loss.
 
         Args:
-            sizes: records of each client, (N,).
+            sizes: number of records of each client, (N,).
             scales: factor s_i of each client's loss, (N,).
         """
         clients, size = self.population.targets.shape

@@ -74,6 +74,7 @@ def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], M
     return measure
 
 
-def _shares(right: Floats) -> Mapping[str, Floats]:
-    accuracy = np.mean(right, axis=-1)
+def _shares(credit: Floats) -> Mapping[str, Floats]:
+    """Return the error and the accuracy of each model from the credit of each prediction: 1 if right, ½ or 0."""
+    accuracy = np.mean(credit, axis=-1)
     return {"test_error": 1.0 - accuracy, "test_accuracy": accuracy}

@@ -47,7 +47,11 @@ class LinearProblem(Synthetic):
 
 @request
 class LeastSquaresProblem(Synthetic):
-    """½(⟨x, w⟩ − y)², targets in [−1, 1]."""
+    """Least squares on synthetic records: the loss is ½(⟨x, w⟩ − y)² for features x and target y ∈ [−1, 1].
+
+    Targets follow a linear model. `target_noise` is the standard deviation of their noise before they are clipped to
+    [−1, 1]. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
+    """
 
     kind: Annotated[Literal["least-squares"], KIND] = "least-squares"
     strong_convexity: Annotated[float, RIDGE] = 0.0
@@ -74,7 +78,11 @@ class HuberProblem(Synthetic):
 
 @request
 class LogisticProblem(Synthetic):
-    """ln(1 + e^(−y⟨x, w⟩)), labels y = ±1."""
+    """Logistic regression on synthetic records: the loss is ln(1 + e^(−y⟨x, w⟩)) for features x and label y = ±1.
+
+    A label is 1 with probability 1/(1 + e^(−a⟨x, v⟩)), where a is `sharpness` and v the model that the records follow.
+    `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
+    """
 
     kind: Annotated[Literal["logistic"], KIND] = "logistic"
     strong_convexity: Annotated[float, RIDGE] = 0.0

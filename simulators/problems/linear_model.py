@@ -124,16 +124,23 @@ class LinearModelProblem(FiniteProblem):
 
 @dataclass(frozen=True)
 class MeanLoss:
-    """Objective F and its gradient, from the distinct records and their weights."""
+    """Objective F of a problem and its gradient: the weighted mean loss of distinct records, plus a ridge term.
+
+    Records that several clients share are stored once. The ridge term is ½μ‖w‖².
+    """
 
     loss: Loss
     features: Floats
+    """(n, d)."""
     targets: Floats
+    """(n)."""
     weights: Floats
+    """(n): weight of each record's loss in F."""
     strong_convexity: float
+    """Weight μ of the ridge term."""
 
     def values(self, models: Floats) -> Floats:
-        """Return F at models (…, d): (…). Each value is bit by bit independent of the other models."""
+        """Return F at models (…, d), as (…). Other models in the array do not change a value, not even by rounding."""
         rows = models.reshape(-1, models.shape[-1])
         means = np.empty(len(rows))
         step = max(1, AT_ONCE // len(self.targets))
@@ -156,7 +163,15 @@ class MeanLoss:
 
 
 def _minimum(mean: MeanLoss, radius: float) -> Minimum:
-    """Find the minimum of F on the ball."""
+    """Find the minimum of the mean loss F on the ball of a radius around 0, with a certified gap.
+
+    The factor `SAFE` covers the rounding of the smoothness. The number of iterations is limited, so that the search
+    reads at most about `ITERATIONS` array entries.
+
+    Args:
+        mean: F and its gradient.
+        radius: radius of the ball.
+    """
     loss = mean.loss
     steepest = loss.steepest(_array(radius), _array(loss.largest_target))
     sizes = np.abs(loss.value(_array([-radius, 0.0, radius]), _array(loss.largest_target)))
@@ -173,7 +188,17 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
 
 
 def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
-    """Bound φ, the standard deviation of a record's gradient within a client."""
+    """Bound φ, the largest standard deviation of a record's gradient within a client.
+
+    A variance is at most the second moment: φ² ≤ max over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)². Here s_j(t) is the
+    largest slope of the loss of record j at predictions up to t. If the slope is constant, φ² is the variance of the
+    features.
+
+    Args:
+        loss: loss of a linear prediction.
+        population: records of all clients.
+        radius: radius r of the domain.
+    """
     features, targets = population.features, population.targets
     if loss.curvature == 0.0:
         deviations = features - np.mean(features, axis=1, keepdims=True)
@@ -185,23 +210,39 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
 
 
 def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
-    """Bound v, the root mean square of ‖∇F_i − ∇F‖ over the clients."""
+    """Bound the heterogeneity v of the clients, the root mean square of ‖∇F_i − ∇F‖ over the clients i.
+
+    F_i is the mean loss of a client's P records, and F the mean of all F_i. Records that all clients share cancel in
+    ∇F_i − ∇F. The sums are therefore over the records j = (x_j, y_j) that only client i has. The result is the smaller
+    of two bounds, times the factor `SAFE` for rounding:
+
+    1. A mean of squares about the mean is at most that about 0: v² ≤ mean_i (Σ_j s_j(r‖x_j‖) ‖x_j‖)²/P². Here s_j(t)
+       is the largest slope of the loss of record j at predictions up to t.
+    2. From w = 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here
+       a_i = c max(‖Σ_i‖, ‖mean of all Σ_i‖) for the curvature c of the loss and Σ_i = (1/P) Σ_j x_j x_jᵀ.
+
+    Args:
+        loss: loss of a linear prediction.
+        population: records of all clients.
+        radius: radius r of the domain.
+    """
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
     size = population.features.shape[1]
     features, targets = population.features[:, population.shared :], population.targets[:, population.shared :]
     norms = np.linalg.norm(features, axis=-1)
-    about_zero = np.sum(loss.steepest(radius * norms, targets) * norms, axis=1) / size
+    largest_gradients = np.sum(loss.steepest(radius * norms, targets) * norms, axis=1) / size
     slopes = loss.slope(np.zeros_like(targets), targets)
-    at_centre = np.einsum("ij,ijk->ik", slopes, features) / size
-    deviations = np.linalg.norm(at_centre - np.mean(at_centre, axis=0), axis=-1)
+    gradients_at_zero = np.einsum("ij,ijk->ik", slopes, features) / size
+    deviations = np.linalg.norm(gradients_at_zero - np.mean(gradients_at_zero, axis=0), axis=-1)
     if loss.curvature > 0.0:
         clients, own, dimension = features.shape
-        of_all = _largest_eigenvalue(features.reshape(clients * own, dimension)) / clients
-        growth = np.maximum(_largest_eigenvalue(features), of_all)
+        eigenvalue_of_all = _largest_eigenvalue(features.reshape(clients * own, dimension)) / clients
+        growth = np.maximum(_largest_eigenvalue(features), eigenvalue_of_all)
         deviations = deviations + loss.curvature * radius * growth / size
-    mean_squares = (float(np.mean(np.square(about_zero))), float(np.mean(np.square(deviations))))
-    return math.sqrt(min(mean_squares)) * SAFE
+    first_bound = float(np.mean(np.square(largest_gradients)))
+    second_bound = float(np.mean(np.square(deviations)))
+    return math.sqrt(min(first_bound, second_bound)) * SAFE
 
 
 def _largest_eigenvalue(features: Floats) -> Floats:

@@ -99,12 +99,12 @@ LOGISTIC = Loss(
 
 
 def huber(threshold: float) -> Loss:
-    """Return the Huber loss: ½(z − y)² for |z − y| ≤ threshold, and linear beyond."""
+    """Return the Huber loss of the residual r = |z − y|: ½r² for r ≤ κ, and κ(r − ½κ) beyond the threshold κ."""
 
     def value(z: Floats, y: Floats) -> Floats:
         residual = np.abs(z - y)
-        near = np.minimum(residual, threshold)
-        return near * (residual - 0.5 * near)
+        clipped = np.minimum(residual, threshold)
+        return clipped * (residual - 0.5 * clipped)
 
     return Loss(
         name="huber",

@@ -49,9 +49,11 @@ def least_on_ball(
     scale: float,
     iterations: int,
 ) -> Minimum:
-    """Minimise a convex function by Nesterov's method with restarts, from 0.
+    """Minimise a smooth convex function on a ball around 0 by Nesterov's method with restarts, from 0.
 
-    The search stops at a gap of `RELATIVE_GAP` times `scale`, or after `iterations`.
+    The gap bounds the difference to the least value. It is computed once in `EVERY` iterations, because it needs a
+    further gradient. The search stops at a gap of `RELATIVE_GAP` times `scale`, or after `iterations`. The returned gap
+    includes `ROUNDING` times `scale` for the rounding error of the values.
 
     Args:
         value: function to minimise.
@@ -59,23 +61,25 @@ def least_on_ball(
         dimension: dimension d.
         radius: radius of the ball.
         smoothness: Lipschitz constant of the gradient; 0 for a linear function.
-        scale: bound on the averaged values and on the largest slope times the radius, for the rounding error.
+        scale: size of the numbers that are added up, which their rounding error is relative to. It bounds the values
+            that are averaged, and the largest norm of the gradient times the radius.
         iterations: largest number of iterations.
 
     Guarantees:
         The value exceeds the least value on the ball by at most `gap`.
     """
-    model = ahead = np.zeros(dimension)
-    pace = 1.0
+    model = extrapolated = np.zeros(dimension)
+    momentum = 1.0  # t_k of Nesterov's method: t_{k+1} = (1 + √(1 + 4 t_k²))/2
     best, best_gap = model, np.inf
     for iteration in range(iterations):
-        moved = _toward(ahead, gradient(ahead), radius, smoothness)
-        if float(np.dot(ahead - moved, moved - model)) > 0.0:
-            ahead, pace = model, 1.0
+        next_model = _toward(extrapolated, gradient(extrapolated), radius, smoothness)
+        goes_uphill = float(np.dot(extrapolated - next_model, next_model - model)) > 0.0
+        if goes_uphill:
+            extrapolated, momentum = model, 1.0  # restart
         else:
-            faster = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * pace * pace))
-            ahead = moved + (pace - 1.0) / faster * (moved - model)
-            model, pace = moved, faster
+            next_momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
+            extrapolated = next_model + (momentum - 1.0) / next_momentum * (next_model - model)
+            model, momentum = next_model, next_momentum
         if iteration % EVERY == 0 or iteration == iterations - 1:
             gap = _gap(model, gradient(model), radius)
             if gap < best_gap:

@@ -37,14 +37,18 @@ HELD_OUT = Quantity(gt=0, le=0.9, description="share of each client's records th
 SEED = Quantity(ge=0, le=2**53, description="seed of the held-out records")
 CLASSES, RECORDS = 10, 1797
 LEAST_RECORDS = 4
-"""Smallest number of records of a client."""
+"""Smallest number of records of a client, so that some are left for training and for testing."""
 FIT = 200.0
 """Factor on the least-squares fit whose loss bounds the least loss; large margins make the softmax loss vanish."""
 
 
 @request
 class PersonalizedDigits:
-    """Softmax regression of the digits 0 to 9, as many records to each client; what is over is left out."""
+    """Personalised softmax regression on images of the digits 0 to 9, split evenly over the clients.
+
+    Every client gets the same number of records, and the remaining records are left out. A share `held_out` of each
+    client's records is for testing.
+    """
 
     kind: Annotated[Literal["personalized-digits"], Quantity(description="handwritten digits")] = "personalized-digits"
     clients: Clients
@@ -110,7 +114,11 @@ class Digits:
 
     @property
     def constants(self) -> PersonalizedConstants:
-        """Constants of the problem: ‖∇‖ ≤ √2‖x‖ ≤ √2. The other bounds do not exist and are inf."""
+        """Constants that risk bounds depend on.
+
+        The gradient of the cross-entropy by the weights has norm at most √2‖x‖, and features x have norm at most 1. No
+        bound is computed for the other constants; they are inf.
+        """
         return PersonalizedConstants(
             lipschitz=math.sqrt(2.0),
             smoothness=math.inf,
@@ -123,23 +131,29 @@ class Digits:
         )
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
-        """Draw records with replacement.
+        """Draw training records with replacement, for several participating clients ("rows") at once.
 
         Args:
             generator: source of randomness.
-            clients: client of each row.
-            batch_size: records of each row.
+            clients: index of the client of each row, (rows,).
+            batch_size: number m of records of each row.
+
+        Returns:
+            Features (rows, m, 64), the pixels of an image, and labels (rows, m).
         """
         places = generator.integers(self.labels.shape[1], size=(*clients.shape, batch_size))
         return Records(self.features[clients[..., None], places], self.labels[clients[..., None], places])
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
-        """Return weighted sums of gradients.
+        """Return the weighted sum of the cross-entropy's gradients over the records of each participating client.
 
         Args:
-            models: (rows, d).
-            records: (rows, m, 64).
+            models: models of the clients ("rows"), (rows, d).
+            records: features (rows, m, 64), the pixels of an image, and labels (rows, m).
             weights: weight of each record, (rows, m).
+
+        Returns:
+            The sums, (rows, d).
         """
         outputs = np.matmul(records.features, _rows(models).swapaxes(-1, -2))
         errors = errors_of(outputs, records.targets) * weights[..., None]
@@ -169,7 +183,14 @@ class Digits:
 
 @functools.lru_cache(maxsize=8)
 def _build_problem(spec: PersonalizedDigits) -> Digits:
-    """Split the digits over the clients, hold out the test records, and fit the bound on the least loss."""
+    """Split the digits over the clients, hold out the test records, and fit a model to each client.
+
+    The loss of the fitted models is an upper bound on the least loss. Since the least loss is at least 0, its mean over
+    the clients is the uncertainty `optimum_gap` of the least loss.
+
+    Args:
+        spec: number of clients, split, and numbers of records that a client is dealt and holds out.
+    """
     features, labels = read_features("digits")
     order = np.arange(len(labels))
     if spec.split == "by-label":

@@ -16,7 +16,11 @@ Numbers = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalizedConstants:
-    """Constants over all models and all possible records; inf if there is none."""
+    """Constants of personalised learning, over all models and all possible records; inf if no bound is known.
+
+    The model of client i is w + θ_i, with shared part w and own part θ_i. f is the loss of one record. At the optimum
+    the model of every client minimises its expected loss.
+    """
 
     lipschitz: float
     """Bound on the norm of one record's gradient in w, which equals that in θ_i."""
@@ -29,7 +33,7 @@ class PersonalizedConstants:
     shared_gradient_norm: float
     """Norm of a client's expected gradient in w at the optimum: 0, because every own part is at its optimum."""
     optimum_norm: float
-    """‖v̄‖, the norm of the mean of the clients' optima."""
+    """Norm of the mean v̄ of the clients' optimal models."""
     optimum_spread: float
     """Root mean square distance of the clients' optima from their mean."""
     optimum_gap: float = 0.0

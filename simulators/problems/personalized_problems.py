@@ -97,9 +97,10 @@ class _Linear:
 
 @request
 class PersonalizedLeastSquares(_Linear):
-    """Half the squared residual, with Gaussian noise of the targets.
+    """Personalised least squares, with Gaussian noise in the targets.
 
-    Its gradient has no bound, so that clipping may bind. With Gaussian features nor is it smooth: no bound applies.
+    The loss is half the squared residual. Its gradient has no bound, so that clipping may change it. With Gaussian
+    features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
     """
 
     kind: Annotated[Literal["personalized-least-squares"], Quantity(description="least squares")] = (
@@ -114,9 +115,11 @@ class PersonalizedLeastSquares(_Linear):
 
 @request
 class PersonalizedHuber(_Linear):
-    """The Huber loss of the residual, noise of the targets of ±τ, and features from a list of random sign vectors.
+    """Personalised Huber regression, with target noise +τ or −τ and features from a finite list of scaled sign vectors.
 
-    Gradients are at most κ‖x‖, and everything is a finite sum.
+    τ is `target_noise_std`, and the list has `feature_vectors` entries. The loss is quadratic up to the residual
+    κ = `threshold` and linear beyond, so that a gradient has norm at most κ‖x‖. The expected loss is a finite sum, and
+    is computed exactly.
     """
 
     kind: Annotated[Literal["personalized-huber"], Quantity(description="Huber regression")] = "personalized-huber"
@@ -131,7 +134,11 @@ class PersonalizedHuber(_Linear):
 # The problems -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _LinearProblem:
-    """Common part of the linear problems; subclasses add the distributions and the slope of the loss."""
+    """Common part of the linear problems; subclasses add the distributions and the slope of the loss.
+
+    The slope is the derivative of the loss by the residual, the prediction minus the target. A row is one client in
+    one round.
+    """
 
     spec: _Linear
 
@@ -167,7 +174,13 @@ class _LinearProblem:
         return math.fsum(self.spec.variances)
 
     def _constants(self, *, lipschitz: float, smoothness: float, slope: float) -> PersonalizedConstants:
-        """Return the constants; `slope` is the root mean square of the loss's slope at the optimum."""
+        """Return the constants that risk bounds depend on.
+
+        Args:
+            lipschitz: bound on the norm of one record's gradient.
+            smoothness: joint smoothness of one record's loss in the shared and the own part.
+            slope: root mean square of the loss's slope at the optimum.
+        """
         gradient_std = slope * math.sqrt(self.squared_norm)
         return PersonalizedConstants(
             lipschitz=lipschitz,
@@ -180,11 +193,12 @@ class _LinearProblem:
         )
 
     def _targets(self, features: Floats, clients: Numbers, noise: Floats) -> Floats:
+        """Return the clients' optimal predictions plus noise, which is scaled to the requested deviation."""
         predicted: Floats = np.einsum("kmd,kd->km", features, self.optima[clients])
         return predicted + self.spec.target_noise_std * noise
 
     def slopes(self, residuals: Floats) -> Floats:
-        """Return the slope of the loss as a function of the residual; here that of half the square."""
+        """Return the slope of the loss at each residual; unless a subclass overrides it, the loss is r²/2."""
         return residuals
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
@@ -200,12 +214,13 @@ class _LinearProblem:
 
 
 class _LeastSquares(_LinearProblem):
-    """Least squares with Gaussian target noise."""
+    """Least squares with Gaussian target noise; a row is one client in one round."""
 
     spec: PersonalizedLeastSquares
 
     @functools.cached_property
     def constants(self) -> PersonalizedConstants:
+        # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum.
         bounded = self.spec.features == "sign"
         return self._constants(
             lipschitz=math.inf,
@@ -227,19 +242,21 @@ class _LeastSquares(_LinearProblem):
         return Records(features, self._targets(features, clients, generator.standard_normal(shape[:2])))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return the exact weighted excess risk."""
+        """Return the exact excess risk of the clients' models (…, N, d), weighted by `shares` (N,), as (…)."""
         distances = models - self.optima
         squared = (distances * distances) @ self.spec.variances
         return np.asarray(0.5 * np.einsum("...n,n->...", squared, shares))
 
 
 class _Huber(_LinearProblem):
-    """Huber regression with two-point target noise and finitely many feature vectors."""
+    """Huber regression with two-point target noise and finitely many feature vectors; κ is `spec.threshold`."""
 
     spec: PersonalizedHuber
 
     @functools.cached_property
     def constants(self) -> PersonalizedConstants:
+        # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum. The slope at
+        # the optimum is the noise ±τ, clipped to the threshold.
         return self._constants(
             lipschitz=self.spec.threshold * math.sqrt(self.squared_norm),
             smoothness=2.0 * self.squared_norm,

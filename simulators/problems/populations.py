@@ -82,14 +82,18 @@ def make_population(
 
 
 def points(generator: np.random.Generator, count: int, model: Floats) -> tuple[Floats, Floats]:
-    """Draw points around a model, in the unit ball.
+    """Draw records for mean estimation: Gaussian points x around a centre, scaled down into the unit ball.
 
-    Targets are ½‖x‖², so that y − ⟨x, w⟩ + ½‖w‖² = ½‖w − x‖².
+    The target of a point is y = ½‖x‖². The linear loss y − ⟨x, w⟩ with the ridge term ½‖w‖² is then ½‖w − x‖², whose
+    mean is minimal at the mean of the points.
 
     Args:
         generator: source of randomness.
         count: number of points.
         model: centre of the points, (d,).
+
+    Returns:
+        Points (count, d) and targets (count,).
     """
     features = within_ball(model + generator.standard_normal((count, len(model))) / np.sqrt(2.0 * len(model)))
     return features, 0.5 * np.sum(np.square(features), axis=-1)

@@ -75,13 +75,16 @@ class SimulatedProblem(Protocol):
         """`population`: every repetition draws its data set; `empirical`: the data set is the population itself."""
 
     def draw(self, generator: np.random.Generator) -> Indices:
-        """Draw a data set as places in the clients' populations, to be read by `records`: (N, n)."""
+        """Draw a data set: the index of each record in its client's population, (N, n); `records` reads them."""
 
     def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
-        """Draw fresh records as places in the clients' populations: (*shape, N)."""
+        """Draw `shape` fresh records of every client: indices in the clients' populations, (*shape, N)."""
 
     def records(self, clients: Indices, places: Indices) -> Records:
-        """Return records of clients by their places; both arrays broadcast to the leading axes of the result."""
+        """Return records of clients by their indices `places` in the clients' populations.
+
+        Both arrays broadcast to the leading axes of the result.
+        """
 
     def data(self, generator: np.random.Generator) -> Records:
         """Draw a data set: features (N, n, d) and targets (N, n)."""

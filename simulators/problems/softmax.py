@@ -138,16 +138,23 @@ class SoftmaxProblem(FiniteProblem):
 
 @dataclass(frozen=True)
 class MeanSoftmax:
-    """Objective F and its gradient, from the distinct records and their weights."""
+    """Objective F of a problem and its gradient: the weighted mean loss of distinct records, plus a ridge term.
+
+    Records that several clients share are stored once. The ridge term is ½μ‖w‖².
+    """
 
     features: Floats
+    """(n, number of features)."""
     targets: Floats
+    """(n): classes, from 0."""
     weights: Floats
+    """(n): weight of each record's loss in F."""
     classes: int
     strong_convexity: float
+    """Weight μ of the ridge term."""
 
     def values(self, models: Floats) -> Floats:
-        """Return F at models (…, d): (…). Each value is bit by bit independent of the other models."""
+        """Return F at models (…, d), as (…). Other models in the array do not change a value, not even by rounding."""
         rows = models.reshape(-1, models.shape[-1])
         means = np.empty(len(rows))
         step = max(1, AT_ONCE // (len(self.targets) * self.classes))
@@ -189,16 +196,35 @@ def errors_of(outputs: Floats, targets: Floats) -> Floats:
 
 
 def _heterogeneity(population: Population, slopes: Floats, classes: int, radius: float) -> float:
-    """Bound v, the root mean square of ‖∇F_i − ∇F‖ over the clients."""
+    """Bound the heterogeneity v of the clients, the root mean square of ‖∇F_i − ∇F‖ over the clients i.
+
+    F_i is the mean loss of a client's P records, and F the mean of all F_i. The result is the smaller of two bounds,
+    times the factor `SAFE` for rounding:
+
+    1. A mean of squares about the mean is at most that about 0: v² ≤ mean_i (Σ_j g_ij)²/P². The sum is over the
+       records j that only client i has, because shared records cancel. g_ij bounds the norm of the gradient of j.
+    2. From w = 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here
+       a_i = ½ max(‖Σ_i‖, ‖mean of all Σ_i‖) for Σ_i = (1/P) Σ_j x_j x_jᵀ over all records of the client. The factor ½
+       (`CURVATURE`) bounds the second derivative of the loss by the outputs.
+
+    Args:
+        population: records of all clients.
+        slopes: the bounds g_ij for all records, (clients, P).
+        classes: number of classes.
+        radius: radius r of the domain.
+    """
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
     clients, size, _ = population.features.shape
-    about_zero = np.sum(slopes[:, population.shared :], axis=1) / size
+    largest_gradients = np.sum(slopes[:, population.shared :], axis=1) / size
     errors = errors_of(np.zeros((clients, size, classes)), population.targets)
-    at_centre = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
-    of_all = np.linalg.svd(population.features.reshape(clients * size, -1), compute_uv=False)[0] ** 2 / clients
-    of_client = np.linalg.svd(population.features, compute_uv=False)[..., 0] ** 2
-    deviations = np.linalg.norm(at_centre - np.mean(at_centre, axis=0), axis=-1)
-    deviations = deviations + CURVATURE * radius * np.maximum(of_client, of_all) / size
-    mean_squares = (float(np.mean(np.square(about_zero))), float(np.mean(np.square(deviations))))
-    return math.sqrt(min(mean_squares)) * SAFE
+    gradients_at_zero = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
+    eigenvalue_of_all = (
+        np.linalg.svd(population.features.reshape(clients * size, -1), compute_uv=False)[0] ** 2 / clients
+    )
+    eigenvalues = np.linalg.svd(population.features, compute_uv=False)[..., 0] ** 2
+    deviations = np.linalg.norm(gradients_at_zero - np.mean(gradients_at_zero, axis=0), axis=-1)
+    deviations = deviations + CURVATURE * radius * np.maximum(eigenvalues, eigenvalue_of_all) / size
+    first_bound = float(np.mean(np.square(largest_gradients)))
+    second_bound = float(np.mean(np.square(deviations)))
+    return math.sqrt(min(first_bound, second_bound)) * SAFE

@@ -60,7 +60,12 @@ class Recipe:
 
 @request
 class Synthetic(ABC):
-    """Clients whose populations are drawn from a seed; a share of each may follow a model of the client's own."""
+    """A learning problem of clients whose populations of records are drawn from a seed.
+
+    A share `own_share` of each population follows a model of the client's own, and the rest a common model. Models are
+    in a ball of the given `diameter`. If `population`, the records of a client's population, is None, a default is
+    used: `samples_per_client` for an empirical objective.
+    """
 
     clients: Clients
     samples_per_client: SamplesPerClient
@@ -90,7 +95,8 @@ class Synthetic(ABC):
         """Check the sizes, and that an empirical population is the data set.
 
         Raises:
-            InvalidInput: the data is too large, or its size differs from that of an empirical population.
+            InvalidInput: the data is too large, or the objective is empirical and the population does not have
+                `samples_per_client` records.
         """
         faults = []
         if self.objective == "empirical" and self.size != self.samples_per_client:
@@ -109,6 +115,8 @@ class Synthetic(ABC):
         distinct = self.size + self.own * (self.clients - 1)
         if distinct * self.dimension > LARGEST_POPULATION:
             return True
+        # If clients have records of their own, the array of all clients repeats the shared records for each of them.
+        # It may be ten times as large as the distinct records.
         return self.own > 0 and self.size * self.clients * self.dimension > 10 * LARGEST_POPULATION
 
     def build(self) -> LinearModelProblem:

@@ -20,14 +20,14 @@ scaled to norm G for SGD, and by t − τ for gap differences.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.mu2_sgd.participation import chunk_size, draw
+from epsilond.simulators.algorithms.mu2_sgd.participation import Reports, chunk_size, draw
 from epsilond.simulators.algorithms.mu2_sgd.rounds import Scales, State, run_round
 from epsilond.simulators.algorithms.mu2_sgd.run import Method, Mu2SgdRun, step_size
 from epsilond.simulators.problems.kinds import PROBLEMS
@@ -42,7 +42,9 @@ ROUNDING = 1e-9
 def simulate(
     problem: SimulatedProblem, run: Mu2SgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Run one repetition per generator.
+    """Run DP-μ²-FL, or the method that it is compared with, once per generator.
+
+    The server of DP-μ²-FL keeps the sum q of all mean reports with their noise. A later report cancels earlier noise.
 
     Args:
         problem: learning problem.
@@ -52,52 +54,36 @@ def simulate(
 
     Returns:
         The measured curves. Diagnostics are `largest_gradient_norm`, the norm `largest_report` before scaling and the
-        `clipped_share` of the reports. Cancelled noise adds `residual_noise`, the squared norm of the noise in q at the
-        end, and `cancellation_error`. The latter is the distance between q and the sum of reports and present noise,
-        relative to the larger of both. By Lemma 4.1 it is 0 up to rounding.
+        `clipped_share` of the reports. Cancelled noise adds `residual_noise`, the squared norm of the noise left in q,
+        and `cancellation_error`. The latter is the largest coordinate of q minus noiseless reports minus that noise,
+        relative to the largest coordinate of q or of the noise. By Lemma 4.1 of Reshef and Levy it is 0 up to rounding.
 
     Raises:
         InvalidInput: the noise is missing, or the participation does not fit the problem.
     """
     if run.noise_std is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
-    reporting = run.reporting(problem.clients)
-    is_trusted = run.server == "trusted"
     scales = Scales.of(problem, run)
     state = State(problem, run, scales.step, len(generators))
-    size = chunk_size(problem.clients, (1 if is_trusted else reporting) * problem.dimension)
-    norms, steepest, clipped_counts, reports = (np.zeros(len(generators)) for _ in range(4))
+    largest_report, largest_gradient, clipped_reports, reports = (np.zeros(len(generators)) for _ in range(4))
     measured: list[Floats] = []
     output = state.server.model
-    offset, last = 0, max(rounds)
-    while offset < last:
-        draws = draw(
-            problem,
-            generators,
-            run.taking_part,
-            first=offset + 1,
-            rounds=min(size, run.rounds - offset),
-            participants=reporting,
-            noises=1 if is_trusted else reporting,
-        )
-        for place in range(min(draws.rounds, last - offset)):
-            number = offset + place + 1
-            if number in rounds:
-                output = _output(run, state, number)
-                measured.append(problem.excess(output))
-            gradients, lengths = run_round(problem, run, scales, state, draws, place, number=number)
-            steepest = np.maximum(steepest, gradients.max(axis=1))
-            norms = np.maximum(norms, lengths.max(axis=1))
-            clipped_counts += np.sum(lengths > scales.largest * (1.0 + ROUNDING), axis=1)
-            reports += np.sum(draws.present[place], axis=1)
-        offset += draws.rounds
+    for number, draws, place in _drawn_rounds(problem, run, generators, last=max(rounds)):
+        if number in rounds:
+            output = _output(run, state, number)
+            measured.append(problem.excess(output))
+        gradient_norms, report_norms = run_round(problem, run, scales, state, draws, place, number=number)
+        largest_gradient = np.maximum(largest_gradient, gradient_norms.max(axis=1))
+        largest_report = np.maximum(largest_report, report_norms.max(axis=1))
+        clipped_reports += np.sum(report_norms > scales.largest * (1.0 + ROUNDING), axis=1)
+        reports += np.sum(draws.present[place], axis=1)
     diagnostics = {
-        "largest_gradient_norm": steepest,
-        "largest_report": norms,
-        "clipped_share": clipped_counts / np.maximum(reports, 1.0),
+        "largest_gradient_norm": largest_gradient,
+        "largest_report": largest_report,
+        "clipped_share": clipped_reports / np.maximum(reports, 1.0),
     }
     if run.method == "cancelled-noise":
-        diagnostics |= _cancellation(state, 1 if is_trusted else reporting)
+        diagnostics |= _cancellation(state, _noises(problem, run))
     return Curves(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),
@@ -105,6 +91,41 @@ def simulate(
         scores=problem.scores(output),
         models=output,
     )
+
+
+def _noises(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
+    """Return the number of noise vectors in a round: one of a trusted server, or one for each report."""
+    return 1 if run.server == "trusted" else run.reporting(problem.clients)
+
+
+def _drawn_rounds(
+    problem: SimulatedProblem, run: Mu2SgdRun, generators: Sequence[np.random.Generator], *, last: int
+) -> Iterator[tuple[int, Reports, int]]:
+    """Draw the rounds of all repetitions in chunks, up to a last round.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        last: number of the last round that is needed.
+
+    Yields:
+        The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
+    """
+    noises = _noises(problem, run)
+    size = chunk_size(problem.clients, noises * problem.dimension)
+    for offset in range(0, last, size):
+        draws = draw(
+            problem,
+            generators,
+            run.taking_part,
+            first=offset + 1,
+            rounds=min(size, run.rounds - offset),
+            participants=run.reporting(problem.clients),
+            noises=noises,
+        )
+        for place in range(min(draws.rounds, last - offset)):
+            yield offset + place + 1, draws, place
 
 
 def _output(run: Mu2SgdRun, state: State, number: int) -> Floats:
@@ -125,10 +146,14 @@ def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
 
 
 def rounds_of(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
-    """Return the number of rounds T.
+    """Return the number of rounds T, after checking the run against the problem.
+
+    Args:
+        problem: learning problem.
+        run: the run; its noise may be unknown, and then its step size is not checked.
 
     Raises:
-        InvalidInput: the participation does not fit the problem, or noise is given without a step.
+        InvalidInput: the participation does not fit the problem, or noise is given without a step size.
     """
     run.reporting(problem.clients)
     if run.noise_std is not None:
@@ -137,7 +162,14 @@ def rounds_of(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
-    """Estimate the work of one repetition."""
+    """Estimate the work of one repetition.
+
+    The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+
+    Args:
+        problem: learning problem.
+        run: the run; its noise may be unknown.
+    """
     clients, dimension = problem.clients, problem.dimension
     arrays_per_client = 3.0 if run.method == "gap-differences" else 1.0
     entries = float(run.reporting(clients)) * dimension
@@ -151,9 +183,10 @@ def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
 
 
 def alternatives(run: Mu2SgdRun) -> Mapping[str, Mu2SgdRun]:
-    """Return the run without noise, and the other methods at equal privacy; noisy SGD has its own default step.
+    """Return the runs to compare with: `non-private`, `cancelled-noise`, `independent-noise` and `noisy-sgd`.
 
-    Gap differences are run only if they are requested as the method.
+    The method of the run itself is left out. A run of noisy SGD is compared with `non-private` only. The methods share
+    `noise_std`, from which `fresh_noise_std` derives the noise of equal privacy. Noisy SGD gets its default step size.
     """
     runs = {"non-private": replace(run, noise_std=0.0)}
     if run.method == "noisy-sgd":

@@ -29,7 +29,10 @@ MOST_ROUNDS = 1024
 
 @request
 class ReportingGroup:
-    """Clients that report in the same rounds."""
+    """A number of clients that all report in the same rounds of a run.
+
+    `clients` is the number of clients in the group. `rounds` are the numbers of the rounds, from 1 on and ascending.
+    """
 
     clients: Annotated[int, CLIENTS]
     rounds: Annotated[tuple[Rounds, ...], REPORTED]
@@ -45,7 +48,11 @@ class ReportingGroup:
 
 @request
 class RunParticipation:
-    """Uniform, or by a pattern of groups; the clients of a problem are those of the groups in their order."""
+    """Clients that report in each round: a uniform subset, or the groups that a pattern names.
+
+    A uniform subset is drawn afresh in every round, and `groups` is None. A pattern has groups with given rounds. The
+    first group is the first clients of the problem, the second group the next ones, and so on.
+    """
 
     kind: Annotated[Literal["uniform", "pattern"], KIND] = "uniform"
     groups: Annotated[tuple[ReportingGroup, ...] | None, GROUPS] = None
@@ -173,10 +180,10 @@ def _draw_reporters(
     """Draw the clients that report in some rounds of one repetition.
 
     Args:
-        generator: source of randomness; it is not used for a pattern.
+        generator: source of randomness; it is not used if the participation is a pattern.
         clients: number N of clients.
-        participation: uniform draws, or the rounds of each group.
-        first: number of the first round.
+        participation: uniform draws, or a pattern: groups of clients with the numbers of their rounds, from 1 on.
+        first: number of the first round to draw, from 1 on.
         rounds: number of rounds to draw.
         participants: largest number m of reports in a round.
 

@@ -22,16 +22,16 @@ from epsilond.training.steps.one_release import projected_step
 
 @dataclass(frozen=True)
 class Scales:
-    """Numbers that the run and the problem determine."""
+    """Step size, clipping norm and noise of a run on a problem."""
 
     step: float
     """Step size η."""
     largest: float
     """Norm that reports are scaled down to."""
     base: float
-    """σ of the first cancelled noise."""
+    """Standard deviation of the noise in a client's first report, or in a trusted server's sum; later cancelled."""
     fresh: float
-    """σ of noise that is never cancelled."""
+    """Standard deviation per coordinate of noise that is never cancelled, at equal privacy."""
 
     @classmethod
     def of(cls, problem: SimulatedProblem, run: Mu2SgdRun) -> Scales:
@@ -41,10 +41,10 @@ class Scales:
 
 
 class State:
-    """State of all repetitions of a run: the server's sequences, and the noise that clients or the server hold.
+    """State of all repetitions of a run: the server's sequences, and the noise that a later report will cancel.
 
-    `server` has the models x and w and the sum q of reports. `plain` is q without noise. `total` is the sum of the
-    models of noisy SGD.
+    `server` has the models x and w and the sum q of the rounds' mean reports. `plain` is q without noise. `total` is
+    the sum of the models of noisy SGD. Clients, or a trusted server, remember their last noise in order to cancel it.
     """
 
     def __init__(self, problem: SimulatedProblem, run: Mu2SgdRun, step: float, repetitions: int) -> None:
@@ -60,7 +60,7 @@ class State:
 
     @property
     def residual_noise(self) -> Floats:
-        """Noise in q, times m if clients add it: (repetitions, d)."""
+        """Noise that is left in q, (repetitions, d); if clients add noise, their sum, which is m times that in q."""
         if self._is_trusted:
             return self.trusted.held
         return np.asarray(self.clients.held.sum(axis=1))
@@ -76,14 +76,17 @@ def run_round(
     *,
     number: int,
 ) -> tuple[Floats, Floats]:
-    """Run one round of all repetitions.
+    """Run one round of all repetitions with m participants, each of which reports on one record.
+
+    Noisy SGD reports the gradient at the server's model x_t. Gap differences are run by `_run_gap_round`. The other
+    methods report t∇f(x_t) − (t − 1)∇f(x_{t−1}). Reports are scaled down to the norm `scales.largest`.
 
     Args:
         problem: learning problem.
         run: parameters of the run.
-        scales: scales of the run on the problem.
+        scales: step size, clipping norm and noise of the run.
         state: state before the round, which is updated.
-        draws: draws of a chunk of rounds.
+        draws: participants, records and standard normal variables of a chunk of rounds.
         place: index of the round in the chunk.
         number: number t of the round in the run, from 1 on.
 
@@ -153,7 +156,10 @@ def _run_gap_round(
 
 
 def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, place: int) -> Floats:
-    """Return the noise that this round adds to the sum q, (repetitions, d): new noise, minus cancelled noise if any.
+    """Return the noise that this round adds to the server's sum of mean reports: new noise, minus cancelled noise.
+
+    If clients add noise, the sum of their noise is divided by m, because the server averages m reports. Cancelled noise
+    starts at standard deviation `scales.base`. Independent noise, which is never cancelled, has `scales.fresh`.
 
     Args:
         run: method, and the party that adds the noise.
@@ -161,6 +167,9 @@ def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, place: 
         state: noise of earlier rounds, which is replaced if it is cancelled.
         draws: random draws of a chunk of rounds.
         place: index of the round in the chunk.
+
+    Returns:
+        The noise, (repetitions, d).
     """
     normal, present = draws.noise[place], draws.present[place]
     trusted = run.server == "trusted"

@@ -27,10 +27,11 @@ BASE_NOISE_STD = replace(
 
 @request
 class Mu2SgdRun:
-    """Who reports, who adds the noise, and the step.
+    """A run of DP-μ²-FL (Reshef and Levy), or of a method that it is compared with.
 
-    Absent `noise_std` is calibrated, and an absent `step_size` with it; where it is given so must the step be, but
-    for `noisy-sgd`, which has D/(B√T) of its own. `participants` m is what the server divides by; absent: all.
+    If `noise_std` is None, the noise is calibrated, and a missing `step_size` with it. A run with given noise needs a
+    step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and T rounds.
+    The server divides the sum of a round's reports by `participants` m; None means the number of all clients.
     """
 
     algorithm: Annotated[Literal["mu2-sgd"], Quantity(description="DP-μ²-FL")] = "mu2-sgd"
@@ -87,10 +88,16 @@ def report_norm(problem: SimulatedProblem) -> float:
 
 
 def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
-    """Return σ of noise that is never cancelled, with the same ρ as cancelled noise of the run's `noise_std`.
+    """Return the noise σ per coordinate of a method without cancellation, at equal privacy.
 
-    For a trusted server σ = base/√(T − 1), and for clients with at most K reports σ = base/√H_K, H_K the harmonic
-    number. Noisy SGD has reports of norm G instead of S, so that its σ is smaller by the factor G/S.
+    The run's `noise_std`, here called base, is for cancelled noise. The returned σ gives the same parameter of
+    Gaussian differential privacy. A trusted server has σ = base/√(T − 1) for T rounds. Clients with at most K reports
+    have σ = base/√H_K, where H_K is the K-th harmonic number. Noisy SGD has reports of norm at most G, the Lipschitz
+    constant, instead of S, the value of `report_norm`. Its σ is therefore smaller by the factor G/S.
+
+    Args:
+        problem: learning problem.
+        run: the run; if its `noise_std` is None, the result is 0.
     """
     base = run.noise_std or 0.0
     if run.server == "trusted":
@@ -103,9 +110,15 @@ def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
 
 
 def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
-    """Return the step η; the default of noisy SGD is D/(B√T).
+    """Return the step size η of the run, or the default of noisy SGD, D/(B√T).
 
-    B² bounds the mean square norm of a noisy gradient: B² = G² + dσ², with dσ²/m in place of dσ² if clients add noise.
+    Here D is the diameter of the ball and T the number of rounds. B² bounds the mean squared norm of a noisy gradient.
+    If a trusted server adds the noise, B² = G² + dσ². If the m participants add it, B² = G² + dσ²/m. G is the Lipschitz
+    constant, d the dimension and σ the value of `fresh_noise_std`.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
 
     Raises:
         InvalidInput: the step is absent and the method is not noisy SGD.
@@ -114,8 +127,7 @@ def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
         return run.step_size
     if run.method != "noisy-sgd":
         raise InvalidInput.at("/step_size", "is needed with noise_std", allowed=STEP_SIZE.allowed)
-    constants, noise = problem.constants, fresh_noise_std(problem, run)
-    noise_variance = (
-        noise * noise * problem.dimension / (1 if run.server == "trusted" else run.reporting(problem.clients))
-    )
+    constants, noise_std = problem.constants, fresh_noise_std(problem, run)
+    averaged_noises = 1 if run.server == "trusted" else run.reporting(problem.clients)
+    noise_variance = noise_std * noise_std * problem.dimension / averaged_noises
     return constants.diameter / math.sqrt((constants.lipschitz**2 + noise_variance) * run.rounds)

@@ -12,7 +12,7 @@ from w = θ_i = 0. The output after n rounds is the mean of the iterates before 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,15 +41,22 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class _Plan:
-    """Numbers that the run and the problem determine. `scale` is 1/(qW), `shares` the weight of each client's loss."""
+    """Step sizes, noise, clipping and weights of a run of PPSGD on a problem with N clients."""
 
     step: float
+    """Step size η of the own parts, before the factor `scale`."""
     shared_step: float
+    """Step size of the shared part."""
     noise_std: float
+    """Standard deviation per coordinate of the noise in the mean message."""
     clipping_norm: float
+    """Largest norm of a message; inf for no clipping."""
     scale: float
+    """1/(qW): q is the participation rate of a client, and W the total weight of the clients."""
     weights: Floats
+    """(N, largest batch): weight of each record's gradient in its client's message; 0 beyond the client's batch."""
     shares: Floats
+    """(N): weight of each client's loss in the objective; the weights add up to 1."""
 
     @classmethod
     def of(cls, problem: PersonalizedProblem, run: PpsgdRun) -> _Plan:
@@ -75,17 +82,28 @@ class _Plan:
 
 # The run ------------------------------------------------------------------------------------------------------------
 class _ModelState:
-    """The shared part w and the own parts θ_i of every repetition."""
+    """Models of every repetition: the shared part w, and each client's own part θ_i.
+
+    The model of client i is w + θ_i. The own parts are rows, sorted by repetition and then by client.
+    """
 
     def __init__(self, plan: _Plan, repetitions: int, clients: int, dimension: int) -> None:
         self.shared = SharedPart(
             np.zeros((repetitions, dimension)), step_size=plan.shared_step, noise_std=plan.noise_std
         )
+        # The own parts move by η/(qW) times the messages.
         self.own = OwnParts(np.zeros((repetitions * clients, dimension)), step_size=plan.step * plan.scale)
         self.clients = clients
 
     def mean_models(self, rounds: int) -> Floats:
-        """Return w + θ_i at the mean iterates after that many rounds: (repetitions, N, d)."""
+        """Return the clients' models w + θ_i, averaged over their values before each of the first rounds.
+
+        Args:
+            rounds: number of rounds so far, over which the models are averaged.
+
+        Returns:
+            The models, (repetitions, N, d).
+        """
         shared, own = self.shared.mean(rounds), self.own.means(rounds)
         return np.asarray(own.reshape(len(shared), self.clients, -1) + shared[:, None, :])
 
@@ -93,7 +111,10 @@ class _ModelState:
 def simulate(
     problem: PersonalizedProblem, run: PpsgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Run one repetition per generator and measure the excess risk of the mean iterates.
+    """Run PPSGD once per generator, and measure the excess risk of the clients' averaged models.
+
+    In a round each participating client computes a message, the weighted gradient of its records. The output is the
+    mean of the models before each round, w + θ_i for client i with shared part w and own part θ_i.
 
     A repetition does not depend on the other repetitions or on the rounds that are measured. An excess beyond the range
     of doubles is infinite.
@@ -105,8 +126,8 @@ def simulate(
         rounds: rounds after which the excess risk is measured.
 
     Returns:
-        The measured curves. Diagnostics are the `clipped_share` of the messages, the `largest_message` norm before
-        clipping and the `mean_participants` of a round.
+        The measured curves. Diagnostics are the `clipped_share` of all messages, the `largest_message` norm before
+        clipping, and the mean number of clients in a round, `mean_participants`.
 
     Raises:
         InvalidInput: steps or noise are missing, or groups and rate do not fit the problem.
@@ -116,31 +137,17 @@ def simulate(
     measured: list[Floats] = []
     output = np.zeros((len(generators), problem.clients, 0))
     clipped, largest, messages = (np.zeros(len(generators)) for _ in range(3))
-    offset, last = 0, max(rounds)
-    rate, participants = run.rate, run.participants(problem.clients)
-    size = chunk_size(rate * problem.clients * plan.largest_batch * problem.dimension)
+    last = max(rounds)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so by an infinite excess
-        while offset < last:
-            draws = draw(
-                problem,
-                generators,
-                rounds=min(size, run.rounds - offset),
-                batch_size=plan.largest_batch,
-                rate=rate,
-                participants=participants,
-            )
-            for place in range(min(draws.rounds, last - offset)):
-                norms = _round(problem, plan, state, draws, place, number=offset + place + 1)
-                clipped += draws.per_repetition(
-                    place, (norms > plan.clipping_norm * (1.0 + ROUNDING)).astype(np.float64)
-                )
-                messages += draws.per_repetition(place, np.ones_like(norms))
-                np.maximum.at(largest, draws.repetition[draws.rows(place)], norms)
-                if offset + place + 1 in rounds:
-                    models = state.mean_models(offset + place + 1)
-                    measured.append(np.array([_excess(problem, clients, plan.shares) for clients in models]))
-                    output = models
-            offset += draws.rounds
+        for number, draws, place in _drawn_rounds(problem, run, plan, generators, last=last):
+            norms = _round(problem, plan, state, draws, place, number=number)
+            is_clipped = norms > plan.clipping_norm * (1.0 + ROUNDING)
+            clipped += draws.per_repetition(place, is_clipped.astype(np.float64))
+            messages += draws.per_repetition(place, np.ones_like(norms))
+            np.maximum.at(largest, draws.repetition[draws.rows(place)], norms)
+            if number in rounds:
+                output = state.mean_models(number)
+                measured.append(np.array([_excess(problem, models, plan.shares) for models in output]))
     return Curves(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),
@@ -152,6 +159,40 @@ def simulate(
         scores=_scores(problem, output),
         models=output,
     )
+
+
+def _drawn_rounds(
+    problem: PersonalizedProblem,
+    run: PpsgdRun,
+    plan: _Plan,
+    generators: Sequence[np.random.Generator],
+    *,
+    last: int,
+) -> Iterator[tuple[int, Rounds, int]]:
+    """Draw the rounds of all repetitions in chunks, up to a last round.
+
+    Args:
+        problem: personalised problem.
+        run: parameters of the run.
+        plan: steps, noise and weights of the run, of which the largest batch is used.
+        generators: one per repetition.
+        last: number of the last round that is needed.
+
+    Yields:
+        The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
+    """
+    size = chunk_size(run.rate * problem.clients * plan.largest_batch * problem.dimension)
+    for offset in range(0, last, size):
+        draws = draw(
+            problem,
+            generators,
+            rounds=min(size, run.rounds - offset),
+            batch_size=plan.largest_batch,
+            rate=run.rate,
+            participants=run.participants(problem.clients),
+        )
+        for place in range(min(draws.rounds, last - offset)):
+            yield offset + place + 1, draws, place
 
 
 def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats]:
@@ -171,6 +212,9 @@ def _round(
 ) -> Floats:
     """Run one round of all repetitions, and update their models.
 
+    A message is the weighted gradient of one participant's records. The shared part takes a step along the noisy sum
+    of clipped messages. Each participant's own part takes a step along its own message, without clipping.
+
     Args:
         problem: personalised problem.
         plan: steps, noise, clipping and weights of the run.
@@ -180,10 +224,11 @@ def _round(
         number: number of the round in the run, from 1 on.
 
     Returns:
-        Norms of the clients' messages before clipping, one for each participant of each repetition.
+        Norms of the messages before clipping. The array has one axis, over the participants of all repetitions.
     """
     rows = draws.rows(place)
     repetition, client = draws.repetition[rows], draws.client[rows]
+    # Rows of the own parts, which are sorted by repetition and client; all rows if every client participates.
     at = slice(None) if draws.everyone else repetition * state.clients + client
     models = state.shared.model[repetition] + state.own.models[at]
     message = problem.weighted_gradient(models, draws.of(place), plan.weights[client])
@@ -197,10 +242,14 @@ def _round(
 
 # Rounds, work and alternatives --------------------------------------------------------------------------------------
 def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
-    """Return the number of rounds T.
+    """Return the number of rounds T, after checking the run against the problem.
+
+    Args:
+        problem: personalised problem.
+        run: the run; its noise may be unknown, and then its step sizes are not checked.
 
     Raises:
-        InvalidInput: groups or rate do not fit the problem, or noise is given without steps.
+        InvalidInput: client groups or participation rate do not fit the problem, or noise is given without step sizes.
     """
     run.batches(problem.clients)
     run.participants(problem.clients)
@@ -210,7 +259,14 @@ def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
 
 
 def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
-    """Estimate the work of one repetition."""
+    """Estimate the work of one repetition.
+
+    The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+
+    Args:
+        problem: personalised problem.
+        run: the run; its noise may be unknown.
+    """
     groups = run.batches(problem.clients)
     largest_batch = max(group.batch_size for group in groups)
     entries = run.rate * problem.clients * largest_batch * problem.dimension
@@ -224,9 +280,10 @@ def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
 
 
 def alternatives(run: PpsgdRun) -> Mapping[str, PpsgdRun]:
-    """Return the run without noise, with own parts only, and with the shared part only.
+    """Return the runs to compare with, by name.
 
-    The own part and the shared part have steps of equal length in the last two.
+    `non-private` has no noise. In `local-only` only the clients' own parts of the models learn, and in `global-only`
+    only the shared part. The part that learns has the same effective step size in both.
     """
     return {
         "non-private": replace(run, noise_std=0.0),

@@ -32,13 +32,19 @@ def chunk_size(entries: float) -> int:
 
 @dataclass(frozen=True)
 class Rounds:
-    """Draws for some rounds of all repetitions."""
+    """Participants, records and noise of some rounds of all repetitions.
+
+    A row is one client that participates in one round of one repetition. Rows are sorted by round, then by repetition.
+    """
 
     starts: Numbers
     """(rounds, repetitions + 1): first row of each repetition in each round, and the end of the round's rows."""
     repetition: Numbers
+    """(rows): index of the repetition."""
     client: Numbers
+    """(rows): index of the client."""
     records: Records
+    """(rows, batch size, …): fresh records of the client."""
     noise: Floats
     """(rounds, repetitions, d): standard normal variables."""
     everyone: bool
@@ -59,7 +65,15 @@ class Rounds:
         return Records(self.records.features[rows], self.records.targets[rows])
 
     def per_repetition(self, place: int, values: Floats) -> Floats:
-        """Sum one round's values (rows, …) over each repetition's rows: (repetitions, …)."""
+        """Sum values of one round over the participants of each repetition.
+
+        Args:
+            place: index of the round in these rounds.
+            values: one value for each row of the round, (rows, …).
+
+        Returns:
+            The sums, (repetitions, …); 0 for a repetition without participants.
+        """
         starts = self.starts[place] - self.starts[place, 0]
         sums = np.zeros((len(starts) - 1, *values.shape[1:]))
         present = starts[1:] > starts[:-1]

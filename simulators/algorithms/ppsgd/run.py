@@ -116,14 +116,18 @@ class PpsgdRun:
         return groups
 
     def participants(self, clients: int) -> int | None:
-        """Return the number of clients in a round; None if it is random.
+        """Return the number of clients that participate in a round; None if it is random.
+
+        Args:
+            clients: number of all clients.
 
         Raises:
-            InvalidInput: the rate times `clients` is not a positive integer.
+            InvalidInput: the participation rate times `clients` is not a positive integer.
         """
         if self.sampling == "poisson":
             return None
         count = round(self.rate * clients)
+        # A rate such as 1/3 is rounded, so that the product need not be an integer exactly.
         if count < 1 or abs(self.rate * clients - count) > 1e-9 * count:
             message = "times clients must be a whole number of participants"
             raise InvalidInput.at("/participation_rate", message, allowed=f"a multiple of 1/{clients}")
@@ -147,12 +151,19 @@ def total_weight(problem: PersonalizedProblem, run: PpsgdRun) -> float:
 
 
 def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]:
-    """Return the step η of the own parts and the step αη of the shared part.
+    """Return the step size η of the clients' own parts and the step size αη of the shared part.
 
-    If only one part learns (α is 0 or infinite), the steps satisfy αη = η/(qW), and the step of the other part is 0.
+    The ratio α is the run's `personalization`. If α is 0, only the own parts learn, and αη is replaced by 0. If α is
+    infinite, only the shared part learns. Its step size is then η/(qW), the factor with which own parts usually move,
+    and η is replaced by 0. Here q is the participation rate and W the total weight of the clients. A given
+    `shared_step_size` determines η by the same ratio.
+
+    Args:
+        problem: personalised problem.
+        run: parameters of the run.
 
     Raises:
-        InvalidInput: noise, α or the step is missing.
+        InvalidInput: noise, α or both step sizes are missing.
     """
     faults = []
     if run.noise_std is None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from epsilond.simulators.audits.draws.participation import SampledParticipation
 from epsilond.simulators.audits.noise import NoisyValue
-from epsilond.simulators.audits.participation import SampledParticipation
 from epsilond.simulators.audits.worlds import (
     ABSENT,
     FIRST,
@@ -27,15 +27,18 @@ LEAST_WEIGHT = 1e-18
 
 @dataclass(frozen=True)
 class HiddenDraw:
-    """A secret random batch. A record outside the batch adds nothing to the output.
+    """A secret random batch, of which an unused record leaves no trace in the output.
 
-    This is so for Poisson batches, and for batches of fixed size in which all other records contribute zero.
+    This is so for Poisson batches, and for batches of fixed size in which all other records contribute zero. FIRST and
+    SECOND are the two data sets. In ABSENT the victim's record is not in the batch.
     """
 
     inner: AttackedMechanism
+    """Mechanism on the batch."""
     participation: SampledParticipation
+    """Draw of the victim's record."""
     removal: bool
-    """True if SECOND is the data set without the record, which is then never drawn."""
+    """True if SECOND is the data set without the victim's record, so that no batch contains it there."""
 
     @property
     def worlds(self) -> int:
@@ -61,12 +64,14 @@ class HiddenDraw:
 class FixedSizeDraw:
     """A secret random batch of fixed size, in which all records except the victim's are equal.
 
-    They equal the victim's record in the world SECOND. An output without the victim is therefore distributed as in
-    SECOND.
+    FIRST and SECOND are the two data sets. All other records equal the record that the victim has in SECOND. If the
+    batch does not contain the victim, the output is therefore distributed as in SECOND.
     """
 
     inner: AttackedMechanism
+    """Mechanism on the batch."""
     participation: SampledParticipation
+    """Draw of the victim's record."""
     worlds: int = 2
 
     @property
@@ -75,7 +80,10 @@ class FixedSizeDraw:
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities: a mixture in FIRST. In SECOND the batch does not depend on the draw."""
+        """Return the log densities of outputs in FIRST and SECOND.
+
+        In FIRST the density is a mixture over batches with and without the victim. In SECOND all batches are equal.
+        """
         is_included = self.participation.draw(generator, world.size)
         logs = self.inner.draw(generator, np.where(is_included, world, SECOND))
         return np.stack([mix_log_densities(self.participation.rate, logs[FIRST], logs[SECOND]), logs[SECOND]])
@@ -83,14 +91,16 @@ class FixedSizeDraw:
 
 @dataclass(frozen=True)
 class SeenDraw:
-    """A draw that the attacker sees. Without the victim the output carries no information."""
+    """A random batch whose members the attacker sees; if the victim is not in it, the output reveals nothing."""
 
     inner: AttackedMechanism
+    """Mechanism on the batch."""
     participation: SampledParticipation
+    """Draw of the victim."""
 
     @property
     def worlds(self) -> int:
-        """Worlds of the mechanism."""
+        """Number of worlds, the data sets that the attacker distinguishes; as for the mechanism on the batch."""
         return self.inner.worlds
 
     @property
@@ -108,14 +118,18 @@ class SeenDraw:
 
 @dataclass(frozen=True)
 class RepeatedDraw:
-    """`batch_size` independent draws from `population`: a record drawn k times moves the value by k steps.
+    """A batch drawn with replacement, for noise on one number: a record drawn k times counts k times.
 
-    All other records equal the victim's second record.
+    FIRST and SECOND are the two data sets. All other records equal the record that the victim has in SECOND. In FIRST
+    the number is shifted by k steps, where k is the multiplicity of the victim's record in the batch.
     """
 
     noisy_value: NoisyValue
+    """The number with noise; its `step` is the shift for one occurrence of the victim's record."""
     batch_size: int
+    """Number of independent draws."""
     population: int
+    """Number of records that are drawn from."""
     worlds: int = 2
 
     @property
@@ -132,7 +146,10 @@ class RepeatedDraw:
 
     @property
     def multiplicities(self) -> range:
-        """Multiplicities of probability at least `LEAST_WEIGHT`."""
+        """Multiplicities that the statistic considers; those in tails below `LEAST_WEIGHT` are left out.
+
+        Leaving them out makes the attack only weaker, because any statistic gives a valid lower bound.
+        """
         distribution = self._times
         first = max(int(distribution.ppf(LEAST_WEIGHT)), 0)
         last = max(int(distribution.isf(LEAST_WEIGHT)), 1)

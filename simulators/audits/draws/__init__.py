@@ -1,0 +1,1 @@
+"""How an attack takes part in a random batch."""

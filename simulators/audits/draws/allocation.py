@@ -1,0 +1,57 @@
+"""Attacks on a unit that is in a secret random set of batches, with Gaussian noise on every batch sum.
+
+All other contributions are known, so each output is noise around 0, or around a shift if the unit is in the batch. The
+likelihood ratio of outputs y₁, …, y_t is the mean of Π e^{a y_i − a²/2} over all sets of k batches, with a the shift.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilond.simulators.audits.worlds import Floats, Integers
+
+
+@dataclass(frozen=True)
+class AllocatedSum:
+    """A contribution in k of t noisy sums, in a secret uniformly random set.
+
+    Attributes:
+        shifts: shift of the contribution in each world, in standard deviations of the noise.
+        steps: number of sums t.
+        times_chosen: number k of sums with the contribution.
+    """
+
+    shifts: tuple[float, ...]
+    steps: int
+    times_chosen: int = 1
+
+    @property
+    def worlds(self) -> int:
+        """Number of worlds."""
+        return len(self.shifts)
+
+    @property
+    def work(self) -> float:
+        """Cost of all sums, and of the likelihood ratio of each world."""
+        return float(self.steps * (1 + len(self.shifts) * self.times_chosen))
+
+    def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
+        """Return the log likelihood ratios of the outputs in each world against no contribution."""
+        shift_of_run = np.asarray(self.shifts)[world]
+        left = np.full(world.size, self.times_chosen)
+        # Row j of a world has the log of the elementary symmetric polynomial of degree j of all ratios so far.
+        polynomials = np.full((self.worlds, self.times_chosen + 1, world.size), -math.inf)
+        polynomials[:, 0] = 0.0
+        for step in range(self.steps):
+            is_chosen = generator.random(world.size) * (self.steps - step) < left
+            left = left - is_chosen
+            output = generator.standard_normal(world.size) + np.where(is_chosen, shift_of_run, 0.0)
+            for index, shift in enumerate(self.shifts):
+                terms = polynomials[index, :-1] + shift * output - 0.5 * shift * shift
+                polynomials[index, 1:] = np.logaddexp(polynomials[index, 1:], terms)
+        log_sets = math.lgamma(self.steps + 1)
+        log_sets -= math.lgamma(self.times_chosen + 1) + math.lgamma(self.steps - self.times_chosen + 1)
+        return np.asarray(polynomials[:, -1] - log_sets)

@@ -1,0 +1,45 @@
+"""Attacks on a client with records that are drawn one by one: they are equal, and all others contribute zero."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import Subsampled
+from epsilond.simulators.audits.noise import NoisyValue
+from epsilond.simulators.audits.random_sizes import RandomlySizedValue
+from epsilond.simulators.audits.worlds import FIRST, AttackedMechanism, AttackSetting
+
+MOST_RECORDS = 1000
+"""Largest number of records of a client that an attack has a density for."""
+
+
+def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: AttackSetting) -> AttackedMechanism:
+    """Return the attack on the sum of the client's records in a batch.
+
+    Args:
+        spec: the draw of records, with the number of records of one client.
+        inner: attack on one record that is in the batch.
+        setting: neighbouring relation that is attacked.
+
+    Raises:
+        InvalidInput: the mechanism is not noise on one number, or the client has too many records.
+    """
+    from scipy.stats import binom, hypergeom  # noqa: PLC0415  the import takes a second, and only this draw needs it
+
+    records = spec.records_of_one_client or 1
+    if not isinstance(inner, NoisyValue):
+        raise InvalidInput.at("/mechanism/kind", "several records add up where noise is added to one number")
+    if records > MOST_RECORDS:
+        raise InvalidInput.at("/records_of_one_client", "is more than an attack can add", allowed=f"≤ {MOST_RECORDS}")
+    if spec.sampling == "without-replacement" and setting.relation == "add-or-remove-one":
+        raise InvalidInput.at("/relation", "a batch of fixed size is drawn", allowed="replace-one, zero-out-one")
+    numbers = np.arange(records + 1)
+    if spec.sampling == "without-replacement" and spec.batch_size is not None and spec.population is not None:
+        masses = np.asarray(hypergeom.pmf(numbers, spec.population, records, spec.batch_size))
+    else:
+        masses = np.asarray(binom.pmf(numbers, records, spec.inclusion_probability))
+    shift = abs(inner.places[FIRST])
+    signs = np.sign(inner.places)
+    sizes = tuple((shift * numbers).tolist())
+    return RandomlySizedValue(inner.noise, sizes, tuple(masses.tolist()), tuple(signs.tolist()))

@@ -1,0 +1,88 @@
+"""Participation of the victim: an independent coin, or the draw of a whole batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilond.accountants.specs import Subsampled
+from epsilond.simulators.algorithms.batches import poisson_batches, without_replacement_batches
+
+Bools = npt.NDArray[np.bool_]
+CELLS = 500_000
+"""Records drawn at a time."""
+
+
+@dataclass(frozen=True)
+class SampledParticipation:
+    """Random participation of the victim, with probability `rate`.
+
+    With a `population`, whole batches are drawn by the program that a training runs. Without it, a single random number
+    decides whether the victim is in a batch. With a `largest_batch`, records are drawn at the `drawn_rate`, and of more
+    records a uniform subset of this size is kept.
+    """
+
+    rate: float
+    batch_size: int | None = None
+    population: int | None = None
+    largest_batch: int | None = None
+    drawn_rate: float | None = None
+
+    @property
+    def work(self) -> float:
+        """Cost of one draw: a coin, or every record of the population."""
+        return 0.5 if self.population is None else 0.4 * self.population
+
+    def draw(self, generator: np.random.Generator, count: int) -> Bools:
+        """Return whether record 0 is in each of `count` batches."""
+        if self.population is None:
+            return generator.random(count) < self.rate
+        rows = max(1, CELLS // self.population)
+        parts = [self._batches(generator, min(rows, count - start))[:, 0] for start in range(0, count, rows)]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
+
+    def _batches(self, generator: np.random.Generator, rows: int) -> Bools:
+        """Draw batches from the whole population, as the implemented schedule does."""
+        assert self.population is not None
+        if self.largest_batch is not None:
+            drawn = poisson_batches(generator, (rows, self.population), self.drawn_rate or self.rate)
+            return truncate_batches(generator, drawn, self.largest_batch)
+        if self.batch_size is None:
+            return poisson_batches(generator, (rows, self.population), self.rate)
+        return without_replacement_batches(generator, rows, self.population, self.batch_size)
+
+
+def truncate_batches(generator: np.random.Generator, drawn: Bools, largest_batch: int) -> Bools:
+    """Return batches of at most a number of records; of more, a uniform subset of this size.
+
+    Args:
+        generator: source of random numbers.
+        drawn: whether each record was drawn, one row for each batch.
+        largest_batch: largest number of records in a batch.
+    """
+    order = np.where(drawn, generator.random(drawn.shape), 2.0)
+    places = np.argsort(np.argsort(order, axis=1), axis=1)
+    return drawn & (places < largest_batch)
+
+
+def truncated_participation(spec: Subsampled, *, implemented: bool) -> SampledParticipation:
+    """Return the participation in a Poisson batch of at most a number of records.
+
+    The victim is kept with probability q P(A < B) + (B/n) P(A + 1 > B, drawn), for A other records that are drawn. This
+    is q P(Bin(n − 1, q) < B) + (B/n) P(Bin(n, q) > B).
+
+    Args:
+        spec: the draw, with `rate`, `population` and `largest_batch`.
+        implemented: whether whole batches are drawn by the program that a training runs.
+    """
+    from scipy.stats import binom  # noqa: PLC0415  the import takes a second, and only this draw needs it
+
+    rate, population, largest = spec.inclusion_probability, spec.population or 1, spec.largest_batch or 1
+    untruncated = float(binom.cdf(largest - 1, population - 1, rate))
+    truncated = float(binom.sf(largest, population, rate))
+    in_batch = rate * untruncated + min(largest / population, 1.0) * truncated
+    if implemented:
+        return SampledParticipation(in_batch, None, population, largest, rate)
+    return SampledParticipation(in_batch)

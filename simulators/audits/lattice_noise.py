@@ -1,0 +1,52 @@
+"""Symmetric log-concave noise on integers: discrete Gaussian and Skellam noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ive
+
+from epsilond.mechanisms.randomness import seeded
+from epsilond.mechanisms.two_sided import discrete_gaussian
+from epsilond.simulators.audits.worlds import Floats
+
+
+@dataclass(frozen=True)
+class DiscreteGaussianNoise:
+    """Noise with P(y) ∝ e^(−y²/2σ²) on the integers, by the sampler that a server would run.
+
+    Attributes:
+        scale: σ, in grid steps.
+    """
+
+    scale: float
+
+    def draw(self, generator: np.random.Generator, count: int) -> Floats:
+        """Draw independent integers, (count,)."""
+        return np.asarray(discrete_gaussian(self.scale, (count,), seeded(generator)), dtype=np.float64)
+
+    def log_density(self, values: Floats) -> Floats:
+        """Return −y²/2σ² for each value y."""
+        return np.asarray(-0.5 * np.square(values / self.scale))
+
+
+@dataclass(frozen=True)
+class SkellamNoise:
+    """The difference of two independent Poisson variables.
+
+    Attributes:
+        variance: μ, the sum of their means, in squared grid steps.
+    """
+
+    variance: float
+
+    def draw(self, generator: np.random.Generator, count: int) -> Floats:
+        """Draw independent integers, (count,)."""
+        first, second = generator.poisson(0.5 * self.variance, (2, count))
+        return np.asarray(first - second, dtype=np.float64)
+
+    def log_density(self, values: Floats) -> Floats:
+        """Return log I_|y|(μ) − μ for each value y; −∞ where it is below every double."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(ive(np.abs(values), self.variance)))

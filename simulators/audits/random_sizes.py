@@ -1,0 +1,71 @@
+"""Noise on a number of random size, which is drawn in every release and not seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilond.simulators.audits.noise import NoiseDistribution, noisy_sum
+from epsilond.simulators.audits.worlds import Floats, Integers
+
+LEAST_WEIGHT = 1e-18
+"""Probability below which a size is left out of the statistic; it is still drawn."""
+
+
+@dataclass(frozen=True)
+class RandomlySizedValue:
+    """A contribution of random size, released with noise.
+
+    In a world the number is the drawn size times `signs[world]`, in units of the noise scale. The worlds are the two
+    data sets, and a third one without the victim. The statistic is the log density, a mixture over the sizes. Sizes of
+    tiny probability are left out of it, which makes the attack only weaker.
+    """
+
+    noise: NoiseDistribution
+    sizes: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    signs: tuple[float, ...]
+
+    @property
+    def worlds(self) -> int:
+        """Number of worlds."""
+        return len(self.signs)
+
+    @property
+    def work(self) -> float:
+        """Cost of one density for each size."""
+        return 1.0 + 0.5 * len(self.sizes)
+
+    def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
+        """Return the log densities of the sized value plus noise in every world."""
+        weights = np.asarray(self.probabilities)
+        drawn = generator.choice(np.asarray(self.sizes), size=world.size, p=weights / weights.sum())
+        released = drawn * np.asarray(self.signs)[world] + self.noise.draw(generator, world.size)
+        return np.stack([self._log_density(released, sign) for sign in self.signs])
+
+    def _log_density(self, released: Floats, sign: float) -> Floats:
+        """Return the log density of outputs in the world with this sign."""
+        if sign == 0.0:
+            return self.noise.log_density(released)
+        total = np.full(released.size, -math.inf)
+        for size, probability in zip(self.sizes, self.probabilities, strict=True):
+            if probability > LEAST_WEIGHT:
+                log_density = self.noise.log_density(released - sign * size)
+                np.logaddexp(total, math.log(probability) + log_density, out=total)
+        return total
+
+
+def randomly_sized(
+    noise: NoiseDistribution, relation: str, sizes: tuple[float, ...], probabilities: tuple[float, ...]
+) -> RandomlySizedValue:
+    """Return a noisy sum in which the victim's contribution has a random size.
+
+    Args:
+        noise: distribution of the noise.
+        relation: replace-one has opposite contributions in the worlds; the other relations have one and none.
+        sizes: norms of the contribution, in units of the noise.
+        probabilities: probability of each size.
+    """
+    return RandomlySizedValue(noise, sizes, probabilities, noisy_sum(noise, relation, 1.0).places)

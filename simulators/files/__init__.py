@@ -1,0 +1,1 @@
+"""Data sets in the files in which their authors publish them."""

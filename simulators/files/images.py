@@ -1,0 +1,113 @@
+"""Labelled images of MNIST, Fashion-MNIST and CIFAR-10, read from the authors' files."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.simulators.files.folders import DataName
+from epsilond.simulators.files.idx import parse_idx
+from epsilond.simulators.files.known import DataFile, KnownFile, read_known
+
+CLASSES = 10
+"""Number of classes of each of the three data sets."""
+
+
+@dataclass(frozen=True)
+class Images:
+    """Images as unsigned bytes, one row of pixels each, with the class of each image."""
+
+    pixels: npt.NDArray[np.uint8]
+    """(records, pixels); CIFAR-10 has the red, the green and the blue plane of an image one after another."""
+    labels: npt.NDArray[np.uint8]
+    """(records), each 0 to 9."""
+
+
+@dataclass(frozen=True)
+class LabelledImages:
+    """The training images and the test images of a data set, and the files that they were read from."""
+
+    training: Images
+    test: Images
+    files: tuple[DataFile, ...]
+
+
+IdxFiles = tuple[tuple[KnownFile, KnownFile], tuple[KnownFile, KnownFile]]
+"""Images and labels of the training part, then of the test part."""
+MNIST_FILES: IdxFiles = (
+    (
+        KnownFile(("train-images-idx3-ubyte", "train-images.idx3-ubyte"), "6bbc9ace898e44ae57da46a324031adb"),
+        KnownFile(("train-labels-idx1-ubyte", "train-labels.idx1-ubyte"), "a25bea736e30d166cdddb491f175f624"),
+    ),
+    (
+        KnownFile(("t10k-images-idx3-ubyte", "t10k-images.idx3-ubyte"), "2646ac647ad5339dbf082846283269ea"),
+        KnownFile(("t10k-labels-idx1-ubyte", "t10k-labels.idx1-ubyte"), "27ae3e4e09519cfbb04c329615203637"),
+    ),
+)
+FASHION_FILES: IdxFiles = (
+    (KnownFile(("train-images-idx3-ubyte",)), KnownFile(("train-labels-idx1-ubyte",))),
+    (KnownFile(("t10k-images-idx3-ubyte",)), KnownFile(("t10k-labels-idx1-ubyte",))),
+)
+CIFAR_TRAINING = tuple(KnownFile((f"data_batch_{number}.bin",)) for number in range(1, 6))
+CIFAR_TEST = (KnownFile(("test_batch.bin",)),)
+CIFAR_PIXELS = 3 * 32 * 32
+
+
+@functools.lru_cache(maxsize=2)
+def read_images(data: DataName, folder: Path) -> LabelledImages:
+    """Return the images of a data set.
+
+    Args:
+        data: `mnist`, `fashion-mnist` or `cifar-10`.
+        folder: folder with the files of the data set.
+
+    Raises:
+        InvalidInput: a file is missing, truncated, of another format, or not the original.
+    """
+    if data == "cifar-10":
+        parts = [_read_cifar(folder, files) for files in (CIFAR_TRAINING, CIFAR_TEST)]
+    else:
+        pairs = MNIST_FILES if data == "mnist" else FASHION_FILES
+        parts = [_read_idx_pair(folder, pair, data) for pair in pairs]
+    (training, training_files), (test, test_files) = parts
+    return LabelledImages(training, test, (*training_files, *test_files))
+
+
+def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -> tuple[Images, tuple[DataFile, ...]]:
+    """Return the images of a pair of IDX files, which must have as many labels as images, and the files."""
+    sources = [read_known(folder, file, data=data) for file in pair]
+    images, labels = (
+        parse_idx(source.content, axes=axes, name=file.names[0], data=data)
+        for source, file, axes in zip(sources, pair, (3, 1), strict=True)
+    )
+    if len(images) != len(labels):
+        message = f"{pair[0].names[0]} has {len(images)} images, and {pair[1].names[0]} has {len(labels)} labels"
+        raise InvalidInput.at(f"/data/{data}", message)
+    _check_labels(labels, pair[1].names[0], data)
+    return Images(images.reshape(len(images), -1), labels), tuple(source.file for source in sources)
+
+
+def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tuple[DataFile, ...]]:
+    """Return the images of CIFAR-10's binary batches, rows of one label byte and 3,072 pixel bytes, and the files."""
+    sources = [read_known(folder, file, data="cifar-10") for file in files]
+    batches = []
+    for file, source in zip(files, sources, strict=True):
+        content = source.content
+        if not content or len(content) % (1 + CIFAR_PIXELS):
+            message = f"{file.names[0]} has {len(content)} bytes, no multiple of {1 + CIFAR_PIXELS}: it is truncated"
+            raise InvalidInput.at("/data/cifar-10", message)
+        batches.append(np.frombuffer(content, dtype=np.uint8).reshape(-1, 1 + CIFAR_PIXELS))
+    rows = np.concatenate(batches)
+    _check_labels(rows[:, 0], files[0].names[0], "cifar-10")
+    return Images(rows[:, 1:], rows[:, 0]), tuple(source.file for source in sources)
+
+
+def _check_labels(labels: npt.NDArray[np.uint8], name: str, data: str) -> None:
+    """Raise `InvalidInput` if a label is no class."""
+    if labels.size and int(labels.max()) >= CLASSES:
+        raise InvalidInput.at(f"/data/{data}", f"{name} has a label above {CLASSES - 1}: {int(labels.max())}")

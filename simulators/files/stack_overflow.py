@@ -1,0 +1,188 @@
+"""Stack Overflow: documents by user, with their tags, in the SQLite file of TensorFlow Federated.
+
+The table `client_metadata` has the identifiers of the users of each split: `train`, `heldout` and `test`. The table
+`examples` has a row for each document, a serialized `tf.train.Example` with the texts `tokens`, `title` and `tags`.
+Two smaller files have the most frequent words and tags. TensorFlow Federated publishes checksums of packed archives
+only, so the files are checked by their structure.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.extras import extra
+from epsilond.simulators.files.known import KnownFile, find_file, read_known
+
+DATA: Final = "stack-overflow"
+DATABASE: Final = KnownFile(("stackoverflow.sqlite",))
+WORD_COUNTS: Final = KnownFile(("stackoverflow.word_count",))
+TAG_COUNTS: Final = KnownFile(("stackoverflow.tag_count",))
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "client_metadata": ("client_id", "split_name"),
+    "examples": ("client_id", "split_name", "serialized_example_proto"),
+}
+"""Needed columns of each table."""
+FIELDS: Final = ("tokens", "title", "tags")
+IDENTIFIERS: Final = """
+    SELECT DISTINCT client_id FROM client_metadata WHERE split_name = 'test' AND client_id IN
+    (SELECT client_id FROM client_metadata WHERE split_name = 'train') ORDER BY client_id LIMIT ?
+"""
+"""Users of both splits, in the order of their identifiers."""
+DOCUMENTS: Final = """
+    SELECT client_id, serialized_example_proto FROM examples
+    WHERE split_name = ? AND client_id IN (SELECT value FROM json_each(?))
+"""
+"""Documents of a split and of the users in a JSON list: by an index if the table has one, or in one pass over it."""
+
+
+@dataclass(frozen=True)
+class TaggedText:
+    """A question or an answer."""
+
+    words: tuple[str, ...]
+    """Words of the text, then those of the title of the question."""
+    tags: tuple[str, ...]
+    """Tags of the question."""
+
+
+@dataclass(frozen=True)
+class Author:
+    """One user, with the documents for training and those for tests."""
+
+    name: str
+    training: tuple[TaggedText, ...]
+    test: tuple[TaggedText, ...]
+
+
+@functools.lru_cache(maxsize=1)
+def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, ...]:
+    """Return the first users that have documents of both splits, in the order of their identifiers.
+
+    Args:
+        folder: folder with `stackoverflow.sqlite`.
+        most: largest number of users.
+        most_documents: largest number of training documents of a user; the first ones are kept.
+
+    Raises:
+        InvalidInput: the file is missing, is no SQLite database of this structure, or has a malformed document.
+        MissingExtra: protobuf is not installed.
+    """
+    with _open_database(folder) as database:
+        names = [str(name) for (name,) in database.execute(IDENTIFIERS, (most,))]
+        if not names:
+            raise _fault(f"{DATABASE.names[0]} has no user with both splits in the table client_metadata")
+        training = _read_split(database, "train", names, most_documents)
+        test = _read_split(database, "test", names, None)
+    return tuple(Author(name, tuple(training[name]), tuple(test[name])) for name in names)
+
+
+@contextmanager
+def _open_database(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Open the database for reading, and check its tables.
+
+    Raises:
+        InvalidInput: the file is missing, cannot be read, or lacks a table or a column.
+    """
+    path = find_file(folder, DATABASE, data=DATA)
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            for table, needed in COLUMNS.items():
+                present = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+                missing = [column for column in needed if column not in present]
+                if missing:
+                    absent = f"column {', '.join(missing)} in the table {table}" if present else f"table {table}"
+                    raise _fault(f"{path.name} has no {absent}")
+            yield database
+    except sqlite3.Error as error:
+        raise _fault(f"{path.name} is no complete SQLite database: {error}") from None
+
+
+def _read_split(
+    database: sqlite3.Connection, split: str, names: Sequence[str], most: int | None
+) -> Mapping[str, list[TaggedText]]:
+    """Return the documents of users in one split, by user.
+
+    Args:
+        database: the open database.
+        split: name of the split.
+        names: identifiers of the users.
+        most: largest number of documents of a user; None for all.
+
+    Raises:
+        InvalidInput: a user has no documents, or one is malformed.
+    """
+    with extra("data", "Stack Overflow"):
+        from epsilond.simulators.files.tf_example import MalformedExample, parse_texts  # noqa: PLC0415
+    documents: dict[str, list[TaggedText]] = defaultdict(list)
+    for name, content in database.execute(DOCUMENTS, (split, json.dumps(names))):
+        if most is not None and len(documents[name]) >= most:
+            continue
+        try:
+            tokens, title, tags = parse_texts(content, FIELDS)
+        except MalformedExample as error:
+            place = f"document {len(documents[name]) + 1} of user {name} in the split {split}"
+            raise _fault(f"{DATABASE.names[0]}: {place} {error}") from None
+        documents[name].append(TaggedText((*tokens.split(), *title.split()), tuple(tags.split("|"))))
+    for name in names:
+        if name not in documents:
+            raise _fault(f"{DATABASE.names[0]} has no documents of user {name} in the split {split}")
+    return documents
+
+
+def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
+    """Return the most frequent words, which are the first ones of their file.
+
+    Args:
+        folder: folder with `stackoverflow.word_count`.
+        count: number of words.
+
+    Raises:
+        InvalidInput: the file is missing, has a malformed line, or too few words.
+    """
+    name = WORD_COUNTS.names[0]
+    words = []
+    lines = read_known(folder, WORD_COUNTS, data=DATA).content.decode("utf-8", errors="replace").splitlines()
+    for number, line in enumerate(lines[:count], start=1):
+        word, _, times = line.rpartition(" ")
+        if not word or not times.isdecimal():
+            raise _fault(f"line {number} of {name} has no word and count: {line[:80]!r}")
+        words.append(word.strip())
+    if len(words) < count:
+        raise _fault(f"{name} has {len(words)} words, and {count} are needed: it is truncated")
+    return tuple(words)
+
+
+def read_frequent_tags(folder: Path, count: int) -> tuple[str, ...]:
+    """Return the tags of the largest counts; of equal counts, the first in the file.
+
+    Args:
+        folder: folder with `stackoverflow.tag_count`.
+        count: number of tags.
+
+    Raises:
+        InvalidInput: the file is missing, is no JSON object of counts, or has too few tags.
+    """
+    name = TAG_COUNTS.names[0]
+    try:
+        counts = json.loads(read_known(folder, TAG_COUNTS, data=DATA).content)
+    except ValueError:
+        raise _fault(f"{name} is no complete JSON file") from None
+    if not isinstance(counts, dict) or not all(isinstance(times, int) for times in counts.values()):
+        raise _fault(f"{name} is no JSON object with a count for each tag")
+    if len(counts) < count:
+        raise _fault(f"{name} has {len(counts)} tags, and {count} are needed: it is truncated")
+    return tuple(sorted(counts, key=counts.__getitem__, reverse=True)[:count])
+
+
+def _fault(message: str) -> InvalidInput:
+    """Return the error of a file."""
+    return InvalidInput.at(f"/data/{DATA}", message)

@@ -1,0 +1,110 @@
+"""The message `tf.train.Example`, in which TensorFlow writes one record with named fields.
+
+Its definition is that of TensorFlow's `example.proto` and `feature.proto`. The message types live in a pool of their
+own, so that TensorFlow can be loaded in the same process. Of TensorFlow itself nothing is needed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError, Message
+
+PACKAGE: Final = "tensorflow"
+FieldProto = descriptor_pb2.FieldDescriptorProto
+LISTS: Final = {
+    "bytes_list": ("BytesList", FieldProto.TYPE_BYTES),
+    "float_list": ("FloatList", FieldProto.TYPE_FLOAT),
+    "int64_list": ("Int64List", FieldProto.TYPE_INT64),
+}
+"""Message and element type of each kind of field, in the order of their numbers."""
+
+
+class MalformedExample(ValueError):
+    """Bytes that are no `tf.train.Example`, or one without a needed field."""
+
+
+@functools.cache
+def example_type() -> type[Message]:
+    """Return the class of the message `tf.train.Example`."""
+    file = descriptor_pb2.FileDescriptorProto(name="example.proto", package=PACKAGE, syntax="proto3")
+    for name, element in LISTS.values():
+        _add_field(file.message_type.add(name=name), "value", 1, element, repeated=True)
+    feature = file.message_type.add(name="Feature")
+    feature.oneof_decl.add(name="kind")
+    for number, (field, (name, _)) in enumerate(LISTS.items(), start=1):
+        _add_field(feature, field, number, FieldProto.TYPE_MESSAGE, type_name=name).oneof_index = 0
+    features = file.message_type.add(name="Features")
+    entry = features.nested_type.add(name="FeatureEntry")
+    entry.options.map_entry = True
+    _add_field(entry, "key", 1, FieldProto.TYPE_STRING)
+    _add_field(entry, "value", 2, FieldProto.TYPE_MESSAGE, type_name="Feature")
+    type_name = "Features.FeatureEntry"
+    _add_field(features, "feature", 1, FieldProto.TYPE_MESSAGE, type_name=type_name, repeated=True)
+    example = file.message_type.add(name="Example")
+    _add_field(example, "features", 1, FieldProto.TYPE_MESSAGE, type_name="Features")
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.Example"))
+
+
+def _add_field(
+    message: descriptor_pb2.DescriptorProto,
+    name: str,
+    number: int,
+    kind: FieldProto.Type.ValueType,
+    *,
+    type_name: str | None = None,
+    repeated: bool = False,
+) -> FieldProto:
+    """Add a field to a message type, and return it.
+
+    Args:
+        message: the message type.
+        name: name of the field.
+        number: number of the field in the encoding.
+        kind: type of its values.
+        type_name: message type of its values, without the package; None for numbers and bytes.
+        repeated: whether it has any number of values.
+    """
+    label = FieldProto.LABEL_REPEATED if repeated else FieldProto.LABEL_OPTIONAL
+    field = message.field.add(name=name, number=number, type=kind, label=label)
+    if type_name is not None:
+        field.type_name = f".{PACKAGE}.{type_name}"
+    return field
+
+
+def parse_texts(content: bytes, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the texts of some fields of a serialized `tf.train.Example`.
+
+    Args:
+        content: the serialized message.
+        names: names of the fields, each with one text in UTF-8.
+
+    Raises:
+        MalformedExample: the bytes are no such message, or a field is missing or is no single text.
+    """
+    example: Any = example_type()()  # its fields are known at run time only
+    try:
+        example.ParseFromString(content)
+    except (DecodeError, TypeError):
+        raise MalformedExample("is no tf.train.Example") from None
+    return tuple(_parse_text(example.features.feature, name) for name in names)
+
+
+def _parse_text(features: Mapping[str, Any], name: str) -> str:
+    """Return the text of a field.
+
+    Raises:
+        MalformedExample: it is missing or is no single text in UTF-8.
+    """
+    values: Sequence[bytes] = features[name].bytes_list.value if name in features else ()
+    if len(values) != 1:
+        raise MalformedExample(f"has no single text in the field {name}")
+    try:
+        return str(values[0], "utf-8")
+    except UnicodeDecodeError:
+        raise MalformedExample(f"has a field {name} that is no UTF-8") from None

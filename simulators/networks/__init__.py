@@ -1,0 +1,1 @@
+"""Networks of the papers' experiments, trained by federated algorithms on images; they need torch."""

@@ -1,0 +1,100 @@
+"""Networks with ReLU units: fully connected layers, and a convolutional representation of small images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from epsilond.simulators.networks.backend import load_torch
+
+if TYPE_CHECKING:
+    import torch
+
+REPRESENTATION: Final = 32
+"""Number of features of the convolutional representation."""
+FILTERS: Final = (16, 32)
+"""Filters of the two convolutional layers."""
+POOLED: Final = 4
+"""Rows of the output of the second pooling, and its columns, for images of 28 × 28 pixels."""
+
+
+def fully_connected(widths: Sequence[int]) -> Any:
+    """Return a network of fully connected layers with ReLU units in all hidden layers.
+
+    The weights have torch's default initial distribution.
+
+    Args:
+        widths: numbers of inputs, of units of each hidden layer, and of outputs.
+    """
+    nn = load_torch().nn
+    layers: list[Any] = []
+    for inputs, outputs in pairwise(widths):
+        layers += [nn.Linear(inputs, outputs), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def connected_dimension(widths: Sequence[int]) -> int:
+    """Return the number of weights of a fully connected network, with its biases.
+
+    Args:
+        widths: numbers of inputs, of units of each hidden layer, and of outputs.
+    """
+    return sum((inputs + 1) * outputs for inputs, outputs in pairwise(widths))
+
+
+def draw_representation() -> dict[str, torch.Tensor]:
+    """Draw initial weights of the convolutional representation: Xavier's normal distribution, and biases of 0.
+
+    Returns:
+        The weights of both convolutional layers and of the fully connected one, by name.
+    """
+    torch = load_torch()
+    shapes = {
+        "first": (FILTERS[0], 1, 8, 8),
+        "second": (FILTERS[1], FILTERS[0], 4, 4),
+        "dense": (REPRESENTATION, FILTERS[1] * POOLED**2),
+    }
+    weights = {}
+    for name, shape in shapes.items():
+        weights[f"{name}_weight"] = torch.nn.init.xavier_normal_(torch.empty(shape))
+        weights[f"{name}_bias"] = torch.zeros(shape[0])
+    return weights
+
+
+def draw_output_layer(classes: int) -> torch.Tensor:
+    """Draw an output layer, of shape (features, classes), with a variance of one over the number of features.
+
+    Args:
+        classes: number of classes.
+    """
+    layer: torch.Tensor = load_torch().randn(REPRESENTATION, classes) / math.sqrt(REPRESENTATION)
+    return layer
+
+
+def represent(weights: Mapping[str, torch.Tensor], images: torch.Tensor) -> torch.Tensor:
+    """Return the features of images.
+
+    The layers are 16 filters of 8 × 8 with stride 2, 32 filters of 4 × 4 with stride 2, and a fully connected layer of
+    32 units. Each is followed by ReLU units. A convolutional layer is then pooled by maxima over 2 × 2 with stride 1.
+
+    Args:
+        weights: weights of the layers, as `draw_representation` names them.
+        images: images of shape (images, 1, 28, 28).
+
+    Returns:
+        Features of shape (images, 32).
+    """
+    functional = load_torch().nn.functional
+    first = functional.relu(
+        functional.conv2d(images, weights["first_weight"], weights["first_bias"], stride=2, padding=3)
+    )
+    second = functional.relu(
+        functional.conv2d(
+            functional.max_pool2d(first, 2, stride=1), weights["second_weight"], weights["second_bias"], stride=2
+        )
+    )
+    flat = functional.max_pool2d(second, 2, stride=1).flatten(1)
+    features: torch.Tensor = functional.relu(functional.linear(flat, weights["dense_weight"], weights["dense_bias"]))
+    return features

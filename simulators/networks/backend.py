@@ -1,0 +1,74 @@
+"""The library torch and the device on which networks are trained: the CPU, unless `EPSILOND_DEVICE` names another.
+
+Nothing here imports torch before a network is trained. So an installation without the extra `networks` runs all other
+simulations.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.extras import MissingExtra, extra
+
+VARIABLE: Final = "EPSILOND_DEVICE"
+"""Environment variable with the device: `cpu`, `cuda` or `mps`."""
+DEVICES: Final = ("cpu", "cuda", "mps")
+
+
+def load_torch() -> Any:
+    """Import torch.
+
+    Raises:
+        InvalidInput: torch is not installed.
+    """
+    try:
+        with extra("networks", "an experiment with networks"):
+            import torch  # noqa: PLC0415  only networks need it
+    except MissingExtra as error:
+        raise InvalidInput.at("/preset", str(error)) from None
+    return torch
+
+
+def choose_device() -> Any:
+    """Return the torch device that `EPSILOND_DEVICE` names, the CPU if it names none.
+
+    Raises:
+        InvalidInput: torch is not installed, or the device is unknown or not available here.
+    """
+    torch = load_torch()
+    name = os.environ.get(VARIABLE) or "cpu"
+    if name not in DEVICES:
+        raise InvalidInput.at("/preset", f"{VARIABLE}={name} is no device", allowed=", ".join(DEVICES))
+    available = {
+        "cpu": True,
+        "cuda": bool(torch.cuda.is_available()),
+        "mps": bool(torch.backends.mps.is_available()),
+    }
+    if not available[name]:
+        present = ", ".join(device for device in DEVICES if available[device])
+        raise InvalidInput.at("/preset", f"{VARIABLE}={name} is not available on this machine", allowed=present)
+    return torch.device(name)
+
+
+@contextmanager
+def seeded_torch(seed: int) -> Iterator[None]:
+    """Seed torch within the context, and let it use one thread, so that sums have one order.
+
+    Seeds and the number of threads of the caller are restored at the end.
+
+    Args:
+        seed: seed of the initial weights, from 0 to 2^63 − 1.
+    """
+    torch = load_torch()
+    threads = torch.get_num_threads()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)

@@ -1,0 +1,208 @@
+"""FedAvg and DP-NormFedAvg on labelled images: Algorithms 2 and 3 of Das et al., with stochastic local steps.
+
+In each round the server draws clients without replacement. A client descends from the server's weights by SGD with
+momentum on batches of its records. Its update is the difference of the weights before and after. The server moves by
+its step size times the mean message. Momentum starts at 0 in each round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilond.simulators.networks.architectures import fully_connected
+from epsilond.simulators.networks.backend import choose_device, load_torch, seeded_torch
+from epsilond.simulators.networks.updates import UpdateRule
+from epsilond.simulators.problems.problem import Floats, Indices
+
+if TYPE_CHECKING:
+    import torch
+
+CHUNK: Final = 10_000
+"""Images of one forward pass when a model is measured; it bounds the memory."""
+
+
+@dataclass(frozen=True)
+class ImageVectors:
+    """Images as vectors of numbers, with the class of each."""
+
+    features: npt.NDArray[np.float32]
+    """(records, pixels)."""
+    labels: npt.NDArray[np.int64]
+    """(records)."""
+
+
+@dataclass(frozen=True)
+class ImageFederation:
+    """Images of clients, and test images."""
+
+    training: ImageVectors
+    clients: Sequence[Indices]
+    """Records of each client, as indices into `training`."""
+    test: ImageVectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class FederatedTraining:
+    """Settings of one run.
+
+    Attributes:
+        hidden: number of units of each hidden layer.
+        participants: number of clients in a round.
+        local_steps: number E of steps of a client in a round.
+        batch_size: records of a step; a client with fewer uses all of them.
+        momentum: factor of the former step in a local step.
+        weight_decay: factor of the weights that is added to each gradient.
+        local_step_sizes: η_k of each round.
+        server_step_sizes: β_k of each round, for a mean message in the unit of the weights.
+        rule: scaling, rounding and noise of updates.
+        measured: rounds after which the model is measured, in increasing order.
+    """
+
+    hidden: tuple[int, ...]
+    participants: int
+    local_steps: int
+    batch_size: int
+    momentum: float
+    weight_decay: float
+    local_step_sizes: Sequence[float]
+    server_step_sizes: Sequence[float]
+    rule: UpdateRule
+    measured: Sequence[int]
+
+
+@dataclass(frozen=True)
+class ModelQuality:
+    """Quality of the server's model after a number of rounds."""
+
+    rounds: int
+    training_loss: float
+    """Mean cross-entropy on all training images, in nats; infinite if it is no number."""
+    test_error: float
+    """Share of the test images with a wrong class."""
+
+
+@dataclass(frozen=True)
+class _Records:
+    """Images on the device."""
+
+    features: torch.Tensor
+    labels: torch.Tensor
+
+    @classmethod
+    def of(cls, images: ImageVectors, device: Any) -> _Records:
+        """Copy images to a device."""
+        torch = load_torch()
+        return cls(torch.as_tensor(images.features, device=device), torch.as_tensor(images.labels, device=device))
+
+
+def train_federated(
+    federation: ImageFederation, training: FederatedTraining, *, classes: int, seed: int
+) -> tuple[ModelQuality, ...]:
+    """Train a fully connected network, and return its quality after the measured rounds.
+
+    Participation, batches and noise have random streams of their own. So runs with other rules for updates draw the
+    same clients and batches.
+
+    Args:
+        federation: the data.
+        training: settings of the run.
+        classes: number of classes.
+        seed: seed of the initial weights, participation, batches and noise.
+
+    Raises:
+        InvalidInput: torch is not installed, or the device is not available.
+    """
+    device = choose_device()
+    torch = load_torch()
+    clients, batches, noise = (
+        np.random.default_rng(stream) for stream in np.random.SeedSequence(seed, spawn_key=(1,)).spawn(3)
+    )
+    widths = (federation.training.features.shape[1], *training.hidden, classes)
+    with seeded_torch(seed):
+        model = fully_connected(widths).to(device)
+        weights = torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+        records, test = _Records.of(federation.training, device), _Records.of(federation.test, device)
+        results = []
+        for index, (local_step, server_step) in enumerate(
+            zip(training.local_step_sizes, training.server_step_sizes, strict=True)
+        ):
+            drawn = clients.choice(len(federation.clients), size=training.participants, replace=False)
+            own_records = [federation.clients[client] for client in drawn]
+            updates = _updates(model, weights, records, own_records, training, local_step, batches)
+            message = training.rule.mean_message(updates, noise)
+            weights = weights - server_step * torch.tensor(message, dtype=weights.dtype, device=device)
+            if index + 1 in training.measured:
+                torch.nn.utils.vector_to_parameters(weights, model.parameters())
+                results.append(_measure(index + 1, model, records, test))
+    return tuple(results)
+
+
+def _updates(
+    model: Any,
+    weights: torch.Tensor,
+    records: _Records,
+    clients: Sequence[Indices],
+    training: FederatedTraining,
+    step_size: float,
+    generator: np.random.Generator,
+) -> Iterator[Floats]:
+    """Yield the update w_k − w_{k,E} of each client, of shape (d).
+
+    Args:
+        model: the network; its weights are overwritten.
+        weights: weights w_k of the server.
+        records: all training images.
+        clients: records of each client.
+        training: settings of the run.
+        step_size: η_k.
+        generator: source of the batches.
+    """
+    torch = load_torch()
+    parameters = list(model.parameters())
+    for own_records in clients:
+        torch.nn.utils.vector_to_parameters(weights.clone(), parameters)
+        optimizer = torch.optim.SGD(
+            parameters, lr=step_size, momentum=training.momentum, weight_decay=training.weight_decay
+        )
+        for _ in range(training.local_steps):
+            size = min(training.batch_size, len(own_records))
+            batch = torch.as_tensor(generator.choice(own_records, size=size, replace=False), device=weights.device)
+            loss = torch.nn.functional.cross_entropy(model(records.features[batch]), records.labels[batch])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        end = torch.nn.utils.parameters_to_vector(parameters).detach()
+        yield (weights - end).cpu().numpy().astype(np.float64)
+
+
+def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> ModelQuality:
+    """Return the quality of a model.
+
+    Args:
+        rounds: number of rounds that have trained it.
+        model: the model.
+        training: the training images.
+        test: the test images.
+    """
+    functional = load_torch().nn.functional
+    losses = [
+        float(functional.cross_entropy(outputs, labels, reduction="sum"))
+        for outputs, labels in _predict(model, training)
+    ]
+    wrong = [int((outputs.argmax(dim=1) != labels).sum()) for outputs, labels in _predict(model, test)]
+    loss = sum(losses) / len(training.labels)
+    return ModelQuality(rounds, loss if math.isfinite(loss) else math.inf, sum(wrong) / len(test.labels))
+
+
+def _predict(model: Any, records: _Records) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Yield the outputs of a model, with the labels, for chunks of images."""
+    with load_torch().no_grad():
+        for start in range(0, len(records.labels), CHUNK):
+            chunk = slice(start, start + CHUNK)
+            yield model(records.features[chunk]), records.labels[chunk]

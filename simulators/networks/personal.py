@@ -1,0 +1,216 @@
+"""PPSGD on a shared network with personal output layers: Bietti et al., Section 6, for many step sizes at once.
+
+User i predicts (w + θ_i)ᵀΦ_W(x), with a shared network Φ_W, a shared output layer w and a personal one θ_i. In each
+round some users are drawn without replacement, each with a batch of its images. The gradient of the shared weights
+(w, W), the mean over a user's batch, is clipped as one vector. Gaussian noise is added to the mean of the clipped
+gradients. The personal step is private, because it never leaves the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilond.simulators.networks.architectures import draw_output_layer, draw_representation, represent
+from epsilond.simulators.networks.backend import choose_device, load_torch, seeded_torch
+from epsilond.simulators.silos.personal_models import split_steps
+
+if TYPE_CHECKING:
+    import torch
+
+OUTPUT: Final = "output_layer"
+"""Name of the shared output layer among the shared weights."""
+USERS_AT_ONCE: Final = 100
+"""Users of one forward pass when models are measured; it bounds the memory."""
+
+
+@dataclass(frozen=True)
+class UserImages:
+    """Images of one user, with the class of each."""
+
+    images: npt.NDArray[np.float32]
+    """(images, 28, 28)."""
+    labels: npt.NDArray[np.int64]
+    """(images)."""
+
+
+@dataclass(frozen=True)
+class UserFederation:
+    """Training and test images of each user."""
+
+    training: Sequence[UserImages]
+    test: Sequence[UserImages]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonalOutputs:
+    """Settings of a run, except its step size.
+
+    Attributes:
+        personalization: step size of the shared weights divided by that of a personal layer; inf for no personal layer,
+            0 for frozen shared weights.
+        noise_multiplier: standard deviation of the noise in the sum of clipped gradients, over the clipping norm.
+        clipping_norm: largest norm C of the gradient of a user.
+        participants: number Q of users in a round.
+        batch_size: images of a user in a round; a user with fewer gives all of them.
+        classes: number of classes.
+        measured: rounds after which the accuracy is measured, in increasing order.
+    """
+
+    personalization: float
+    noise_multiplier: float
+    clipping_norm: float
+    participants: int
+    batch_size: int
+    classes: int
+    measured: Sequence[int]
+
+
+Weights = dict[str, "torch.Tensor"]
+
+
+def train_personal(
+    users: UserFederation, training: PersonalOutputs, step_sizes: Sequence[float], seed: int
+) -> npt.NDArray[np.float64]:
+    """Return the test accuracy over all users' test images for each step size, after the measured rounds.
+
+    The loss is the mean square of the outputs minus targets, which are 0.9 for the class and −0.1 for the others. All
+    step sizes see the same users, images and noise, and start at the same weights.
+
+    Args:
+        users: the data.
+        training: settings of the runs.
+        step_sizes: for each run, the larger of the step sizes of the shared and the personal weights.
+        seed: seed of the initial weights, users, batches and noise.
+
+    Returns:
+        Array of shape (measured rounds, step sizes).
+
+    Raises:
+        InvalidInput: torch is not installed, or the device is not available.
+    """
+    device = choose_device()
+    torch = load_torch()
+    generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
+    shared_steps, personal_steps = (
+        torch.tensor(steps, device=device)
+        for steps in split_steps(np.asarray(step_sizes, dtype=np.float32), training.personalization)
+    )
+    with seeded_torch(seed):
+        start = {**draw_representation(), OUTPUT: draw_output_layer(training.classes)}
+        runs = len(step_sizes)
+        shared: Weights = {name: value.to(device).expand(runs, *value.shape).clone() for name, value in start.items()}
+        personal = torch.zeros((runs, len(users.training), *start[OUTPUT].shape), device=device)
+        accuracies = []
+        for index in range(1, max(training.measured) + 1):
+            drawn = generator.choice(len(users.training), size=training.participants, replace=False)
+            images, labels = _draw_batches([users.training[user] for user in drawn], training, generator, device)
+            chosen = torch.as_tensor(drawn, device=device)
+            gradients, personal_gradients = _gradients(shared, personal[:, chosen], images, labels)
+            personal[:, chosen] -= _by_run(personal_steps, personal_gradients) * personal_gradients
+            noise = _draw_noise(start, training, device)
+            for name, gradient in _clip(gradients, training.clipping_norm).items():
+                mean = gradient.mean(dim=1) + noise[name]
+                shared[name] = shared[name] - _by_run(shared_steps, mean) * mean
+            if index in training.measured:
+                accuracies.append(_measure_accuracies(shared, personal, users.test, device))
+    return np.asarray(accuracies)
+
+
+def _by_run(steps: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Return the step size of each run, in a shape that multiplies values with one leading axis for the runs."""
+    return steps.reshape(-1, *(1,) * (values.dim() - 1))
+
+
+def _draw_batches(
+    users: Sequence[UserImages], training: PersonalOutputs, generator: np.random.Generator, device: object
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Draw a batch of each user, without replacement unless a user has too few images.
+
+    Returns:
+        Images of shape (users, batch, 1, 28, 28), and targets of shape (users, batch, classes).
+    """
+    torch = load_torch()
+    images, labels = [], []
+    for user in users:
+        too_few = len(user.labels) < training.batch_size
+        chosen = generator.choice(len(user.labels), size=training.batch_size, replace=too_few)
+        images.append(user.images[chosen][:, None])
+        labels.append(np.eye(training.classes, dtype=np.float32)[user.labels[chosen]] - np.float32(0.1))
+    return torch.tensor(np.stack(images), device=device), torch.tensor(np.stack(labels), device=device)
+
+
+def _user_loss(shared: Weights, personal: torch.Tensor, images: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Return the mean squared error of one user's outputs.
+
+    Args:
+        shared: shared weights by name.
+        personal: output layer of the user.
+        images: images of the user, (batch, 1, 28, 28).
+        targets: targets of the images, (batch, classes).
+    """
+    outputs = represent(shared, images) @ (shared[OUTPUT] + personal)
+    mean: torch.Tensor = ((outputs - targets) ** 2).mean()
+    return mean
+
+
+def _gradients(
+    shared: Weights, personal: torch.Tensor, images: torch.Tensor, targets: torch.Tensor
+) -> tuple[Weights, torch.Tensor]:
+    """Return the gradients of each run and user, of shape (runs, users, …), for shared and personal weights.
+
+    Args:
+        shared: shared weights by name, (runs, …).
+        personal: output layers of the users, (runs, users, features, classes).
+        images: images of the users, (users, batch, 1, 28, 28).
+        targets: targets of the users, (users, batch, classes).
+    """
+    func = load_torch().func
+
+    by_user = func.vmap(func.grad(_user_loss, argnums=(0, 1)), in_dims=(None, 0, 0, 0))
+    gradients: tuple[Weights, torch.Tensor] = func.vmap(by_user, in_dims=(0, 0, None, None))(
+        shared, personal, images, targets
+    )
+    return gradients
+
+
+def _clip(gradients: Mapping[str, torch.Tensor], bound: float) -> Weights:
+    """Return gradients scaled to a norm of at most `bound` over all weights together, for each run and user."""
+    flat = load_torch().cat([gradient.flatten(2) for gradient in gradients.values()], dim=2)
+    factors = bound / flat.norm(dim=2).clamp(min=bound)
+    clipped = {}
+    for name, gradient in gradients.items():
+        trailing = (1,) * (gradient.dim() - 2)
+        clipped[name] = gradient * factors.reshape(*factors.shape, *trailing)
+    return clipped
+
+
+def _draw_noise(shapes: Mapping[str, torch.Tensor], training: PersonalOutputs, device: object) -> Weights:
+    """Draw Gaussian noise of standard deviation σC/Q for the mean of the clipped gradients, on the CPU."""
+    std = training.noise_multiplier * training.clipping_norm / training.participants
+    torch = load_torch()
+    return {name: (std * torch.randn(value.shape)).to(device) for name, value in shapes.items()}
+
+
+def _measure_accuracies(
+    shared: Weights, personal: torch.Tensor, users: Sequence[UserImages], device: object
+) -> npt.NDArray[np.float64]:
+    """Return the share of all users' test images with the right class, for each run."""
+    torch = load_torch()
+    right, total = np.zeros(len(personal)), 0
+    features_of_run = torch.func.vmap(represent, in_dims=(0, None))
+    with torch.no_grad():
+        for start in range(0, len(users), USERS_AT_ONCE):
+            some = users[start : start + USERS_AT_ONCE]
+            images = torch.tensor(np.concatenate([user.images for user in some])[:, None], device=device)
+            labels = torch.tensor(np.concatenate([user.labels for user in some]), device=device)
+            owner = np.repeat(np.arange(start, start + len(some)), [len(user.labels) for user in some])
+            layers = shared[OUTPUT][:, None] + personal[:, torch.as_tensor(owner, device=device)]
+            outputs = torch.einsum("rif,rifc->ric", features_of_run(shared, images), layers)
+            right += (outputs.argmax(dim=2) == labels).sum(dim=1).cpu().numpy()
+            total += len(labels)
+    return right / total

@@ -1,0 +1,112 @@
+"""Updates of clients on their way to the server: scaled, rounded to a grid, and with integer noise.
+
+An update is divided by its norm (DP-NormFedAvg), or clipped and divided by the clipping norm C, or sent as it is
+(FedAvg). On a grid, coordinates are rounded at random to multiples of 1/s, without bias. Noise is an integer multiple
+of 1/s. Each client adds it to its message, or the server adds it once to the sum of the messages. Scaling, rounding and
+truncated discrete Laplace noise are those of `mechanisms`. Binomial noise has numbers of trials that are beyond the
+exact sampler, so it is drawn by numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from epsilond.mechanisms.clipping import clip
+from epsilond.mechanisms.discrete_laplace import truncated_discrete_laplace
+from epsilond.mechanisms.quantization import stochastic_rounding, unit_vectors
+from epsilond.mechanisms.randomness import Integers, seeded
+from epsilond.simulators.problems.problem import Floats
+
+UpdateScaling = Literal["normalised", "clipped", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceLevels:
+    """Truncated discrete Laplace noise: the integer y, |y| ≤ m, has a probability proportional to e^(−α|y|)."""
+
+    noise_levels: int
+    """m ≥ 1."""
+    decay_rate: float
+    """α > 0, for each grid step."""
+
+    def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
+        """Draw the noise of a vector, in grid steps."""
+        return truncated_discrete_laplace(self.decay_rate, self.noise_levels, (dimension,), seeded(generator))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinomialTrials:
+    """Binomial noise Z − N/2, where Z is the number of heads of N fair coins; N is even."""
+
+    trials: int
+    """N ≥ 2."""
+
+    def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
+        """Draw the noise of a vector, in grid steps."""
+        return np.asarray(generator.binomial(self.trials, 0.5, size=dimension) - self.trials // 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateRule:
+    """Scaling, rounding and noise of updates.
+
+    Attributes:
+        scaling: `normalised`, `clipped`, or `none`.
+        clipping_norm: C for clipped updates, in the unit of the weights; None for other updates.
+        quantization_levels: s, the grid steps in a unit; None for no rounding.
+        noise: distribution of the noise; None for no noise. It needs a grid.
+        noise_at: the party that adds the noise.
+    """
+
+    scaling: UpdateScaling
+    clipping_norm: float | None = None
+    quantization_levels: int | None = None
+    noise: LaplaceLevels | BinomialTrials | None = None
+    noise_at: Literal["clients", "server"] = "clients"
+
+    @property
+    def unit(self) -> float:
+        """Length of the weights' space that is 1 in messages: C for clipped updates."""
+        return self.clipping_norm or 1.0
+
+    def scale(self, update: Floats) -> Floats:
+        """Return an update in units of `unit`.
+
+        Guarantees:
+            The ℓ2 norm of a clipped update is at most 1, and that of a normalised one is 1 up to rounding. An update
+            with a coordinate that is not finite becomes zero, unless the scaling is `none`.
+        """
+        if self.scaling == "normalised":
+            return unit_vectors(update)
+        if self.clipping_norm is not None:
+            clipped: Floats = clip(update, self.clipping_norm).values
+            return clipped / self.clipping_norm
+        return update
+
+    def mean_message(self, updates: Iterable[Floats], generator: np.random.Generator) -> Floats:
+        """Return the mean of the messages that the server works with, in the unit of the weights.
+
+        Args:
+            updates: the update of each client, of shape (d).
+            generator: source of rounding and noise.
+        """
+        total, count = np.zeros(()), 0
+        for update in updates:
+            total, count = total + self._message(update, generator), count + 1
+        if self.noise is not None and self.noise_at == "server":
+            total = total + self.noise.draw(len(total), generator)
+        return np.asarray(total * (self.unit / (count * (self.quantization_levels or 1))))
+
+    def _message(self, update: Floats, generator: np.random.Generator) -> Floats | Integers:
+        """Return the message of a client: in grid steps if there is a grid, and in units of `unit` otherwise."""
+        scaled = self.scale(update)
+        if self.quantization_levels is None:
+            return scaled
+        rounded = stochastic_rounding(scaled, self.quantization_levels, seeded(generator))
+        if self.noise is None or self.noise_at == "server":
+            return rounded
+        return rounded + self.noise.draw(len(update), generator)

@@ -1,0 +1,124 @@
+"""Users of federated EMNIST and of Stack Overflow, as Bietti et al. use them (Section 6).
+
+The text names the users, the words and the tags by number only. As in the authors' program, the users are the first by
+identifier; of Stack Overflow the first in the test split, with at most 500 training documents. A document has the
+relative frequencies of the most frequent words in its text and its title, where other words count in the denominator.
+An image has its pixels as the file has them, 1 for paper. There is no constant feature.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.simulators.files.federated_emnist import DIGIT_FILES, DIGITS, WrittenImages, read_writers
+from epsilond.simulators.files.stack_overflow import (
+    DATABASE,
+    TaggedText,
+    read_authors,
+    read_frequent_tags,
+    read_frequent_words,
+)
+from epsilond.simulators.silos.personal_classifiers import ClassifiedRecords, ClassifiedUsers, Indices
+
+MOST_DOCUMENTS = 500
+"""Training documents of a user, at most."""
+
+
+@functools.lru_cache(maxsize=1)
+def read_digit_writers(folder: Path, count: int) -> ClassifiedUsers:
+    """Return writers of digits, with 784 pixels as features and ten classes.
+
+    Args:
+        folder: folder of federated EMNIST.
+        count: number of writers.
+
+    Raises:
+        InvalidInput: a file is missing or malformed, or has fewer writers.
+        MissingExtra: h5py is not installed.
+    """
+    writers = read_writers(folder, count)
+    if len(writers) < count:
+        name = DIGIT_FILES[0].names[0]
+        raise InvalidInput.at("/data/federated-emnist", f"{name} has {len(writers)} writers, and {count} are needed")
+    return ClassifiedUsers(
+        training=_join_images([writer.training for writer in writers]),
+        test=_join_images([writer.test for writer in writers]),
+    )
+
+
+def _join_images(parts: Sequence[WrittenImages]) -> ClassifiedRecords:
+    """Return the images of all writers as records."""
+    images = np.concatenate([part.images for part in parts])
+    labels = np.concatenate([part.labels for part in parts])
+    return ClassifiedRecords(
+        features=images.reshape(len(images), -1),
+        targets=np.eye(DIGITS, dtype=np.float32)[labels],
+        bounds=_bounds([len(part.labels) for part in parts]),
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def read_tagging_users(folder: Path, count: int, words: int, tags: int) -> ClassifiedUsers:
+    """Return users of Stack Overflow, with frequencies of words as features and tags as classes.
+
+    Args:
+        folder: folder of Stack Overflow.
+        count: number of users.
+        words: number of the most frequent words.
+        tags: number of the most frequent tags.
+
+    Raises:
+        InvalidInput: a file is missing or malformed, or has fewer users, words or tags.
+        MissingExtra: protobuf is not installed.
+    """
+    word_places = {word: place for place, word in enumerate(read_frequent_words(folder, words))}
+    tag_places = {tag: place for place, tag in enumerate(read_frequent_tags(folder, tags))}
+    authors = read_authors(folder, count, MOST_DOCUMENTS)
+    if len(authors) < count:
+        message = f"{DATABASE.names[0]} has {len(authors)} users of both splits, and {count} are needed"
+        raise InvalidInput.at("/data/stack-overflow", message)
+    return ClassifiedUsers(
+        training=_join_texts([author.training for author in authors], word_places, tag_places),
+        test=_join_texts([author.test for author in authors], word_places, tag_places),
+    )
+
+
+def _join_texts(
+    parts: Sequence[Sequence[TaggedText]], word_places: Mapping[str, int], tag_places: Mapping[str, int]
+) -> ClassifiedRecords:
+    """Return the documents of all users as records.
+
+    Args:
+        parts: documents of each user.
+        word_places: column of each word.
+        tag_places: column of each tag.
+    """
+    documents = [document for part in parts for document in part]
+    targets = np.zeros((len(documents), len(tag_places)), dtype=np.float32)
+    columns: list[int] = []
+    values: list[float] = []
+    ends = [0]
+    for row, document in enumerate(documents):
+        for tag in document.tags:
+            if tag in tag_places:
+                targets[row, tag_places[tag]] = 1.0
+        for word, times in Counter(document.words).items():
+            if word in word_places:
+                columns.append(word_places[word])
+                values.append(times / len(document.words))
+        ends.append(len(columns))
+    shape = (len(documents), len(word_places))
+    features = sparse.csr_array((np.array(values, dtype=np.float32), np.array(columns), np.array(ends)), shape=shape)
+    return ClassifiedRecords(features=features, targets=targets, bounds=_bounds([len(part) for part in parts]))
+
+
+def _bounds(sizes: Sequence[int]) -> Indices:
+    """Return the index of the first record of each user, and the number of all records."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -1,0 +1,67 @@
+"""Projected SGD over several passes: in each round some machines send the noisy mean gradient of all their records."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from epsilond.simulators.silos.single_pass import Floats, LabelledRecords, SinglePass, into_ball, mean_gradients
+
+
+def balanced_schedule(machines: int, participants: int, rounds: int, generator: np.random.Generator) -> list[list[int]]:
+    """Return the machines of each round, so that their numbers of reports differ by at most one.
+
+    Args:
+        machines: number M of machines.
+        participants: number m of machines in a round.
+        rounds: number of rounds.
+        generator: source of the order.
+    """
+    queue: list[int] = []
+    schedule = []
+    for _ in range(rounds):
+        chosen = [queue.pop(0) for _ in range(min(participants, len(queue)))]
+        missing = participants - len(chosen)
+        if missing:
+            order = [machine for machine in generator.permutation(machines).tolist() if machine not in chosen]
+            chosen += order[:missing]
+            queue = [machine for machine in generator.permutation(machines).tolist() if machine not in order[:missing]]
+        schedule.append(chosen)
+    return schedule
+
+
+def noisy_full_batches(
+    records: LabelledRecords,
+    settings: SinglePass,
+    *,
+    rounds: int,
+    step_sizes: Floats,
+    noise_std: float,
+    generator: np.random.Generator,
+) -> Floats:
+    """Run Algorithm 1 of Lowy and Razaviyayn with full batches, and return the mean iterate.
+
+    Args:
+        records: records of all machines, one machine after another.
+        settings: machines, participants and ball.
+        rounds: number of rounds.
+        step_sizes: (S).
+        noise_std: standard deviation of each coordinate of a report's noise.
+        generator: source of participation and noise.
+
+    Returns:
+        (S, d, classes).
+    """
+    shape = (records.features.shape[1], settings.classes)
+    size = len(records.labels) // settings.machines
+    model = np.zeros((len(step_sizes), *shape), dtype=np.float32)
+    total = np.zeros_like(model)
+    mean_std = np.float32(noise_std / np.sqrt(settings.participants))
+    for chosen in balanced_schedule(settings.machines, settings.participants, rounds, generator):
+        gradient = mean_std * generator.standard_normal(shape, dtype=np.float32)
+        gradient = np.repeat(gradient[None], len(step_sizes), axis=0)
+        for machine in chosen:
+            rows = slice(machine * size, (machine + 1) * size)
+            gradient += mean_gradients(model, records.features[rows], records.labels[rows]) / np.float32(len(chosen))
+        model = into_ball(model - step_sizes[:, None, None] * gradient, settings.radius)
+        total += model
+    return total / np.float32(rounds)

@@ -1,0 +1,189 @@
+"""PPSGD of Bietti et al. on their synthetic regression, for many settings at once.
+
+User i predicts ⟨w + θ_i, x⟩, with a shared model w and a personal model θ_i. All users take part in each round, each
+with a batch of new records. The shared step uses clipped gradients with Gaussian noise; the personal step is private,
+because it never leaves the user.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+CHUNK = 400_000
+"""Numbers in the models of the users that are stepped together: 1.6 MB, so that they stay in the cache of a core."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntheticUsers:
+    """Section 6 of Bietti et al.: optima that differ in a few coordinates, and Gaussian features of decaying variance.
+
+    Feature k has variance 1/k. The optimum of all users is N(0, `optimum_std`² I). That of a user differs from it in
+    the last `own` coordinates, by N(0, `own_std`²).
+    """
+
+    users: int = 1000
+    dimension: int = 100
+    own: int = 5
+    optimum_std: float = 10.0
+    own_std: float = 0.01
+    target_std: float = 0.01
+    """Standard deviation of the noise of the targets."""
+
+    def variances(self) -> Floats:
+        """Return the variance of each feature, (d)."""
+        return (1.0 / np.arange(1, self.dimension + 1)).astype(np.float32)
+
+    def draw_optima(self, generator: np.random.Generator) -> Floats:
+        """Draw the optimum of each user, (N, d)."""
+        optima = np.tile(self.optimum_std * generator.standard_normal(self.dimension), (self.users, 1))
+        optima[:, -self.own :] += self.own_std * generator.standard_normal((self.users, self.own))
+        return optima.astype(np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonalRun:
+    """A training run with one shared model and a personal model of each user."""
+
+    step_size: float
+    """The larger of the step sizes of the shared and the personal models."""
+    personalization: float
+    """Step size of the shared model divided by that of a personal model; inf for no personal model.
+
+    In the notation of Bietti et al. it is αQ for Q users in a round."""
+    noise_multiplier: float
+    """Standard deviation of the noise in the sum of clipped gradients, divided by the clipping norm."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonalTraining:
+    """Settings that several training runs share."""
+
+    clipping_norm: float
+    batch_size: int
+    """Fresh records of each user in a round."""
+    measured: Sequence[int]
+    """Rounds after which the excess risk is measured, in increasing order."""
+
+
+def excess_risks(
+    users: SyntheticUsers, training: PersonalTraining, runs: Sequence[PersonalRun], seed: int
+) -> npt.NDArray[np.float64]:
+    """Return the excess risk of personalised least squares for each run, after the measured rounds.
+
+    The risk is (1/N) Σ_i (w + θ_i − θ_i*)ᵀ Σ (w + θ_i − θ_i*) over N users. Here w is the shared model and θ_i the
+    personal model of user i. θ_i* is the optimum of the user and Σ the covariance of the features.
+
+    All runs see the same records, and the same noise up to its standard deviation. A run that diverges has the excess
+    inf.
+
+    Args:
+        users: the users and their data.
+        training: settings of all runs.
+        runs: step sizes and noise of each run.
+        seed: seed of data and noise.
+
+    Returns:
+        Array of shape (measured rounds, runs).
+    """
+    generator = np.random.default_rng(np.random.SeedSequence(seed))
+    optima, variances = users.draw_optima(generator), users.variances()
+    models = _Models(users, training, runs)
+    risks = []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for index in range(1, max(training.measured) + 1):
+            shape = (users.users, training.batch_size, users.dimension)
+            features = generator.standard_normal(shape, dtype=np.float32) * np.sqrt(variances)
+            targets = np.matmul(features, optima[:, :, None])
+            targets += np.float32(users.target_std) * generator.standard_normal(targets.shape, dtype=np.float32)
+            noise = generator.standard_normal((users.dimension, 1), dtype=np.float32)
+            models.step(features, targets, noise)
+            if index in training.measured:
+                risks.append(models.excess(optima, variances))
+    excess = np.asarray(risks, dtype=np.float64)
+    return np.where(np.isfinite(excess), excess, math.inf)
+
+
+class _Models:
+    """The shared models of S runs, (d, S), and the personal models of N users in each run, (N, d, S)."""
+
+    def __init__(self, users: SyntheticUsers, training: PersonalTraining, runs: Sequence[PersonalRun]) -> None:
+        """Set all models to 0.
+
+        Args:
+            users: the users.
+            training: settings of all runs.
+            runs: step sizes and noise of each run.
+        """
+        steps = [split_steps(np.array([run.step_size], np.float32), run.personalization) for run in runs]
+        self._shared_steps = np.concatenate([shared for shared, _ in steps])
+        self._personal_steps = np.concatenate([personal for _, personal in steps])
+        scale = training.clipping_norm / users.users
+        self._noise_std = np.array([run.noise_multiplier * scale for run in runs], np.float32)
+        self._clipping_norm = np.float32(training.clipping_norm)
+        self._shared = np.zeros((users.dimension, len(runs)), np.float32)
+        self._personal = np.zeros((users.users, users.dimension, len(runs)), np.float32)
+        size = max(1, CHUNK // self._shared.size)
+        self._chunks = [slice(start, start + size) for start in range(0, users.users, size)]
+
+    def step(self, features: Floats, targets: Floats, noise: Floats) -> None:
+        """Take one step of all models.
+
+        With b records X of a user and residuals r, the gradient is Xᵀr/b, and its norm is √(rᵀXXᵀr)/b. So the norms and
+        the sum of the clipped gradients follow without the gradient of each user.
+
+        Args:
+            features: records of each user, (N, b, d).
+            targets: targets of the records, (N, b, 1).
+            noise: standard normal noise of the shared models, (d, 1).
+        """
+        users, batch_size, dimension = features.shape
+        clipped_sum = np.zeros_like(self._shared)
+        for chunk in self._chunks:
+            records, personal = features[chunk], self._personal[chunk]
+            rows = records.reshape(-1, dimension)
+            residuals = np.matmul(records, personal)
+            residuals += (rows @ self._shared).reshape(residuals.shape) - targets[chunk]
+            residuals /= np.float32(batch_size)
+            transposed = records.swapaxes(1, 2)
+            products = np.matmul(np.matmul(records, transposed), residuals)
+            norms = np.sqrt(np.sum(residuals * products, axis=1, keepdims=True).clip(0.0))
+            clipped = residuals / np.maximum(1.0, norms / self._clipping_norm)
+            clipped_sum += rows.T @ clipped.reshape(len(rows), -1)
+            personal -= np.matmul(transposed, residuals * self._personal_steps)
+        self._shared -= self._shared_steps * (clipped_sum / np.float32(users) + self._noise_std * noise)
+
+    def excess(self, optima: Floats, variances: Floats) -> npt.NDArray[np.float64]:
+        """Return the excess risk of each run, (S).
+
+        Args:
+            optima: optimum of each user, (N, d).
+            variances: variance of each feature, (d).
+        """
+        total = np.zeros(self._shared.shape[1])
+        for chunk in self._chunks:
+            errors = np.square(self._shared + self._personal[chunk] - optima[chunk, :, None])
+            total += np.einsum("k,nks->s", variances, errors)
+        return total / len(optima)
+
+
+def split_steps(step_sizes: Floats, personalization: float) -> tuple[Floats, Floats]:
+    """Return the steps of the shared and of the personal model; the larger of them is the step size.
+
+    Args:
+        step_sizes: step sizes of the runs.
+        personalization: the shared step divided by the personal one, from 0; inf for no personal model.
+
+    Returns:
+        The step of the shared model and that of a personal model, for each run.
+    """
+    if math.isinf(personalization):
+        return step_sizes, np.zeros_like(step_sizes)
+    if personalization <= 1.0:
+        return step_sizes * np.float32(personalization), step_sizes
+    return step_sizes, step_sizes / np.float32(personalization)

@@ -1,0 +1,162 @@
+"""Mini-batch SGD and local SGD over silos, for many step sizes and clipping norms at once.
+
+In each round M of the N silos take part. In mini-batch SGD (Algorithm 1 of Lowy and Razaviyayn) each of them draws K of
+its records with replacement and sends their mean gradient with Gaussian noise. The server makes one step along the mean
+of the reports. In local SGD each silo makes K steps, each on one of its records and with noise of its own, and the
+server takes the mean of the silos' models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilond.simulators.problems.problem import Floats
+from epsilond.simulators.silos.silos import SiloRecords
+
+Integers = npt.NDArray[np.int64]
+Slope = Callable[[Floats, Floats], Floats]
+"""Function (predictions ⟨x, w⟩, targets y) → derivative of the loss by the prediction."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiloRun:
+    """Settings of B runs of one algorithm; they share all but the step size and the clipping norm."""
+
+    algorithm: Literal["mini-batch", "local"]
+    rounds: int
+    participants: int
+    """Number M of silos in a round."""
+    gradients: int
+    """Number K of gradients of a silo in a round: of one batch, or of K local steps."""
+    step_sizes: Floats
+    """(B)."""
+    clipping_norms: Floats
+    """(B): bound on the norm of one record's gradient; inf for none."""
+    noise_stds: Floats
+    """(B, N): standard deviation of each coordinate of the noise that silo i adds to a report or to a local step."""
+    averaged: int = 1
+    """Number of last iterates whose mean is the output."""
+
+
+def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.Generator) -> Floats:
+    """Train all runs from the model 0, and return their outputs, (B, d).
+
+    A run that diverges has an output that is not finite.
+
+    Args:
+        silos: the records.
+        slope: derivative of the loss of a linear prediction.
+        run: settings of the runs.
+        generator: source of all randomness.
+    """
+    runs = len(run.step_sizes)
+    models = np.zeros((runs, silos.dimension))
+    total = np.zeros_like(models)
+    training = _LocalSteps(silos, run) if run.algorithm == "local" else _MiniBatches(silos)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for index in range(run.rounds):
+            chosen = np.argsort(generator.random((runs, len(silos.sizes))), axis=1)[:, : run.participants]
+            models = training.next_models(models, chosen, slope, run, generator)
+            if index >= run.rounds - run.averaged:
+                total += models
+    return total / min(run.averaged, run.rounds)
+
+
+class _MiniBatches:
+    """The step that one round of mini-batch SGD makes from the data of all silos, for B runs at once."""
+
+    def __init__(self, silos: SiloRecords) -> None:
+        self._silos = silos
+        self._norms = [np.linalg.norm(features, axis=1)[:, None] for features in silos.features]
+
+    def next_models(
+        self, models: Floats, chosen: Integers, slope: Slope, run: SiloRun, generator: np.random.Generator
+    ) -> Floats:
+        """Return the models after one round.
+
+        A batch is represented by the number of times that it has each record, which makes its gradient a product of
+        two matrices. A record's gradient is its slope (the derivative of the loss by the prediction) times its
+        features. It is clipped by limiting the slope to the clipping norm divided by the norm of the features.
+
+        Args:
+            models: models of B runs, (B, d).
+            chosen: (B, M), silos of the round in each run.
+            slope: derivative of the loss.
+            run: settings of the runs.
+            generator: source of batches and noise.
+        """
+        reports = np.zeros_like(models)
+        for silo, (features, targets) in enumerate(zip(self._silos.features, self._silos.targets, strict=True)):
+            rows = np.flatnonzero(np.any(chosen == silo, axis=1))
+            if rows.size == 0:
+                continue
+            slopes = slope(features @ models[rows].T, targets[:, None])
+            limits = run.clipping_norms[rows] / np.maximum(self._norms[silo], np.finfo(float).tiny)
+            counts = count_draws(generator, rows.size, run.gradients, len(targets))
+            weights = np.clip(slopes, -limits, limits) * counts.T / run.gradients
+            noise = generator.standard_normal((rows.size, models.shape[1])) * run.noise_stds[rows, silo, None]
+            reports[rows] += weights.T @ features + noise
+        return models - run.step_sizes[:, None] * reports / run.participants
+
+
+def count_draws(generator: np.random.Generator, runs: int, draws: int, records: int) -> Integers:
+    """Draw records with replacement, and return how often each was drawn, (runs, records).
+
+    Args:
+        generator: source of randomness.
+        runs: number of independent batches.
+        draws: number of draws of each batch.
+        records: number of records.
+    """
+    places = generator.integers(records, size=(runs, draws)) + records * np.arange(runs)[:, None]
+    return np.bincount(places.ravel(), minlength=runs * records).reshape(runs, records)
+
+
+class _LocalSteps:
+    """One round of local SGD. SiloRecords are padded to one size, so that all runs and silos make a step at once."""
+
+    def __init__(self, silos: SiloRecords, run: SiloRun) -> None:
+        size = max(silos.sizes)
+        self._features = np.zeros((len(silos.sizes), size, silos.dimension), dtype=np.float64)
+        self._targets = np.zeros((len(silos.sizes), size), dtype=np.float64)
+        for silo, (features, targets) in enumerate(zip(silos.features, silos.targets, strict=True)):
+            self._features[silo, : len(targets)] = features
+            self._targets[silo, : len(targets)] = targets
+        norms = np.linalg.norm(self._features, axis=2)
+        self._norms = np.maximum(norms, np.finfo(float).tiny)
+        self._sizes = np.array(silos.sizes)
+        self._clips = bool(np.any(np.isfinite(run.clipping_norms)))
+
+    def next_models(
+        self, models: Floats, chosen: Integers, slope: Slope, run: SiloRun, generator: np.random.Generator
+    ) -> Floats:
+        """Return the mean of the silos' models after K local steps of each.
+
+        Args:
+            models: (B, d).
+            chosen: (B, M), silos of the round in each run.
+            slope: derivative of the loss.
+            run: settings of the runs.
+            generator: source of records and noise.
+        """
+        local = np.repeat(models[:, None, :], chosen.shape[1], axis=1)
+        noise_stds = np.take_along_axis(run.noise_stds, chosen, axis=1)[..., None]
+        has_noise = bool(np.any(noise_stds > 0.0))
+        for _ in range(run.gradients):
+            records = (generator.random(chosen.shape) * self._sizes[chosen]).astype(np.int64)
+            features = self._features[chosen, records]
+            slopes = slope(np.einsum("bmd,bmd->bm", features, local), self._targets[chosen, records])
+            if self._clips:
+                limits = run.clipping_norms[:, None] / self._norms[chosen, records]
+                slopes = np.clip(slopes, -limits, limits)
+            steps = slopes[..., None] * features
+            if has_noise:
+                steps += generator.standard_normal(steps.shape) * noise_stds
+            local -= run.step_sizes[:, None, None] * steps
+        mean: Floats = np.mean(local, axis=1)
+        return mean
