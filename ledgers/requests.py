@@ -15,10 +15,10 @@ from epsilond.accountants.quantities import (
     UNIT,
     BudgetFields,
     Observer,
+    ProtectedUnit,
     Quantity,
     Relation,
     RenyiOrder,
-    Unit,
     request,
 )
 from epsilond.accountants.specs import Spec
@@ -54,15 +54,16 @@ class AmountQuantity(Quantity):
         return {"type": "str", "strict": True, "max_length": self.longest}
 
     def convert(self, value: object) -> object:
-        """Return an amount as a decimal string."""
-        return repr(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+        """Return a number as a decimal string with all its digits, and any other value as it is."""
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return repr(value) if is_number else value
 
     def __get_pydantic_json_schema__(
         self, schema: object, handler: Callable[[object], dict[str, object]]
     ) -> JsonRecord:
-        """Either form."""
-        either = [{"type": "string", "maxLength": self.longest}, {"type": "number", "minimum": 0}]
-        return {"anyOf": either, "description": self.description}
+        """Return the JSON schema, which allows a decimal string or a number."""
+        forms = [{"type": "string", "maxLength": self.longest}, {"type": "number", "minimum": 0}]
+        return {"anyOf": forms, "description": self.description}
 
 
 NAME = Quantity(description=f"how people call it, at most {LONGEST_NAME} characters")
@@ -71,15 +72,18 @@ BLOCK = Quantity(description="the part of the data set, where each unit lies in 
 AMOUNT = AmountQuantity(description='an amount: a decimal string of at most 18 places or a number; or "largest"')
 COUNT = Quantity(description="how many runs", ge=1, le=1e15)
 EXPIRES_IN = Quantity(description="after how long it ends by itself, a day if absent", unit="s", gt=0, le=31_536_000)
+OF_LEDGER = Quantity(description="the ledger's; another is refused")
 APPROVAL = Quantity(description="whether a second person approves amendments, voids and reconciliations")
 Count = Annotated[int, COUNT]
 
 
 @request
 class Capacity:
-    """Parts of a slot, as amounts. The first part of a kind may be "largest": what the target leaves for it.
+    """Capacity of a slot, a budget for runs that are not planned, as the amounts of its parts.
 
-    gdp: mu_squared, eta. zcdp: rho, delta. rdp: orders, weights, budget. pure: epsilon, delta.
+    A gdp slot has `mu_squared`, the sum of μ², and `eta`, the δ that other charges may add. A zcdp slot has `rho` and
+    `delta`, a pure slot `epsilon` and `delta`. An rdp slot has `orders`, their `weights` and a `budget`. The first
+    amount may be "largest": as much as the ledger's target leaves beside the other parts.
     """
 
     mu_squared: Annotated[str | None, AMOUNT] = None
@@ -132,7 +136,7 @@ class OpenLedger:
     name: Annotated[str, NAME]
     dataset: Annotated[str, DATASET]
     block: Annotated[str | None, BLOCK] = None
-    unit: Annotated[Unit, UNIT]
+    unit: Annotated[ProtectedUnit, UNIT]
     relation: Annotated[Relation, RELATION]
     observer: Annotated[Observer, OBSERVER]
     target: Annotated[TargetAsked, Quantity(description="privacy budget of all runs together")]
@@ -147,14 +151,14 @@ class OpenLedger:
         """Require names that are not empty and not too long."""
         for field, value in (("name", self.name), ("dataset", self.dataset), ("block", self.block)):
             _require_name(value, f"/{field}")
-        for place, item in enumerate(self.plan):
-            _require_name(item.name, f"/plan/{place}/name")
+        for index, item in enumerate(self.plan):
+            _require_name(item.name, f"/plan/{index}/name")
 
     @property
     def parts(self) -> JsonRecord:
-        """Arguments of `ledgers.mathematics.opening.open_ledger`."""
+        """Keyword arguments of the function `ledgers.mathematics.opening.open_ledger`."""
         return {
-            "setting": Setting(relation=self.relation, unit=self.unit, observer=self.observer),
+            "setting": Setting.of(relation=self.relation, unit=self.unit, observer=self.observer),
             "target": LedgerTarget(epsilon=self.target.epsilon, log_delta=self.target.log_delta),
             "declared": Declared(
                 inputs=self.declared.inputs,
@@ -168,22 +172,32 @@ class OpenLedger:
 
 
 def _require_name(name: str | None, pointer: str) -> None:
-    if name is not None and not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
-        raise InvalidInput.at(
-            pointer, "is empty or too long, or cannot be printed", allowed=f"1 to {LONGEST_NAME} printable characters"
-        )
-    if name is not None and is_blank(name):
+    """Require that a name can be read and is not confused with another. None is allowed.
+
+    Args:
+        name: name of a ledger, a data set, a block or an item, or an id.
+        pointer: JSON Pointer of the field, for errors.
+
+    Raises:
+        InvalidInput: the name is empty or too long, has invisible characters, or begins or ends with a blank.
+    """
+    if name is None:
+        return
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        allowed = f"1 to {LONGEST_NAME} printable characters"
+        raise InvalidInput.at(pointer, "is empty or too long, or cannot be printed", allowed=allowed)
+    if is_blank(name):
         raise InvalidInput.at(pointer, "has a character that shows nothing", allowed="visible characters and blanks")
-    if name is not None and name != name.strip():
+    if name != name.strip():
         # It would look like another name, and be another data set with a budget of its own.
         raise InvalidInput.at(pointer, "begins or ends with a blank", allowed="no blanks around it")
 
 
 def _capacity(capacity: str | Capacity | Mapping[str, object]) -> str | JsonRecord:
-    """Return a capacity as a word or as its parts."""
+    """Return a capacity as the word "largest", or as its parts by name without those that are absent."""
     if isinstance(capacity, str):
         return capacity
-    if isinstance(capacity, Mapping):  # of the library, which leaves a choice of forms as it was told
+    if isinstance(capacity, Mapping):  # the library does not convert a field with several possible types
         return dict(capacity)
     members = ((field.name, getattr(capacity, field.name)) for field in fields(capacity))
     return {name: value for name, value in members if value is not None}
@@ -191,7 +205,11 @@ def _capacity(capacity: str | Capacity | Mapping[str, object]) -> str | JsonReco
 
 @request
 class JobAsked:
-    """Runs of a mechanism: of an item of the plan, of the item with this mechanism, or of a slot."""
+    """Runs that a ledger shall pay for, from an item of its plan or from a slot.
+
+    A slot is a budget for runs that are not planned. If neither is named, the item of the plan with this mechanism
+    pays.
+    """
 
     spec: Annotated[Spec | None, Quantity(description="the mechanism")] = None
     item: Annotated[str | None, Quantity(description="the item of the plan that is drawn on")] = None
@@ -199,11 +217,12 @@ class JobAsked:
     count: Annotated[int | None, COUNT] = None
     eta: Annotated[str | None, AmountQuantity(description="largest addition to δ by a residue charge")] = None
     delta: Annotated[str | None, AmountQuantity(description="the δ of each run, in a zcdp or pure slot")] = None
-    relation: Annotated[Relation | None, Quantity(description="the ledger's; another is refused")] = None
+    relation: Annotated[Relation | None, OF_LEDGER] = None
+    unit: Annotated[ProtectedUnit | None, OF_LEDGER] = None
 
     @property
     def job(self) -> JsonRecord:
-        """Arguments of `ledgers.mathematics.moves.reserve`."""
+        """Keyword arguments of the function `ledgers.mathematics.moves.reserve`."""
         return {
             "spec": self.spec,
             "item": self.item,
@@ -215,7 +234,7 @@ class JobAsked:
 
 
 def _read_amount(text: str | None, pointer: str) -> Amount | None:
-    """Return an amount from its text."""
+    """Return an amount from its text; None for None. Errors name the field at `pointer`."""
     return None if text is None else exact(text, pointer)
 
 
@@ -226,9 +245,9 @@ class WhatIfAsked(JobAsked):
 
 @request
 class CalibrateAsked:
-    """An algorithm to be calibrated within the remaining budget: its fields, and the charged target.
+    """An algorithm to be calibrated within the remaining budget of a ledger, of a slot or of an item of the plan.
 
-    The Gaussian slot, or the only one, if neither a slot nor an item is named.
+    A slot is a budget for runs that are not planned. If neither is named, the Gaussian slot, or the only slot, is used.
     """
 
     fields: Annotated[
@@ -254,15 +273,23 @@ class ReserveAsked(JobAsked):
 
 @request
 class ReserveManyAsked(ReserveAsked):
-    """Runs to be held in several ledgers at once: in all of them or in none."""
+    """Runs to be reserved in several ledgers at once: in all of them or in none.
+
+    Each ledger is of one block of a data set, and the runs read all of these blocks.
+    """
 
     ledgers: Annotated[tuple[str, ...], Quantity(description="ids of the ledgers, one for each block that is read")]
 
     def check(self) -> None:
-        """Different ledgers, not too many."""
-        for place, identifier in enumerate(self.ledgers):
-            _require_name(identifier, f"/ledgers/{place}")
-        if not 1 <= len(self.ledgers) <= MOST_LEDGERS or len(set(self.ledgers)) != len(self.ledgers):
+        """Require different ledgers, and not too many.
+
+        Raises:
+            InvalidInput: an id is not valid, a ledger is named twice, or there are none or too many.
+        """
+        for index, identifier in enumerate(self.ledgers):
+            _require_name(identifier, f"/ledgers/{index}")
+        has_duplicates = len(set(self.ledgers)) != len(self.ledgers)
+        if has_duplicates or not 1 <= len(self.ledgers) <= MOST_LEDGERS:
             raise InvalidInput.at("/ledgers", "are not different ledgers", allowed=f"1 to {MOST_LEDGERS}")
 
 
@@ -297,15 +324,15 @@ class AmendAsked:
 
     def check(self) -> None:
         """Require names that are not empty and not too long."""
-        for place, item in enumerate(self.add):
-            _require_name(item.name, f"/add/{place}/name")
+        for index, item in enumerate(self.add):
+            _require_name(item.name, f"/add/{index}/name")
 
     @property
     def parts(self) -> JsonRecord:
-        """Arguments of `ledgers.mathematics.amending.amend_plan`."""
-        items = (RequestedItem(name=item.name, spec=item.spec) for item in self.add)
+        """Keyword arguments of the function `ledgers.mathematics.amending.amend_plan`."""
+        items = [RequestedItem(name=item.name, spec=item.spec) for item in self.add]
         return {
-            "add": tuple(item_of(item, f"/add/{place}") for place, item in enumerate(items)),
+            "add": tuple(item_of(item, f"/add/{index}") for index, item in enumerate(items)),
             "lower": {item.name: item.planned for item in self.lower},
             "declared": self.declared,
             "approval": self.approval,
@@ -322,7 +349,7 @@ class ObservationAsked:
     count: Annotated[int, Quantity(description="how often it was observed; 0 if that is not disclosed", ge=0, le=1e15)]
 
     def check(self) -> None:
-        """Texts are there and not too long."""
+        """Require texts that are not empty and not too long."""
         for name in ("premise", "message", "remedy"):
             if not 0 < len(getattr(self, name)) <= LONGEST_TEXT:
                 allowed = f"1 to {LONGEST_TEXT} characters"
@@ -340,13 +367,17 @@ class ContradictAsked:
     ] = None
 
     def check(self) -> None:
-        """There is an observation, and not too many; the reservations can be ids."""
+        """Require at least one observation, not too many, and possible ids of reservations.
+
+        Raises:
+            InvalidInput: there is no observation, there are too many members, or an id is not valid.
+        """
         if not 1 <= len(self.observations) <= MOST_OBSERVATIONS:
             raise InvalidInput.at("/observations", "are too few or too many", allowed=f"1 to {MOST_OBSERVATIONS}")
         if len(self.reservations or ()) > MOST_RESERVATIONS:
             raise InvalidInput.at("/reservations", "are too many", allowed=f"at most {MOST_RESERVATIONS}")
-        for place, identifier in enumerate(self.reservations or ()):
-            _require_name(identifier, f"/reservations/{place}")
+        for index, identifier in enumerate(self.reservations or ()):
+            _require_name(identifier, f"/reservations/{index}")
 
     @property
     def evidence(self) -> tuple[Observation, ...]:

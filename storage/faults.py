@@ -41,15 +41,16 @@ def describe_error(error: SQLAlchemyError) -> str:
     A message of SQLite is returned as it is, because it names only tables and columns. A message of PostgreSQL may have
     values, so only the class of the error is described.
     """
-    original = error.orig if isinstance(error, DBAPIError) else None
-    if original is None:
+    driver_error = error.orig if isinstance(error, DBAPIError) else None
+    if driver_error is None:
         return "its database does not answer"
-    if type(original).__module__ == "sqlite3":
-        return str(original)
-    state: str | None = getattr(original, "sqlstate", None)
-    if state is None:
+    if type(driver_error).__module__ == "sqlite3":
+        return str(driver_error)
+    sqlstate: str | None = getattr(driver_error, "sqlstate", None)
+    if sqlstate is None:
         return "its database cannot be reached"
-    return CLASSES.get(state[:2], f"its database refuses (SQLSTATE {state})")
+    error_class = sqlstate[:2]
+    return CLASSES.get(error_class, f"its database refuses (SQLSTATE {sqlstate})")
 
 
 def public_url(url: URL) -> str:
@@ -64,10 +65,11 @@ def public_url(url: URL) -> str:
 
 def remove_secrets(reason: object, url: URL) -> str:
     """Return a text in one line, with the password and the query values of a database's URL replaced by `***`."""
-    text = " ".join(str(reason).split())
-    secrets = [url.password]
+    secrets = [] if url.password is None else [str(url.password)]
     for value in url.query.values():
-        secrets.extend((value,) if isinstance(value, str) else value)
-    for secret in filter(None, secrets):
-        text = text.replace(secret, "***")
+        secrets += [value] if isinstance(value, str) else value
+    text = " ".join(str(reason).split())
+    for secret in secrets:
+        if secret:  # an empty text would be replaced everywhere
+            text = text.replace(secret, "***")
     return text

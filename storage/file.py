@@ -14,6 +14,7 @@ from sqlalchemy.engine import URL
 from epsilond.storage.faults import StoreFault
 
 MEMORY = (None, "", ":memory:")
+"""Names of a database in memory in an SQLite URL."""
 
 
 def file_of(url: URL) -> Path | None:
@@ -63,7 +64,7 @@ class WatchedFile:
             path: SQLite file in WAL mode. A connection to it must be open as long as the file is watched, so that its
                 journal is not removed.
         """
-        self._names = (path, path.with_name(f"{path.name}-wal"))
+        self._paths = (path, path.with_name(f"{path.name}-wal"))
         self._opened = self._identities()
         self._written = self._content()
 
@@ -94,13 +95,16 @@ class WatchedFile:
 
     def _identities(self) -> list[tuple[int, int] | None]:
         """Return device and inode of the file and its journal; None for a missing file."""
-        statuses = (_status(name) for name in self._names)
-        return [status and (status.st_dev, status.st_ino) for status in statuses]
+        identities: list[tuple[int, int] | None] = []
+        for path in self._paths:
+            status = _status(path)
+            identities.append(None if status is None else (status.st_dev, status.st_ino))
+        return identities
 
     def _content(self) -> tuple[int, int] | None:
         """Return size and modification time of the file, or None if it is missing."""
-        status = _status(self._names[0])
-        return status and (status.st_size, status.st_mtime_ns)
+        status = _status(self._paths[0])
+        return None if status is None else (status.st_size, status.st_mtime_ns)
 
 
 def _status(path: Path) -> os.stat_result | None:

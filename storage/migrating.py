@@ -41,7 +41,8 @@ def migrate(connection: Connection, chain: Chain) -> None:
         SQLAlchemyError: the database rejects a statement.
     """
     configuration = Config()
-    configuration.set_main_option("script_location", str(chain.scripts).replace("%", "%%"))
+    escaped_path = str(chain.scripts).replace("%", "%%")  # values of a configuration have no plain percent sign
+    configuration.set_main_option("script_location", escaped_path)
     revisions = {script.revision for script in ScriptDirectory.from_config(configuration).walk_revisions()}
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)

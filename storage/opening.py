@@ -6,6 +6,7 @@ import errno
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from sqlalchemy import Engine
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -34,10 +35,16 @@ def open_database(url: URL, chains: Sequence[Chain], *, name: str, what: str) ->
     except BlockingIOError:
         raise StoreLocked(f"{name}: another service keeps its {what} in {public_url(url)}") from None
     except (OSError, SQLAlchemyError, ImportError) as error:
-        reason = getattr(error, "strerror", None) or (error.orig if isinstance(error, DBAPIError) else error)
-        raise StoreUnavailable(
-            f"{name}: {what} cannot be kept in {public_url(url)}: {remove_secrets(reason, url)}"
-        ) from None
+        reason = remove_secrets(_reason_of(error), url)
+        raise StoreUnavailable(f"{name}: {what} cannot be kept in {public_url(url)}: {reason}") from None
+
+
+def _reason_of(error: Exception) -> object:
+    """Return the shortest description of an error: of the system or of the driver, if they gave one."""
+    description = getattr(error, "strerror", None)
+    if description:
+        return description
+    return error.orig if isinstance(error, DBAPIError) else error
 
 
 def _database(url: URL, chains: Sequence[Chain]) -> Database:
@@ -53,28 +60,54 @@ def _database(url: URL, chains: Sequence[Chain]) -> Database:
         SQLAlchemyError: the database cannot be reached, or rejects a statement.
         MissingExtra: the driver of PostgreSQL is not installed.
     """
+    path = file_of(url) if url.get_backend_name() == "sqlite" else None
     with ExitStack() as undo:
-        backend = url.get_backend_name()
-        path = None
-        if backend == "sqlite":
-            path = file_of(url)
-            if path is not None:
-                url = url.set(database=str(path))
-                undo.enter_context(lock_file(path))
-            engine = embedded.engine_of(url)
-        elif backend in ("postgresql", "postgres"):
-            engine = shared.engine_of(url)
-        else:
-            raise OSError(errno.EINVAL, "a store is an SQLite file or a PostgreSQL database")
+        if path is not None:
+            url = url.set(database=str(path))
+            undo.enter_context(lock_file(path))
+        engine = _engine_of(url)
         undo.callback(engine.dispose)
-        writer = engine.execution_options(writes=True)
-        for chain in chains:
-            with writer.begin() as connection:
-                migrate(connection, chain)
+        _prepare_tables(engine, chains)
         if path is not None:  # as long as one connection is open, the journal is the same file
             undo.enter_context(engine.connect())
-        with writer.begin() as connection:  # a database that can only be read fails here
-            for chain in chains:
-                connection.execute(chain.probe)
+        _require_writable(engine, chains)
         watched = None if path is None else WatchedFile(path)
         return Database(engine, undo.pop_all(), watched)
+
+
+def _engine_of(url: URL) -> Engine:
+    """Return an engine for the database of a URL.
+
+    Raises:
+        OSError: the URL is neither of SQLite nor of PostgreSQL.
+        MissingExtra: the driver of PostgreSQL is not installed.
+    """
+    backend = url.get_backend_name()
+    if backend == "sqlite":
+        return embedded.engine_of(url)
+    if backend in ("postgresql", "postgres"):
+        return shared.engine_of(url)
+    raise OSError(errno.EINVAL, "a store is an SQLite file or a PostgreSQL database")
+
+
+def _prepare_tables(engine: Engine, chains: Sequence[Chain]) -> None:
+    """Create the tables of each chain, or migrate them to this version, each chain in a transaction of its own.
+
+    Raises:
+        OSError: tables are of a later version.
+        SQLAlchemyError: the database cannot be reached, or rejects a statement.
+    """
+    for chain in chains:
+        with engine.execution_options(writes=True).begin() as connection:
+            migrate(connection, chain)
+
+
+def _require_writable(engine: Engine, chains: Sequence[Chain]) -> None:
+    """Require that the tables of each chain can be written, by statements that change nothing.
+
+    Raises:
+        SQLAlchemyError: a table can only be read.
+    """
+    with engine.execution_options(writes=True).begin() as connection:
+        for chain in chains:
+            connection.execute(chain.probe)

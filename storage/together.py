@@ -12,7 +12,14 @@ Answer = TypeVar("Answer")
 
 
 class _Caller(Generic[Request, Answer]):
-    """A waiting caller: the request, the answer, and an event. It is set at the answer or when the caller must work."""
+    """A caller who waits for the answer to a request.
+
+    Attributes:
+        request: the request.
+        answer: future of the answer.
+        turn: event that ends the wait: the request was answered, or the caller must work on the next requests.
+        has_left: whether the caller no longer waits.
+    """
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -51,10 +58,10 @@ class Together(Generic[Request, Answer]):
         try:
             with self._lock:
                 self._pending.append(caller)
-                leads = self._leader is None
-                if leads:
+                is_leader = self._leader is None
+                if is_leader:
                     self._leader = caller
-            if not leads:
+            if not is_leader:
                 caller.turn.wait()
             if not caller.answer.done():
                 self._work_on_next(caller)
@@ -79,9 +86,9 @@ class Together(Generic[Request, Answer]):
                     caller.answer.set_exception(error)
         finally:  # after an interruption the others wait for another leader
             with self._lock:
-                group = [caller for caller in group if caller is not leader and not caller.has_left]
-                self._pending = [caller for caller in group if not caller.answer.done()] + self._pending
-            for caller in group:
+                waiting = [caller for caller in group if caller is not leader and not caller.has_left]
+                self._pending = [caller for caller in waiting if not caller.answer.done()] + self._pending
+            for caller in waiting:
                 if caller.answer.done():
                     caller.turn.set()
 

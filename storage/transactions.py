@@ -78,7 +78,9 @@ class Database:
 
         All replicas see the clock of a shared database.
         """
-        return cast(func.extract("epoch", func.clock_timestamp()), Double) if self.shared else literal(time.time())
+        if not self.shared:
+            return literal(time.time())
+        return cast(func.extract("epoch", func.clock_timestamp()), Double)
 
     def close(self) -> None:
         """Release the database and its lock, after the present writer."""
@@ -87,6 +89,7 @@ class Database:
             self._held.close()
 
     def _require_open(self) -> None:
+        """Raise StoreFault if the database was closed."""
         if self._closed:
             raise StoreFault("it is closed")
 
@@ -102,6 +105,8 @@ def _as_store_faults() -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
-        if isinstance(error, StatementError) and not isinstance(error, DBAPIError) and error.orig is not None:
-            raise error.orig from None  # the value was rejected before it was sent to the database
+        is_conversion_error = isinstance(error, StatementError) and not isinstance(error, DBAPIError)
+        original = getattr(error, "orig", None)
+        if is_conversion_error and original is not None:  # nothing was sent to the database
+            raise original from None
         raise StoreFault(describe_error(error)) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -15,36 +15,38 @@ from epsilond.witness.joins import find_join
 from epsilond.witness.memberships.answer import MembershipAnswer
 from epsilond.witness.risks.answer import BoundAnswer, Measured, RiskAnswer
 from epsilond.witness.risks.measurement import build
+from epsilond.witness.trials.curves import split_scores
+from epsilond.witness.trials.trials import TrialsAnswer
 
 Scores = Mapping[str, Measured]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellAnswer:
-    """One simulation of the grid. Parts that its kind does not have are absent."""
+    """Result of one simulation of an experiment's grid. Members that its kind does not have are absent."""
 
-    place: Annotated[Place, Served("a value for each axis")]
-    kind: Literal["risk", "audit", "membership"]
-    algorithm: Annotated[str | None, Served("that was run")] = None
-    epsilon: Annotated[Ends | None, Served("certified, at the δ of the target, of the claim or of the audit")] = None
-    claimed_epsilon: Annotated[float | None, Served("that a paper claims of the noise, where that is as printed")] = (
+    place: Annotated[Place, Served("its value on each axis of the grid")]
+    kind: Literal["risk", "audit", "membership", "trials"]
+    algorithm: Annotated[str | None, Served("name of the algorithm that was run")] = None
+    epsilon: Annotated[Ends | None, Served("certified ε, at the δ of the target, of the claim or of the audit")] = None
+    claimed_epsilon: Annotated[float | None, Served("ε that a paper claims for its printed noise, if that is used")] = (
         None
     )
-    rounds: Annotated[int | None, Served("of the run")] = None
-    final_excess: Annotated[Measured | None, Served("of the private run's output")] = None
-    scores: Annotated[Scores | None, Served("of its output on records held out, by name")] = None
-    beside: Annotated[Mapping[str, Measured] | None, Served("final excess of the comparison runs")] = None
+    rounds: Annotated[int | None, Served("number of rounds of the run")] = None
+    final_excess: Annotated[Measured | None, Served("excess risk of the private run's output")] = None
+    scores: Annotated[Scores | None, Served("scores of its output on records held out, by name")] = None
+    beside: Annotated[Mapping[str, Measured] | None, Served("excess risk of the comparison runs' outputs")] = None
     scores_beside: Annotated[Mapping[str, Scores] | None, Served("their scores on records held out")] = None
-    tuned: Annotated[Mapping[str, float | int | str] | None, Served("chosen value, by run")] = None
-    bounds: Annotated[tuple[BoundAnswer, ...] | None, Served("on the final excess")] = None
-    epsilon_lower: Annotated[Number | None, Served("that an audit proves, with its confidence")] = None
+    tuned: Annotated[Mapping[str, float | int | str] | None, Served("chosen parameter value, by run")] = None
+    bounds: Annotated[tuple[BoundAnswer, ...] | None, Served("theorems' bounds on the final excess risk")] = None
+    epsilon_lower: Annotated[Number | None, Served("lower bound on ε that an audit proves, with its confidence")] = None
     test_epsilon_lower: Annotated[float | None, Served("bound that its test proves, without impossible outputs")] = None
-    claim: Annotated[ClaimChecked | None, Served("that an audit checks")] = None
+    claim: Annotated[ClaimChecked | None, Served("claimed ε that an audit checks")] = None
     attacks: Annotated[
         Mapping[str, float] | None, Served("lower bounds on ε that attacks on trained models prove, by attack")
     ] = None
     log10_deltas: Annotated[
-        Mapping[str, Number] | None, Served("of formulas at the ε of this place, by the reading they are of")
+        Mapping[str, Number] | None, Served("log10 δ of a formula at the ε of this place, by its reading: printed, …")
     ] = None
     published: Annotated[
         Mapping[str, float] | None, Served("scores that the paper prints at this place, on its own data, by run")
@@ -60,10 +62,12 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
         answers: each cell with the answer of its simulation.
 
     Returns:
-        One cell for each simulation. If the experiment tunes an axis, one for each group that differs only in that
-        axis.
+        One cell for each simulation, or for each place on its curve. If the experiment tunes an axis, one for each
+        group that differs only in that axis.
     """
     cells = [CELL_MAKERS[answer.kind](cell, answer) for cell, answer in answers]
+    if preset.curve:
+        return tuple(part for cell in cells for part in _split_curve(cell, preset.across.name))
     if preset.tuned is None:
         return tuple(cells)
     groups: dict[tuple[object, ...], list[CellAnswer]] = {}
@@ -71,6 +75,19 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
         fixed_values = tuple(value for name, value in cell.place.items() if name != preset.tuned.name)
         groups.setdefault(fixed_values, []).append(cell)
     return tuple(_best(group, preset.tuned.name) for group in groups.values())
+
+
+def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
+    """Yield a cell for each place on the curve of a simulation. The last place has the scores that the paper prints.
+
+    Args:
+        cell: cell of the simulation, with all scores.
+        axis: name of the axis of the curve.
+    """
+    curve = split_scores(cell.scores or {})
+    for place, scores in curve.items():
+        printed = cell.published if place == max(curve) else None
+        yield replace(cell, place={**cell.place, axis: place}, scores=scores, published=printed)
 
 
 def _best(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
@@ -87,11 +104,12 @@ def _best(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
     chosen = {"private": best.place[tuned]}
     excess, scores = {}, {}
     for run in best.beside or {}:
-        best_of_run = min(cells, key=lambda cell: _mean((cell.beside or {})[run]))
-        excess[run] = (best_of_run.beside or {})[run]
-        chosen[run] = best_of_run.place[tuned]
-        if best_of_run.scores_beside is not None:
-            scores[run] = best_of_run.scores_beside[run]
+        measured = [(cell, (cell.beside or {})[run]) for cell in cells]
+        best_cell, best_excess = min(measured, key=lambda pair: _mean(pair[1]))
+        excess[run] = best_excess
+        chosen[run] = best_cell.place[tuned]
+        if best_cell.scores_beside is not None:
+            scores[run] = best_cell.scores_beside[run]
     return replace(
         best,
         place={name: value for name, value in best.place.items() if name != tuned},
@@ -112,6 +130,7 @@ def _mean(measured: Measured) -> float:
 
 
 def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
+    """Return the cell of a risk simulation: the private run with its bounds, and the runs compared with it."""
     private, *comparisons = answer.series
     scores = {run.name: run.scores for run in comparisons if run.scores is not None}
     return CellAnswer(
@@ -147,11 +166,20 @@ def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
         return None
     run = cell.simulation.run
     account = find_join(algorithm_of(run).name).account
-    assert account is not None, "a claim requires an algorithm that can account for given noise"
+    assert account is not None  # experiments state a claim only for algorithms that account for given noise
     return Ends.of(account(build(cell.simulation.problem, run), run, math.log(cell.claimed.delta)))
 
 
 def _audit_cell(cell: Cell, answer: AuditAnswer) -> CellAnswer:
+    """Return the cell of an audit: the certified ε, and the lower bounds on ε that the audit proves.
+
+    The evidence is an escape if outputs that are impossible on the other data set exclude the δ. Otherwise it is a
+    threshold test of the attacker.
+
+    Args:
+        cell: the cell's place in the grid of the experiment.
+        answer: the answer of its audit.
+    """
     return CellAnswer(
         place=cell.place,
         kind="audit",
@@ -164,6 +192,7 @@ def _audit_cell(cell: Cell, answer: AuditAnswer) -> CellAnswer:
 
 
 def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
+    """Return the cell of a membership inference: the certified ε, and the lower bound on ε of each attack."""
     lower = max(attack.epsilon_lower for attack in answer.attacks)
     return CellAnswer(
         place=cell.place,
@@ -177,9 +206,23 @@ def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
     )
 
 
+def _trials_cell(cell: Cell, answer: TrialsAnswer) -> CellAnswer:
+    return CellAnswer(
+        place=cell.place,
+        kind="trials",
+        algorithm=answer.algorithm,
+        epsilon=answer.epsilon,
+        claimed_epsilon=None if cell.claimed is None else cell.claimed.epsilon,
+        scores=answer.scores,
+        tuned=answer.chosen or None,
+        published=cell.published,
+    )
+
+
 CELL_MAKERS: Mapping[str, Callable[[Cell, Any], CellAnswer]] = {
     "risk": _risk_cell,
     "audit": _audit_cell,
     "membership": _membership_cell,
+    "trials": _trials_cell,
 }
 """Functions that turn the answer of a simulation into a cell, by kind of simulation."""

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from epsilond.simulators.files.folders import DataName
+
 
 def format_scientific(value: float) -> str:
     """Format a number in scientific notation with the fewest digits, such as 1e-5 instead of 1e-05."""
@@ -42,8 +44,8 @@ FindingVerdict = Literal["confirmed", "confirmed in part", "mixed", "not reprodu
 class Finding:
     """A paper's qualitative claim, with the verdict of the experiment, derived from the measured numbers.
 
-    `verdict` is one of the rules of `tally.RULES`. `told` is the verdict with its counts: the number of settings in
-    which the claim holds, fails, or stays open.
+    `verdict` is a key of `tally.RULES`. `told` is the verdict in words with its counts: the number of settings in which
+    the claim holds, fails, or stays open. `words` has the measured numbers in sentences.
     """
 
     claim: str
@@ -87,6 +89,8 @@ class Preset:
     panels: Axis | None = None
     repetitions: int
     cells: Callable[[int, int], tuple[Cell, ...]]
+    curve: bool = False
+    """True if every simulation is a curve, with scores at all values of `across`. Its cells have no such value."""
     tuned: Axis | None = None
     """Axis of tuned values. Each run keeps only its value of least mean excess."""
     measure: str | None = None
@@ -94,8 +98,21 @@ class Preset:
     """
     stands_in_for: str | None = None
     """Data and sizes of the paper, and those that replace them."""
+    data: tuple[DataName, ...] = ()
+    """Data sets of which it reads the files."""
     judge: Callable[[Sequence[Any]], Sequence[Finding]] | None = None
     """Function from the answer's cells to the findings on the paper's claims."""
+
+    @property
+    def command(self) -> str:
+        """The command that runs it, with a placeholder for the folder of each data set."""
+        options = "".join(f" --data {name}=FOLDER" for name in self.data)
+        return f"epsilond simulate {self.name}{options}"
+
+    @property
+    def is_stand_in(self) -> bool:
+        """True if it replaces the paper's data or sizes, for users who have no files."""
+        return (self.stands_in_for or "").startswith("Stand-in for ")
 
     @property
     def axes(self) -> tuple[Axis, ...]:

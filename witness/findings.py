@@ -77,14 +77,15 @@ def judge_pairs(
         no_worse: whether the claim is only that the first is no worse. It then holds if the bands overlap, too, and the
             verdict counts the settings where the first is not better.
     """
-    comparisons = [compare_bands(*pair, lower_is_better=lower_is_better) for pair in pairs]
+    comparisons = [compare_bands(first, second, lower_is_better=lower_is_better) for first, second in pairs]
     level = comparisons.count(LEVEL) if no_worse else 0
     tally = Tally(holds=comparisons.count(BETTER) + level, fails=comparisons.count(WORSE), of=len(pairs), level=level)
     if not pairs:
         return tally.finding(claim, "There are no two settings to compare here.")
-    first, second = names
-    mean = [sum(pair[place].mean for pair in pairs) / len(pairs) for place in (0, 1)]
-    words = f"Mean {quantity} over settings: {mean[0]:.3g} of {first}, {mean[1]:.3g} of {second}."
+    first_name, second_name = names
+    first_mean = sum(first.mean for first, _ in pairs) / len(pairs)
+    second_mean = sum(second.mean for _, second in pairs) / len(pairs)
+    words = f"Mean {quantity} over settings: {first_mean:.3g} of {first_name}, {second_mean:.3g} of {second_name}."
     return tally.finding(claim, words)
 
 
@@ -98,27 +99,29 @@ def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
         cells: cells of the experiment. Those without a claim or a certified ε are ignored.
         claim: the paper's claim in words.
     """
-    bounds: dict[float, tuple[float, float]] = {}
+    largest_lower: dict[float, float] = {}
+    largest_upper: dict[float, float] = {}
     for cell in cells:
-        if cell.claimed_epsilon is not None and cell.epsilon is not None:
-            lower, upper = bounds.get(cell.claimed_epsilon, (0.0, 0.0))
-            bounds[cell.claimed_epsilon] = max(lower, cell.epsilon.lower), max(upper, cell.epsilon.upper)
-    true = {claimed: upper for claimed, (_, upper) in sorted(bounds.items()) if upper <= claimed}
-    false = {claimed: lower for claimed, (lower, _) in sorted(bounds.items()) if lower > claimed}
+        claimed = cell.claimed_epsilon
+        if claimed is not None and cell.epsilon is not None:
+            largest_lower[claimed] = max(largest_lower.get(claimed, 0.0), cell.epsilon.lower)
+            largest_upper[claimed] = max(largest_upper.get(claimed, 0.0), cell.epsilon.upper)
+    confirmed = {claimed: upper for claimed, upper in sorted(largest_upper.items()) if upper <= claimed}
+    refuted = {claimed: lower for claimed, lower in sorted(largest_lower.items()) if lower > claimed}
     tally = Tally(
-        holds=len(true),
-        fails=len(false),
-        of=len(bounds),
+        holds=len(confirmed),
+        fails=len(refuted),
+        of=len(largest_upper),
         universal=True,
         noun=("value of ε", "values of ε"),
         open_where="the claimed ε lies between the certified ends",
     )
     words = []
-    if true:
-        words.append(f"The true ε is at most {_claim_list(true, ROUND_CEILING)}.")
-    if false:
-        subject = "It is" if true else "It is the true ε,"
-        words.append(f"{subject} at least {_claim_list(false, ROUND_FLOOR)}.")
+    if confirmed:
+        words.append(f"The true ε is at most {_claim_list(confirmed, ROUND_CEILING)}.")
+    if refuted:
+        subject = "It is" if confirmed else "It is the true ε,"
+        words.append(f"{subject} at least {_claim_list(refuted, ROUND_FLOOR)}.")
     return tally.finding(claim, " ".join(words) or "No noise comes with a claim that could be decided.")
 
 
@@ -158,26 +161,31 @@ def judge_trend(
 
 @dataclass(frozen=True)
 class MeasuredPoint:
-    """One stage of a line: its name, and the measured mean at each parameter value ("place"), in ascending order."""
+    """One stage of a line, such as a level of noise, at which a quantity is measured at several parameter values.
+
+    Attributes:
+        name: name of the stage.
+        measured: measured mean at each parameter value, by the name of the value, in ascending order of the values.
+    """
 
     name: str
     measured: Mapping[str, Measured]
 
     def best(self, *, lower_is_better: bool) -> tuple[str, ...]:
-        """Return the place of the best mean, followed by those with bands that overlap its band."""
+        """Return the parameter value of the best mean, followed by those with bands that overlap its band."""
         sign = 1.0 if lower_is_better else -1.0
-        first = min(self.measured, key=lambda place: sign * self.measured[place].mean)
-        overlapping = (
-            place
-            for place, band in self.measured.items()
-            if place != first and compare_bands(self.measured[first], band, lower_is_better=lower_is_better) == LEVEL
-        )
-        return (first, *overlapping)
+        best = min(self.measured, key=lambda value: sign * self.measured[value].mean)
+        overlapping = [
+            value
+            for value, band in self.measured.items()
+            if value != best and compare_bands(self.measured[best], band, lower_is_better=lower_is_better) == LEVEL
+        ]
+        return (best, *overlapping)
 
     def ranks(self, *, lower_is_better: bool) -> tuple[int, int]:
-        """Return the smallest and the largest index of the places that may be best, as `best` returns them."""
+        """Return the smallest and the largest index of the values that may be best, as `best` returns them."""
         order = list(self.measured)
-        indices = [order.index(place) for place in self.best(lower_is_better=lower_is_better)]
+        indices = [order.index(value) for value in self.best(lower_is_better=lower_is_better)]
         return min(indices), max(indices)
 
 
@@ -189,8 +197,8 @@ def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -
         shared: name of the share at which the whole model is shared.
         lower_is_better: whether a lower value is better.
     """
-    unshared = MeasuredPoint(stage.name, {place: band for place, band in stage.measured.items() if place != shared})
-    best = unshared.best(lower_is_better=lower_is_better)[0]
+    unshared = MeasuredPoint(stage.name, {value: band for value, band in stage.measured.items() if value != shared})
+    best, *_ = unshared.best(lower_is_better=lower_is_better)
     return stage.measured[best], stage.measured[shared]
 
 
@@ -200,9 +208,9 @@ def judge_order(
     """Judge the claim that the best value of a parameter falls along a line, for example as the noise grows.
 
     A line is a sequence of stages, such as levels of noise. At each stage a quantity is measured at the same parameter
-    values ("places"), in ascending order. The values that may be best are that of the best mean and those with bands
-    that overlap its band. The claim holds on a line if all of them are smaller at the last stage than at the first. It
-    fails if all of one stage are larger than all of an earlier stage.
+    values, in ascending order. The values that may be best are that of the best mean and those with bands that overlap
+    its band. The claim holds on a line if all of them are smaller at the last stage than at the first. It fails if all
+    of one stage are larger than all of an earlier stage.
 
     Args:
         claim: the paper's claim in words.
@@ -213,9 +221,12 @@ def judge_order(
     holds, fails, line_words = 0, 0, []
     for name, stages in lines.items():
         ranks = [stage.ranks(lower_is_better=lower_is_better) for stage in stages]
-        moves_back = any(later[0] > earlier[1] for earlier, later in combinations(ranks, 2))
-        fails += moves_back
-        holds += not moves_back and ranks[-1][1] < ranks[0][0]
+        rises = any(later_lowest > highest for (_, highest), (later_lowest, _) in combinations(ranks, 2))
+        first_lowest, last_highest = ranks[0][0], ranks[-1][1]
+        if rises:
+            fails += 1
+        elif last_highest < first_lowest:
+            holds += 1
         line_words.append(f"{name}: " + ", ".join(_best_words(stage, lower_is_better) for stage in stages))
     tally = Tally(holds=holds, fails=fails, of=len(lines), open_where="the bands of several places meet the best one's")
     best_words = "; ".join(line_words)
@@ -224,7 +235,7 @@ def judge_order(
 
 
 def _best_words(stage: MeasuredPoint, lower_is_better: bool) -> str:
-    """Name the stage with its best place, and in brackets the places that its band does not exclude."""
-    first, *overlapping = stage.best(lower_is_better=lower_is_better)
+    """Name the stage with its best parameter value, and in brackets the values that its band does not exclude."""
+    best, *overlapping = stage.best(lower_is_better=lower_is_better)
     brackets = f" ({', '.join(overlapping)})" if overlapping else ""
-    return f"{stage.name} {first}{brackets}"
+    return f"{stage.name} {best}{brackets}"

@@ -47,20 +47,26 @@ class Allowance:
 
 @dataclass(frozen=True, kw_only=True)
 class Join:
-    """The join of one algorithm; `algorithm` is its name in the list of algorithms."""
+    """Connection of a simulated algorithm to theory: functions that calibrate, account for, and bound its runs.
+
+    `algorithm` is its name in the list of algorithms. A problem is the learning problem with its exact constants, and a
+    run the algorithm with its parameters.
+    """
 
     algorithm: str
     noise: tuple[str, ...] = ("noise_std",)
     """Fields of the run that state its noise. All are absent from a run with a target."""
     calibrate: Callable[[AnyProblem, AnyRun, Target], tuple[AnyRun, Parameters]]
-    """(problem, run without noise, target) → the run with the least certified noise, and the calibration's answer.
+    """Takes a problem, a run without noise, and a target (ε, δ).
 
-    Raises `InvalidInput` or `NoCertificate` as the calibrator does."""
+    It returns the run with the least certified noise, and the calibrator's answer. `InvalidInput` or `NoCertificate` is
+    raised as by the calibrator."""
     allowance: Allowance = Allowance(0.05)
     """Expected time of `calibrate`, for the plan of a simulation."""
     account: Callable[[AnyProblem, AnyRun, float], Interval] | None = None
-    """(problem, run with noise, log δ) → an enclosure of ε at δ for the noise of the run.
+    """Takes a problem, a run with noise, and log δ, and returns an enclosure of the run's ε at δ.
 
-    It certifies the same guarantee as `calibrate`, for given noise. None: only calibrated noise is certified."""
+    It certifies the same guarantee as `calibrate`, for given noise. None means that only calibrated noise is certified.
+    """
     bounds: Callable[[AnyProblem, AnyRun], tuple[PromisedBound, ...]]
-    """(problem, run with noise) → every known bound on a measured quantity of the run."""
+    """Takes a problem and a run with noise, and returns every known bound on a measured quantity of the run."""

@@ -59,6 +59,9 @@ class SimulationKind(Generic[RequestT, ResolvedT, BlockT]):
     assemble: Callable[[RequestT, ResolvedT, Sequence[BlockT]], object]
     """Function from the request, its prepared form and all blocks in order to the answer: a frozen dataclass that
     `as_json` renders."""
+    check_data: Callable[[RequestT], None] | None = None
+    """Function that raises `InvalidInput` for a request whose data sets have no folder on this machine, before any
+    work; None if no request reads files."""
     answer: type | None = None
     """Dataclass of the answer, or None if it is not declared."""
     size: str | None = None

@@ -15,7 +15,10 @@ from threadpoolctl import threadpool_limits
 
 
 class _Keeper:
-    """Owner of the limit, in a thread of its own: threadpoolctl requires that the same thread sets and removes it."""
+    """Owner of the limit of one thread for linear algebra, which applies to the whole process.
+
+    It holds the limit in a thread of its own, because threadpoolctl requires that the same thread sets and removes it.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -8,10 +8,13 @@ from itertools import accumulate, pairwise
 from typing import Annotated, Literal
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import Quantity, request
 from epsilond.calibrators.answer import Caution, Served
+from epsilond.simulators.files.folders import find_folder
 from epsilond.witness.audits.audit import AUDIT
 from epsilond.witness.cells import CellAnswer, table_cells
+from epsilond.witness.data_files import DataFileAnswer, list_data_files
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset
 from epsilond.witness.experiments import (
     asoodeh_figure_2,
@@ -28,12 +31,24 @@ from epsilond.witness.experiments import (
     tdl_as_printed_audit,
     unlike_clients,
 )
+from epsilond.witness.experiments.networks import bietti_figure_1d, das_presets
+from epsilond.witness.experiments.own_data import (
+    bietti_figure_1a,
+    bietti_figure_1b,
+    bietti_figure_1c,
+    bietti_figure_2,
+    lowy_insurance,
+    lowy_mnist,
+    reshef_mnist,
+)
+from epsilond.witness.grid_ends import end_warnings
 from epsilond.witness.kind import Prepared, SimulationKind, SimulationPlan, kind_of
 from epsilond.witness.memberships.membership import MEMBERSHIP
 from epsilond.witness.risks.measurement import KIND, REPETITIONS, RISK, SEED
+from epsilond.witness.trials.trials import TRIALS, TrialSimulation
 
-CELL_KINDS: tuple[SimulationKind, ...] = (RISK, AUDIT, MEMBERSHIP)
-"""Kinds of simulation for the cells of a preset: all except the presets themselves."""
+CELL_KINDS: tuple[SimulationKind, ...] = (RISK, AUDIT, MEMBERSHIP, TRIALS)
+"""Kinds of simulation for the cells of a preset; trials are of no other use."""
 
 PRESETS: tuple[Preset, ...] = (
     mb_sgd_bound.PRESET,
@@ -52,6 +67,15 @@ PRESETS: tuple[Preset, ...] = (
     memberships.PRESET,
     memberships.SHORT_PRESET,
     *das_digits.PRESETS,
+    lowy_mnist.PRESET,
+    lowy_insurance.PRESET,
+    *reshef_mnist.PRESETS,
+    bietti_figure_1a.PRESET,
+    bietti_figure_1b.PRESET,
+    bietti_figure_1c.PRESET,
+    bietti_figure_2.PRESET,
+    bietti_figure_1d.PRESET,
+    *das_presets.PRESETS,
 )
 """THE list of presets."""
 
@@ -77,6 +101,20 @@ PresetName = Literal[
     "das-noise",
     "das-noise-short",
     "das-normalised",
+    "lowy-mnist",
+    "lowy-insurance",
+    "reshef-table-1",
+    "reshef-table-2",
+    "bietti-figure-1a",
+    "bietti-figure-1b",
+    "bietti-figure-1c",
+    "bietti-figure-2",
+    "bietti-figure-1d",
+    "das-table-2",
+    "das-table-3",
+    "das-table-4",
+    "das-table-5",
+    "das-table-6",
 ]
 NAME = Quantity(description="which experiment")
 
@@ -93,22 +131,25 @@ class PresetSimulation:
 
 @dataclass(frozen=True, kw_only=True)
 class PresetAnswer:
-    """The answer of an experiment: the grid, cell by cell."""
+    """The answer of an experiment: a grid of simulations over one to three axes, cell by cell."""
 
     kind: Literal["preset"] = "preset"
     preset: str
     title: str
     summary: str
     source: str
-    across: Axis
-    lines: Annotated[Axis | None, Served("absent if there is one line")] = None
-    panels: Annotated[Axis | None, Served("absent if there is one panel")] = None
+    across: Annotated[Axis, Served("horizontal axis of the figure")]
+    lines: Annotated[Axis | None, Served("axis with a line for each value; absent if there is one line")] = None
+    panels: Annotated[Axis | None, Served("axis with a panel for each value; absent if there is one panel")] = None
     stands_in_for: Annotated[str | None, Served("the paper's data and sizes, and their replacements here")] = None
-    measure: Annotated[str | None, Served("the score that it is about; absent: the excess risk")] = None
+    measure: Annotated[str | None, Served("name of the measured score; absent where it is the excess risk or ε")] = None
     findings: Annotated[tuple[Finding, ...] | None, Served("the paper's claims, and the finding on each")] = None
     repetitions: int
     beside: Annotated[Mapping[str, str], Served("short descriptions of the comparison runs, by name")]
     cells: tuple[CellAnswer, ...]
+    data_files: Annotated[
+        tuple[DataFileAnswer, ...] | None, Served("files that it read, with their checksums; absent if it reads none")
+    ] = None
     warnings: tuple[Caution, ...]
     seed: int
     engine_version: str
@@ -127,14 +168,48 @@ def preset_cells(request: PresetSimulation) -> tuple[Cell, ...]:
 
 def plan(request: PresetSimulation) -> SimulationPlan:
     """Plan all cells, which run one after another."""
-    plans = [_plan_cell(cell) for cell in preset_cells(request)]
+    cells = preset_cells(request)
+    plans = [_plan_cell(cell) for cell in cells]
     blocks = sum(cell_plan.blocks for cell_plan in plans)
-    seconds = sum(cell_plan.seconds for cell_plan in plans)
+    seconds = sum(plans[index].seconds for index in _first_of_equal_trials(cells))
     return SimulationPlan(blocks=blocks, seconds=seconds, bytes=max(cell_plan.bytes for cell_plan in plans))
+
+
+def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
+    """Return the indices of the cells that cost time: all but those with the same trials as an earlier cell.
+
+    Arms without noise are the same at each ε. Their trials run once, because their results are kept.
+    """
+    seen: set[TrialSimulation] = set()
+    indices = []
+    for index, cell in enumerate(cells):
+        if isinstance(cell.simulation, TrialSimulation):
+            if cell.simulation in seen:
+                continue
+            seen.add(cell.simulation)
+        indices.append(index)
+    return indices
 
 
 def _plan_cell(cell: Cell) -> SimulationPlan:
     return kind_of(cell.simulation, CELL_KINDS).plan(cell.simulation)
+
+
+def check_data(request: PresetSimulation) -> None:
+    """Find the folder of each data set that the experiment reads.
+
+    Raises:
+        InvalidInput: a data set has no folder. The fault is that of the field `preset`, because a request has no field
+            for folders.
+    """
+    faults = []
+    for name in find_preset(request).data:
+        try:
+            find_folder(name)
+        except InvalidInput as error:
+            faults += [Fault("/preset", f"reads the data set {name}, which {fault.message}") for fault in error.faults]
+    if faults:
+        raise InvalidInput(*faults)
 
 
 def prepare(request: PresetSimulation) -> tuple[Prepared, ...]:
@@ -181,7 +256,8 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
     answers_of_cells = list(zip(preset_cells(request), answers, strict=True))
     cells = table_cells(preset, answers_of_cells)
     findings = None if preset.judge is None else tuple(preset.judge(cells))
-    warnings = (*_tuning_warnings(preset), *_cell_warnings(answers_of_cells))
+    warnings = (*_tuning_warnings(preset), *end_warnings(preset, answers_of_cells, cells))
+    warnings += tuple(_cell_warnings(answers_of_cells))
     return PresetAnswer(
         preset=preset.name,
         title=preset.title,
@@ -196,6 +272,7 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
         stands_in_for=preset.stands_in_for,
         measure=preset.measure,
         findings=findings,
+        data_files=list_data_files(file for answer in answers for file in getattr(answer, "data_files", ())),
         warnings=warnings,
         seed=request.seed,
         engine_version=ENGINE_VERSION,
@@ -247,6 +324,7 @@ PRESET = SimulationKind(
     prepare=prepare,
     run_block=run_block,
     assemble=assemble,
+    check_data=check_data,
     answer=PresetAnswer,
     size="repetitions",
     example={"kind": "preset", "preset": "mb-sgd-bound", "repetitions": 5},

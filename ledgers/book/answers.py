@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
 from epsilond.calibrators.answer import Calibration, Caution, DeclaredCondition, Served, TargetAnswer, as_json
 from epsilond.ledgers.book.contradictions import ObservationAnswer
 from epsilond.ledgers.book.figures import (
@@ -63,7 +63,7 @@ class LedgerSummary:
     name: str
     dataset: str
     block: Annotated[str | None, Served("absent where the ledger is of the whole data set")] = None
-    unit: Unit
+    unit: ProtectedUnit
     relation: Relation
     observer: Observer
     opened: Annotated[str, Served("date and time, RFC 3339, UTC")]
@@ -83,16 +83,16 @@ class LedgerSummary:
 class LedgerAnswer(LedgerSummary):
     """A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee."""
 
-    guarantee: Annotated[GuaranteeOfLedger | None, Served("absent of a contradicted ledger: there is no ε")] = None
+    guarantee: Annotated[GuaranteeOfLedger | None, Served("absent if a run contradicts it: there is no ε")] = None
     observations: Annotated[
         tuple[ObservationAnswer, ...], Served("observations that contradict runs; empty if there are none")
     ]
     runs_out_first: Annotated[
-        ResourceAnswer | None, Served("of which the largest share is used or reserved; absent: there is nothing")
+        ResourceAnswer | None, Served("slot part or plan item with the largest share used or reserved; absent: none")
     ] = None
     declared_conditions: tuple[DeclaredCondition, ...]
     curve: Annotated[
-        tuple[PlanCurvePoint, ...], Served("of exactly the plan, if it is all that is run; empty without one")
+        tuple[PlanCurvePoint, ...], Served("ε at some δ if only the whole plan is run; empty without a plan")
     ]
     warnings: tuple[Caution, ...]
 
@@ -108,14 +108,14 @@ class LedgerList:
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeAnswer:
-    """Cost of runs: runs of an item of the plan, or amounts of a slot."""
+    """Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy budget."""
 
-    item: Annotated[str | None, Served("the item that is drawn on")] = None
-    slot: Annotated[str | None, Served("the slot that is charged")] = None
-    count: Annotated[int, Served("runs")]
-    parts: Annotated[Mapping[str, str], Served("amounts of the slot, as decimal strings; empty of an item")]
-    each: Annotated[Mapping[str, str] | None, Served("of one run, where charges of runs add up")] = None
-    remaining: Annotated[str | None, Served("μ² that was left when a residue was charged")] = None
+    item: Annotated[str | None, Served("the plan's item that pays")] = None
+    slot: Annotated[str | None, Served("the slot that pays")] = None
+    count: Annotated[int, Served("number of runs")]
+    parts: Annotated[Mapping[str, str], Served("amounts for all runs, as decimal strings; empty where an item pays")]
+    each: Annotated[Mapping[str, str] | None, Served("amounts for one run, where charges of runs add up")] = None
+    remaining: Annotated[str | None, Served("μ² left before a job that is not Gaussian")] = None
     theorem: Annotated[str | None, Served("theorem that proves the charge")] = None
 
 
@@ -151,15 +151,15 @@ class ReservationAnswer:
     """Runs that are held until they are committed or cancelled, or expire."""
 
     id: str
-    state: Annotated[Literal["reserved", "committed", "cancelled", "expired"], Served("of a part too: committed")]
-    count: Annotated[int, Served("runs")]
-    committed: Annotated[int, Served("runs that may have been released")]
-    charge: Annotated[ChargeAnswer, Served("in the first ledger in the order of their ids; `holdings` has all")]
+    state: Annotated[Literal["reserved", "committed", "cancelled", "expired"], Served("committed once a run is")]
+    count: Annotated[int, Served("number of runs")]
+    committed: Annotated[int, Served("number of runs that may have been released")]
+    charge: Annotated[ChargeAnswer, Served("its cost in the ledger with the first id; `holdings` has all")]
     created: Annotated[str, Served("date and time, RFC 3339, UTC")]
     expires: Annotated[str | None, Served("time at which uncommitted runs return; absent: never")] = None
-    ledgers: Annotated[tuple[str, ...], Served("ids")]
-    holdings: Annotated[tuple[HoldingAnswer, ...], Served("in each ledger")]
-    receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("of its newest commits, under the head of now")] = None
+    ledgers: Annotated[tuple[str, ...], Served("ids of the ledgers that pay")]
+    holdings: Annotated[tuple[HoldingAnswer, ...], Served("its cost in each ledger")]
+    receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("for its newest commits, under the new head")] = None
     warnings: tuple[Caution, ...]
 
 
@@ -173,7 +173,7 @@ class WhatIfAnswer:
     reason: Annotated[str | None, Served("why it does not fit")] = None
     nearest: Annotated[Mapping[str, float | str], Served("closest request that would fit")]
     runs_out_first: Annotated[
-        ResourceAnswer | None, Served("of which the largest share is then used or reserved; now, where it does not fit")
+        ResourceAnswer | None, Served("fullest slot part or plan item, with the job added unless it does not fit")
     ] = None
     held_by_others: Annotated[
         Mapping[str, Mapping[str, str]], Served("amounts that reservations hold, by kinds of slots and names of parts")
@@ -188,10 +188,10 @@ class WithinAnswer:
     algorithm: str
     request: Annotated[JsonObject, Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")]
     spec: Annotated[JsonObject, Served("the run, to be reserved unchanged")]
-    count: Annotated[int, Served("runs that the spec is")]
-    charge: Annotated[ChargeAnswer, Served("charge of a reservation of it")]
+    count: Annotated[int, Served("number of runs that the spec counts as")]
+    charge: Annotated[ChargeAnswer, Served("its cost if it is reserved")]
     slack: Annotated[
-        float | None, Served("with a share of so much less noise the ledger refuses the run; absent: not known")
+        float | None, Served("the ledger refuses the run if its noise is lowered by this fraction; absent: not known")
     ] = None
     calibration: Annotated[Calibration, Served("the whole answer to the request; its guarantee is for this run only")]
     warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
@@ -254,7 +254,7 @@ def answer(
 
 
 def _guarantee(row: LedgerRow, state: LedgerState, promise: LedgerPromise) -> GuaranteeOfLedger:
-    """Return the guarantee of a ledger."""
+    """Return the guarantee of a ledger: `promise` has its figures, or else the stored record of the opening."""
     certified = promise.certified or json.loads(row.record)["certified"]
     charges = [held.charge for held in state.reservations.values() if held.charge is not None]
     return GuaranteeOfLedger(
@@ -287,7 +287,7 @@ def reservation(
         charge=holdings[0].charge,
         created=when(row.created),
         expires=None if row.expires is None else when(row.expires),
-        ledgers=tuple(holding.ledger for holding in row.holdings),
+        ledgers=row.ledgers,
         holdings=tuple(holdings),
         receipts=None if receipts is None else tuple(ReceiptAnswer(**receipt) for receipt in receipts),
         warnings=tuple(warnings),
@@ -315,7 +315,7 @@ def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
 
 
 def within_record(result: Within) -> JsonObject:
-    """Return the answer to a calibration within a ledger, without the calibration itself and without absent parts."""
+    """Return the run that fits the remaining budget, with its request, cost and slack. Absent members are left out."""
     held = result.held
     members = {
         "algorithm": result.algorithm,
@@ -386,7 +386,7 @@ def _holding_charge(row: HoldingRow) -> ChargeAnswer:
 
 
 def _charge(item: str | None, slot: str | None, count: int, charge: Charge | None) -> ChargeAnswer:
-    """Return the cost of runs for an answer; without a charge the item of the plan pays, and amounts are empty."""
+    """Return the cost of `count` runs as it is served. `charge` is None if an item pays: it costs runs, no amounts."""
     if charge is None:
         return ChargeAnswer(item=item, slot=slot, count=count, parts={})
     return ChargeAnswer(

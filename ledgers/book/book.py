@@ -9,7 +9,7 @@ ever with their answers, so that a repeated request is answered the same and deb
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -19,24 +19,20 @@ from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExha
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.changes import fingerprint_of, without_default
 from epsilond.ledgers.book.commits import CommitRequest, ReserveRequest, commit_records, is_quick
-from epsilond.ledgers.book.desk import MovedLedger, States, text
+from epsilond.ledgers.book.desk import MovedLedger, States, canonical_text
 from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.gated import ApprovalMoves
-from epsilond.ledgers.book.owning import require_movable, require_no_overlap, require_relation
+from epsilond.ledgers.book.owning import require_movable, require_no_overlap, require_setting
 from epsilond.ledgers.book.states import item_of, parts_of, rows_after
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.opening import open_ledger
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, add_nearest, what_if
-from epsilond.ledgers.requests import (
-    CommitAsked,
-    JobAsked,
-    OpenLedger,
-    ReserveAsked,
-)
+from epsilond.ledgers.requests import CommitAsked, JobAsked, OpenLedger, ReserveAsked
 from epsilond.ledgers.store import ledgers, owners, reservations
 from epsilond.ledgers.store.balances import MISPLACED
+from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow
 from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
@@ -72,13 +68,13 @@ class Book(ApprovalMoves):
             BlockHasLedger: the block has a ledger, open or closed; or one of the data set's ledgers has no block.
             Infeasible, ConditionViolated, InvalidInput: as `ledgers.mathematics.opening.open_ledger`.
         """
-        fingerprint = fingerprint_of("open", without_default(request))
+        request_key = RequestKey(tenant, by, key, fingerprint_of("open", without_default(request)))
         if request.approval and not by:
             raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
         with looking(self._database) as connection:
-            before = self._desk.find_answer(connection, tenant, key, fingerprint, by)
-        if before is not None:
-            return self.ledger(tenant, before["ledger"])
+            earlier_answer = self._desk.find_answer(connection, request_key)
+        if earlier_answer is not None:
+            return self.ledger(tenant, earlier_answer["ledger"])
         state, certified = self._evaluate(partial(open_ledger, **request.parts))
         specs = {item.name: text_of(item.spec) for item in state.plan}
         record = entry_records.opening_record(state, certified, specs)
@@ -88,27 +84,24 @@ class Book(ApprovalMoves):
             dataset=request.dataset,
             block=request.block or "",
             name=request.name,
-            record=text(record),
+            record=canonical_text(record),
             created=self._clock(),
             sealed=state.sealed,
             parts=tuple(part for slot in state.slots for part in parts_of(slot)),
             items=tuple(item_of(item) for item in state.plan),
             approval_from=0 if state.approval else None,
         )
-
         names = {"dataset": request.dataset, "block": request.block or "", "name": request.name}
         moved = MovedLedger(row.id, record | names, state)
-        return self._retry(partial(self._write_opened, row, moved, key, fingerprint, by))
+        return self._retry(partial(self._write_opened, row, moved, request_key))
 
-    def _write_opened(self, row: LedgerRow, moved: MovedLedger, key: str, fingerprint: str, by: str) -> LedgerRow:
+    def _write_opened(self, row: LedgerRow, moved: MovedLedger, key: RequestKey) -> LedgerRow:
         """Write a new ledger with its first entry, and return it.
 
         Args:
             row: rows of the ledger.
             moved: the ledger after its opening, with the record of the entry.
-            key: idempotency key of the request.
-            fingerprint: digest of the request.
-            by: name of the caller.
+            key: idempotency key and sender of the request.
 
         Returns:
             The new ledger. The ledger of the first request with the same key if there was one.
@@ -118,17 +111,17 @@ class Book(ApprovalMoves):
             NotReconciled: rows of the tenant's ledgers were changed outside a move.
         """
         with self._moving({}) as connection:
-            answer = self._desk.find_answer(connection, row.tenant, key, fingerprint, by)
+            answer = self._desk.find_answer(connection, key)
             if answer is not None:
                 return self._desk.row(connection, row.tenant, answer["ledger"])
             for misplaced in owners.find_misplaced(connection, organisation=row.tenant):
                 raise NotReconciled(MISPLACED.format(misplaced), misplaced)
             try:
-                ledgers.add(connection, row, opened_by=by or None)
+                ledgers.add(connection, row, opened_by=key.by or None)
             except ledgers.BlockTaken as taken:
                 message = "the block has a ledger, open or closed: a second would double the loss unseen"
                 raise BlockHasLedger(message, None, {"ledger": str(taken)} if str(taken) else {}) from None
-            self._desk.write(connection, row.tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
+            self._desk.write(connection, key, {"ledger": row.id}, [moved])
             require_no_overlap(connection, row)  # no other ledger can be added after the write
         return row
 
@@ -170,7 +163,7 @@ class Book(ApprovalMoves):
             BlockHasLedger: another ledger of the same people is open.
         """
         state = self.sole_state(tenant, identifier)
-        require_relation(state, job)
+        require_setting(state, job)
         return state
 
     def reserve(
@@ -191,12 +184,9 @@ class Book(ApprovalMoves):
             LedgerExhausted, NotInPlan, NotSealed, LedgerClosed, ConditionViolated, InvalidInput: as `moves.reserve`.
         """
         request = ReserveRequest(
-            tenant=tenant,
+            key=RequestKey(tenant, by, key, fingerprint_of("reserve", [sorted(identifiers), job])),
             ledgers=tuple(identifiers),
             job=job,
-            key=key,
-            by=by,
-            fingerprint=fingerprint_of("reserve", [sorted(identifiers), job]),
             reservation=f"reservation_{secrets.token_urlsafe(12)}",
         )
         self.expire()
@@ -219,37 +209,46 @@ class Book(ApprovalMoves):
         Raises:
             Again: another caller changed a ledger or used the key meanwhile; the reservation must be tried again.
         """
+        tenant = request.key.tenant
         with looking(self._database) as connection:
-            answer = self._answer_to_reserve(connection, request)
+            answer = self._desk.find_answer(connection, request.key)
             if answer is not None:
-                return self._desk.load_reservation(connection, request.tenant, answer["reservation"])
-            states = self._desk.states(connection, request.tenant, request.ledgers)
+                return self._desk.load_reservation(connection, tenant, answer["reservation"])
+            states = self._desk.states(connection, tenant, request.ledgers)
         computed_inside = request.is_quick or under_lock
         after = {} if under_lock else self._states_after_reserve(request, states)
         with self._moving(states, compared=not computed_inside) as connection:
-            if self._answer_to_reserve(connection, request) is not None:
-                raise Again(request.key)
+            if self._desk.find_answer(connection, request.key) is not None:
+                raise Again(request.key.value)
             if computed_inside:
-                states = self._desk.states(connection, request.tenant, request.ledgers)
+                states = self._desk.states(connection, tenant, request.ledgers)
                 after = self._states_after_reserve(request, states)
             require_movable(connection, [row for row, _ in states.values()])
-            reservation = request.row(after, self._clock())
-            for name, state in after.items():
-                row, _ = states[name]
-                ledgers.write(connection, row, rows_after(row, state))
-            reservations.add(connection, reservation)
-            records = []
-            for holding in reservation.holdings:
-                state = after[holding.ledger]
-                record = entry_records.reservation_record(state.reservations[reservation.id], holding.spec)
-                records.append(MovedLedger(holding.ledger, record, state))
-            answer = {"reservation": reservation.id}
-            self._desk.write(connection, request.tenant, request.key, request.fingerprint, answer, records, request.by)
-        return reservation
+            return self._write_reservation(connection, request, states, after)
 
-    def _answer_to_reserve(self, connection: Connection, request: ReserveRequest) -> JsonRecord | None:
-        """Return the kept answer to an equal request with the key of this reservation; None if there is none."""
-        return self._desk.find_answer(connection, request.tenant, request.key, request.fingerprint, request.by)
+    def _write_reservation(
+        self, connection: Connection, request: ReserveRequest, states: States, after: Mapping[str, LedgerState]
+    ) -> ReservationRow:
+        """Write a new reservation, its ledgers and its log entries, and return the reservation.
+
+        Args:
+            connection: connection of the transaction of the move.
+            request: the reservation to make.
+            states: rows and state of each ledger before the reservation, by its id.
+            after: state of each ledger with the reservation, by its id.
+        """
+        for name, state in after.items():
+            row, _ = states[name]
+            ledgers.write(connection, row, rows_after(row, state))
+        reservation = request.row(after, self._clock())
+        reservations.add(connection, reservation)
+        records = []
+        for holding in reservation.holdings:
+            state = after[holding.ledger]
+            record = entry_records.reservation_record(state.reservations[reservation.id], holding.spec)
+            records.append(MovedLedger(holding.ledger, record, state))
+        self._desk.write(connection, request.key, {"reservation": reservation.id}, records)
+        return reservation
 
     def _states_after_reserve(self, request: ReserveRequest, states: States) -> dict[str, LedgerState]:
         """Return the state of each ledger after a reservation, by the ledger's id.
@@ -258,7 +257,7 @@ class Book(ApprovalMoves):
             InvalidInput: the job names another neighbouring relation than a ledger's.
         """
         for _, state in states.values():
-            require_relation(state, request.job)
+            require_setting(state, request.job)
         after = {}
         for name, (_, state) in states.items():
             if request.is_quick:
@@ -268,16 +267,16 @@ class Book(ApprovalMoves):
         return after
 
     def _reserve_priced(self, state: LedgerState, identifier: str, job: ReserveAsked) -> LedgerState:
-        """Return a ledger after a reservation that a slot pays for. A worker computes the charge.
+        """Return a ledger after one of its slots paid for a job. A worker computes the cost, which may take seconds.
 
         Raises:
             LedgerExhausted: the job does not fit; `nearest` has the closest jobs that do.
         """
         try:
             after: LedgerState = self._evaluate(partial(moves.reserve, state, identifier, **job.job))
-        except LedgerExhausted as refused:
-            of_slot = {part: value for part, value in job.job.items() if part != "item"}
-            raise self._evaluate(partial(add_nearest, refused, state, **of_slot)) from None
+        except LedgerExhausted as refused:  # the search for nearest jobs is for slots only and takes no item
+            slot_job = {name: value for name, value in job.job.items() if name != "item"}
+            raise self._evaluate(partial(add_nearest, refused, state, **slot_job)) from None
         return after
 
     def commit(self, tenant: str, identifier: str, request: CommitAsked, key: str, *, by: str = "") -> JsonRecord:
@@ -296,8 +295,8 @@ class Book(ApprovalMoves):
             BlockHasLedger: another ledger of the same people is open, or this ledger is closed and not the only one.
             LedgerExhausted, ReservationEnded, RunDiffers, InvalidInput: as `moves.commit`.
         """
-        fingerprint = fingerprint_of("commit", [identifier, request])
-        commit = CommitRequest(tenant, identifier, request.count, key, by, fingerprint)
+        request_key = RequestKey(tenant, by, key, fingerprint_of("commit", [identifier, request]))
+        commit = CommitRequest(request_key, identifier, request.count)
         answer = self._commits.submit(commit)
         if answer is not None:  # it was made together with commits of other callers
             return answer
@@ -321,37 +320,40 @@ class Book(ApprovalMoves):
             Again: another caller changed a ledger or used the key meanwhile; the commit must be tried again.
             ReservationEnded: the reservation has expired, or some of its runs were voided.
         """
+        tenant = request.key.tenant
         with looking(self._database) as connection:
-            answer = self._answer_to_commit(connection, request)
-            held, states = self._desk.load_held(connection, request.tenant, request.reservation)
+            answer = self._desk.find_answer(connection, request.key)
+            held, states = self._desk.load_held(connection, tenant, request.reservation)
             if answer is not None:
                 self._require_usable(connection, held, states)
                 return answer
-        if held.state == "reserved" and held.expires is not None and held.expires <= self._clock():
-            self._release(request.tenant, request.reservation, "expired")
-            raise ReservationEnded("The reservation has expired.")
+        self._require_unexpired(tenant, held)
         quick = all(is_quick(state.reservations[held.id]) for _, state in states.values())
         computed_inside = quick or under_lock
         after = {} if computed_inside else self._states_after_commit(request, states, quick)
         with self._moving(states, compared=not computed_inside) as connection:
-            if self._answer_to_commit(connection, request) is not None:
-                raise Again(request.key)
+            if self._desk.find_answer(connection, request.key) is not None:
+                raise Again(request.key.value)
             if computed_inside:
                 state_before_lock = held.state
-                held, states = self._desk.load_held(connection, request.tenant, request.reservation)
+                held, states = self._desk.load_held(connection, tenant, request.reservation)
                 if held.state != state_before_lock:
-                    raise Again(request.key)
+                    raise Again(request.key.value)
                 after = self._states_after_commit(request, states, quick)
             require_movable(connection, [row for row, _ in states.values()])
             self._write_rows(connection, held, states, after)
             records = commit_records(held.id, {name: state for name, (_, state) in states.items()}, after)
-            return self._desk.write(
-                connection, request.tenant, request.key, request.fingerprint, None, records, request.by
-            )
+            return self._desk.write(connection, request.key, None, records)
 
-    def _answer_to_commit(self, connection: Connection, request: CommitRequest) -> JsonRecord | None:
-        """Return the kept answer to an equal request with the key of this commit; None if there is none."""
-        return self._desk.find_answer(connection, request.tenant, request.key, request.fingerprint, request.by)
+    def _require_unexpired(self, tenant: str, held: ReservationRow) -> None:
+        """Check that a reservation has not passed its time of expiry before its first commit. If it has, it is ended.
+
+        Raises:
+            ReservationEnded: the reservation has expired.
+        """
+        if held.state == "reserved" and held.expires is not None and held.expires <= self._clock():
+            self._release(tenant, held.id, "expired")
+            raise ReservationEnded("The reservation has expired.")
 
     def _require_usable(self, connection: Connection, held: ReservationRow, states: States) -> None:
         """Check that the stored receipts of a reservation still permit its runs.

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_together, reservation_after
 from epsilond.ledgers.book.continuity import Continuity
@@ -34,6 +34,7 @@ from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import ContradictAsked, OpenLedger
 from epsilond.ledgers.store import ledgers, reservations
+from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow
 from epsilond.ledgers.store.transactions import Again, durably, looking, moving
 from epsilond.storage.together import Together
@@ -118,7 +119,7 @@ class OwnerMoves(BookReader):
         Raises:
             InvalidInput: a reservation is not in this ledger.
         """
-        fingerprint = fingerprint_of("contradict", [identifier, request])
+        request_key = RequestKey(tenant, by, key, fingerprint_of("contradict", [identifier, request]))
         observations, named = request.evidence, request.reservations
 
         def attempt() -> LedgerRow:
@@ -126,21 +127,11 @@ class OwnerMoves(BookReader):
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
                 states = self._desk.states(connection, tenant, [identifier], mentioned=named or ())
                 row, state = states[identifier]
-                if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
+                if self._desk.find_answer(connection, request_key) is not None:
                     return row
                 after = moves.contradict(state, observations, named)
-                new_row = ledgers.write(connection, row, rows_after(row, after))
                 record = entry_records.contradiction_record(observations, named)
-                self._desk.write(
-                    connection,
-                    tenant,
-                    key,
-                    fingerprint,
-                    {"ledger": row.id},
-                    [MovedLedger(row.id, record, after)],
-                    by,
-                )
-                return new_row
+                return self._write_moved(connection, request_key, row, record, after)
 
         return self._retry(attempt)
 
@@ -162,24 +153,39 @@ class OwnerMoves(BookReader):
         Args:
             end: function that ends the reservation with a given id.
         """
-        ended, stuck = 0, set[str]()
+        ended = 0
+        skipped: set[str] = set()  # ids of ledgers
         while True:
             with self._continuous_log() as connection:
-                due = reservations.due(connection, self._clock(), limit=MOST_DUE - ended, without=stuck)
-            stuck_before = len(stuck)
+                due = reservations.due(connection, self._clock(), limit=MOST_DUE - ended, without=skipped)
+            skipped_before = len(skipped)
             for reservation in due:
-                try:
-                    if not stuck.intersection(holding.ledger for holding in reservation.holdings):
-                        self._retry(partial(end, reservation.id))
-                        ended += 1
-                except NotReconciled as trouble:  # the rows of this ledger were changed: skip it
-                    if trouble.ledger is None:
-                        raise
-                    stuck.add(trouble.ledger)
-                except ValueError:  # the rows have impossible amounts: skip the ledger
-                    stuck.update(holding.ledger for holding in reservation.holdings)
-            if len(stuck) == stuck_before or ended >= MOST_DUE:
+                if skipped.isdisjoint(reservation.ledgers):
+                    faulty = self._end_or_find_faulty(end, reservation)
+                    skipped |= faulty
+                    ended += 0 if faulty else 1
+            if len(skipped) == skipped_before or ended >= MOST_DUE:
                 return ended
+
+    def _end_or_find_faulty(self, end: Callable[[str], object], reservation: ReservationRow) -> set[str]:
+        """End a reservation, and return the ids of ledgers whose database rows contradict the log, usually none.
+
+        Args:
+            end: function that ends the reservation with a given id as expired.
+            reservation: the reservation.
+
+        Raises:
+            NotReconciled: the log as a whole lacks entries that it had before.
+        """
+        try:
+            self._retry(partial(end, reservation.id))
+        except NotReconciled as trouble:
+            if trouble.ledger is None:
+                raise
+            return {trouble.ledger}
+        except ValueError:  # the rows have impossible amounts
+            return set(reservation.ledgers)
+        return set()
 
     def _release(
         self,
@@ -216,7 +222,7 @@ class OwnerMoves(BookReader):
                 owner = states[name][0].tenant
                 records.setdefault(owner, []).append(MovedLedger(name, record, state))
             for owner in sorted(records):
-                self._desk.write(connection, owner, key=None, fingerprint="", answer={}, records=records[owner], by=by)
+                self._desk.write(connection, RequestKey(owner, by), {}, records[owner])
             return self._desk.load_reservation(connection, tenant, identifier)
 
     def _write_rows(
@@ -265,26 +271,39 @@ class OwnerMoves(BookReader):
             move: returns the state after the move.
             by: name of the caller.
         """
-        fingerprint = fingerprint_of(kind, [identifier, {}])
+        request_key = RequestKey(tenant, by, key, fingerprint_of(kind, [identifier, {}]))
 
         def attempt() -> LedgerRow:
             """Compute the new state before the lock, and write it if no other process changed the ledger meanwhile."""
             with looking(self._database) as connection:
-                earlier_answer = self._desk.find_answer(connection, tenant, key, fingerprint, by)
+                earlier_answer = self._desk.find_answer(connection, request_key)
                 states = self._desk.states(connection, tenant, [identifier])
                 if earlier_answer is not None:
                     return states[identifier][0]
             row, state = states[identifier]
             after = move(state)
             with self._moving(states) as connection:
-                if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
+                if self._desk.find_answer(connection, request_key) is not None:
                     raise Again(key)
-                new_row = ledgers.write(connection, row, rows_after(row, after))
-                moved = MovedLedger(row.id, {"kind": kind}, after)
-                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
-            return new_row
+                return self._write_moved(connection, request_key, row, {"kind": kind}, after)
 
         return self._retry(attempt)
+
+    def _write_moved(
+        self, connection: Connection, key: RequestKey, row: LedgerRow, record: JsonObject, after: LedgerState
+    ) -> LedgerRow:
+        """Write the rows and the log entry of one ledger after a move, and return the new rows.
+
+        Args:
+            connection: connection of the transaction of the move.
+            key: idempotency key and sender of the request, whose answer will be the ledger.
+            row: rows of the ledger before the move.
+            record: record of the move for the log.
+            after: state of the ledger after the move.
+        """
+        new_row = ledgers.write(connection, row, rows_after(row, after))
+        self._desk.write(connection, key, {"ledger": row.id}, [MovedLedger(row.id, record, after)])
+        return new_row
 
     @contextmanager
     def _moving(self, states: States, *, compared: bool = True) -> Iterator[Connection]:
@@ -346,6 +365,11 @@ def fingerprint_of(kind: str, request: object) -> str:
 
 
 def without_default(request: OpenLedger) -> JsonRecord:
-    """Return a request as it was before requests had `approval`, if it asks for none: keys of earlier requests hold."""
+    """Return a request as a record, without the member `approval` if the request asks for none.
+
+    Requests of earlier versions had no such member. Their fingerprints, and so their idempotency keys, remain valid.
+    """
     record: JsonRecord = as_json(request)
-    return record if request.approval else {name: value for name, value in record.items() if name != "approval"}
+    if not request.approval:
+        record.pop("approval", None)
+    return record

@@ -16,13 +16,14 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, entry, scope_of
+from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, entry
 from epsilond.ledgers.book.states import holding_of, rows_after, state_from
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.ledgers.requests import SECONDS, ReserveAsked
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
+from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import ReservationRow
 from epsilond.ledgers.store.transactions import lock_ledgers
 
@@ -35,25 +36,14 @@ class CommitRequest:
     """A requested commit.
 
     Attributes:
-        tenant: owner of the reservation's ledgers.
+        key: idempotency key and sender of the request.
         reservation: id of the reservation.
         count: number of runs to commit; None means all that are left.
-        key: idempotency key of the request.
-        by: name of the caller.
-        fingerprint: digest of the request, to recognise the same key with another request.
     """
 
-    tenant: str
+    key: RequestKey
     reservation: str
     count: int | None
-    key: str
-    by: str
-    fingerprint: str
-
-    @property
-    def kept_keys(self) -> set[tuple[str, str]]:
-        """The idempotency key with each owner under whom its answer may be kept; an earlier version kept no tenant."""
-        return {(scope_of(self.tenant, self.by), self.key), (self.by or self.tenant, self.key)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,21 +51,15 @@ class ReserveRequest:
     """A requested reservation.
 
     Attributes:
-        tenant: owner of the ledgers.
+        key: idempotency key and sender of the request.
         ledgers: ids of the ledgers.
         job: the runs to reserve, and when the reservation expires.
-        key: idempotency key of the request.
-        by: name of the caller.
-        fingerprint: digest of the request, to recognise the same key with another request.
         reservation: id that the new reservation will have.
     """
 
-    tenant: str
+    key: RequestKey
     ledgers: tuple[str, ...]
     job: ReserveAsked
-    key: str
-    by: str
-    fingerprint: str
     reservation: str
 
     @property
@@ -93,7 +77,7 @@ class ReserveRequest:
         lifetime = SECONDS if self.job.expires_in is None else self.job.expires_in
         return ReservationRow(
             id=self.reservation,
-            tenant=self.tenant,
+            tenant=self.key.tenant,
             created=now,
             expires=now + lifetime,
             holdings=tuple(holding_of(name, after[name].reservations[self.reservation]) for name in sorted(after)),
@@ -127,27 +111,23 @@ def commit_together(
         NotReconciled: the log lacks entries that it had before.
     """
     identifiers = {request.reservation for request in requests}
-    names = reservations.ledgers_of(connection, {(request.tenant, request.reservation) for request in requests})
+    names = reservations.ledgers_of(connection, {(request.key.tenant, request.reservation) for request in requests})
     if not names:
         return [None] * len(requests)
     lock_ledgers(connection, *names)
     group = _Group(connection, desk, names, identifiers, now)
-    taken = keys.find_taken(connection, set().union(*(request.kept_keys for request in requests)))
-    logged: list[LoggedMove | None] = []
-    for request in requests:
-        records = group.commit(request) if taken.isdisjoint(request.kept_keys) else None
-        taken |= request.kept_keys
-        logged.append(
-            None
-            if records is None
-            else LoggedMove(request.tenant, request.by, request.key, request.fingerprint, None, records)
-        )
-    written = [move for move in logged if move is not None]
-    if not written:
+    used_keys = keys.find_taken(connection, set().union(*(request.key.stored_keys for request in requests)))
+    made: dict[int, LoggedMove] = {}
+    for index, request in enumerate(requests):
+        records = group.commit(request) if used_keys.isdisjoint(request.key.stored_keys) else None
+        used_keys |= request.key.stored_keys
+        if records is not None:
+            made[index] = LoggedMove(request.key, None, records)
+    if not made:
         return [None] * len(requests)
     group.write()
-    answers = iter(desk.write_all(connection, written))
-    return [None if move is None else next(answers) for move in logged]
+    answers = dict(zip(made, desk.write_all(connection, list(made.values())), strict=True))
+    return [answers.get(index) for index in range(len(requests))]
 
 
 class _Group:
@@ -164,24 +144,33 @@ class _Group:
             now: present time in seconds since 1970.
         """
         self._connection = connection
+        self._now = now
         self._rows = ledgers.load(connection, *sorted(names))
         self._held = {
             reservation.id: reservation for reservation in reservations.of_ledgers(connection, names, identifiers)
         }
-        self._excluded = owners.colliding_among(connection, names)
-        gated = [name for name, row in self._rows.items() if row.approval_from is not None]
-        self._excluded |= pending.awaiting_reconciliation(connection, gated) if gated else set()
-        self._excluded |= {name for name, row in self._rows.items() if row.contradicted or row.status == "closed"}
         self._voided = {entry(row)["reservation"] for row in entries.of_rare_kind(connection, names, "voided")}
-        self._states = {
-            name: state_from(row, [held for held in self._held.values() if _holds_in(held, name)])
+        self._before = {
+            name: state_from(row, [held for held in self._held.values() if name in held.ledgers])
             for name, row in self._rows.items()
         }
-        moved = {name: (row, self._states[name]) for name, row in self._rows.items()}
-        self._excluded |= desk.balances.wrong(connection, moved).keys()
-        self._before = dict(self._states)
+        self._states = dict(self._before)
         self._changed: dict[str, ReservationRow] = {}
-        self._now = now
+        self._excluded = self._find_excluded(desk)
+
+    def _find_excluded(self, desk: Desk) -> set[str]:
+        """Return the ids of the ledgers to which no commit may be made here.
+
+        A ledger is excluded if it is closed or contradicted, if another ledger covers the same people, if a
+        reconciliation waits for approval, or if its rows differ from its newest log entry.
+        """
+        excluded = {name for name, row in self._rows.items() if row.contradicted or row.status == "closed"}
+        excluded |= owners.colliding_among(self._connection, self._rows.keys())
+        with_approval = [name for name, row in self._rows.items() if row.approval_from is not None]
+        if with_approval:
+            excluded |= pending.awaiting_reconciliation(self._connection, with_approval)
+        states = {name: (row, self._before[name]) for name, row in self._rows.items()}
+        return excluded | desk.balances.wrong(self._connection, states).keys()
 
     def commit(self, request: CommitRequest) -> tuple[MovedLedger, ...] | None:
         """Make a commit in memory and return its log entries, one for each ledger.
@@ -190,11 +179,10 @@ class _Group:
             The entries. None, without any change, if the caller must make the commit separately.
         """
         held = self._held.get(request.reservation)
-        if held is None or not self._can_commit_together(held, request.tenant):
+        if held is None or not self._can_commit_together(held, request.key.tenant):
             return None
-        names = [holding.ledger for holding in held.holdings]
         try:
-            after = {name: moves.commit(self._states[name], held.id, request.count) for name in names}
+            after = {name: moves.commit(self._states[name], held.id, request.count) for name in held.ledgers}
         except EpsilondError:
             return None
         records = commit_records(held.id, self._states, after)
@@ -204,25 +192,25 @@ class _Group:
 
     def write(self) -> None:
         """Write the rows of every ledger and reservation that the commits changed."""
-        moved = [name for name, state in self._states.items() if state is not self._before[name]]
-        ledgers.write_all(
-            self._connection, [(self._rows[name], rows_after(self._rows[name], self._states[name])) for name in moved]
-        )
+        new_rows = [
+            (self._rows[name], rows_after(self._rows[name], state))
+            for name, state in self._states.items()
+            if state is not self._before[name]
+        ]
+        ledgers.write_all(self._connection, new_rows)
         reservations.write(self._connection, [(self._held[name], after) for name, after in self._changed.items()])
 
     def _can_commit_together(self, held: ReservationRow, tenant: str) -> bool:
         """Return whether a reservation of this tenant is valid, not blocked, and quick to commit."""
-        names = {holding.ledger for holding in held.holdings}
-        expired = held.expires is not None and held.expires <= self._now
-        return (
-            held.state in ("reserved", "committed")
-            and names <= self._rows.keys()
-            and not expired
-            and held.id not in self._voided
-            and self._excluded.isdisjoint(names)
-            and all(self._rows[name].tenant == tenant for name in names)
-            and all(is_quick(self._states[name].reservations[held.id]) for name in names)
-        )
+        if held.state not in ("reserved", "committed") or held.id in self._voided:
+            return False
+        if held.expires is not None and held.expires <= self._now:
+            return False
+        if not self._rows.keys() >= set(held.ledgers) or not self._excluded.isdisjoint(held.ledgers):
+            return False
+        if any(self._rows[name].tenant != tenant for name in held.ledgers):
+            return False
+        return all(is_quick(self._states[name].reservations[held.id]) for name in held.ledgers)
 
 
 def commit_records(
@@ -245,15 +233,10 @@ def commit_records(
 
 def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) -> ReservationRow:
     """Return the row of a reservation after a change of its ledgers. It no longer expires once all is committed."""
-    holdings = tuple(
-        holding_of(holding.ledger, after[holding.ledger].reservations[held.id]) if holding.ledger in after else holding
-        for holding in held.holdings
-    )
-    state = next(iter(after.values())).reservations[held.id].state
+    holdings = []
+    for holding in held.holdings:
+        name = holding.ledger
+        holdings.append(holding_of(name, after[name].reservations[held.id]) if name in after else holding)
+    state = next(iter(after.values())).reservations[held.id].state  # the same in all ledgers
     is_over = all(holding.committed == holding.count for holding in holdings)
-    return replace(held, state=state, holdings=holdings, expires=None if is_over else held.expires)
-
-
-def _holds_in(held: ReservationRow, ledger: str) -> bool:
-    """Return whether a reservation holds runs in a ledger."""
-    return any(holding.ledger == ledger for holding in held.holdings)
+    return replace(held, state=state, holdings=tuple(holdings), expires=None if is_over else held.expires)

@@ -113,14 +113,17 @@ class Continuity:
             return KnownHeads(self._newest, file_head, self._rejection or fault, self._file is not None, self._cosigned)
 
     def require(self, known: KnownHeads, root: Root) -> None:
-        """Check that a log begins with the entries of these heads. The attribute `trouble` has the result.
+        """Check that a log continues the signed heads (size and Merkle root) that were seen of it earlier.
+
+        The attribute `trouble` is set to the reason of a failure, or to None. A larger head that a witness cosigned is
+        forgotten once the log has its entries.
 
         Args:
-            known: the heads.
+            known: the earlier heads.
             root: returns the root of the log's first entries, by their number; None if the log has fewer.
 
         Raises:
-            NotReconciled: the log has fewer entries than a head, or different ones, or the file cannot be used.
+            NotReconciled: the log has fewer entries than a head, or different ones, or the head file cannot be used.
         """
         trouble = self.trouble = known.trouble(root)
         if trouble is not None:
@@ -166,7 +169,11 @@ class Continuity:
                     self._file.replace(note())
 
     def keep(self, note: str, root: Root) -> None:
-        """Write a signed head to the file, unless the file has a larger head. Without a file nothing happens.
+        """Write a signed head to the file, unless the head in it has more entries. Without a file nothing happens.
+
+        Args:
+            note: text of the signed head.
+            root: returns the Merkle root of the log's first entries, by their number; None if the log has fewer.
 
         Raises:
             NotReconciled: the log does not begin with the entries of the head in the file. The file does not change.
@@ -178,9 +185,12 @@ class Continuity:
                 self._file.advance(note)
 
     def accept(self, note: str) -> None:
-        """Accept the log as it is, on behalf of its operator, by this head.
+        """Accept the log as it is, on behalf of its operator, and forget the earlier heads.
 
-        Other processes that have written or signed a lost head must accept it too, or be started again.
+        Other processes may know a head whose entries are lost. They must accept the log too, or be started again.
+
+        Args:
+            note: text of the signed head of the present log, which replaces the one in the file.
 
         Raises:
             OSError: the file cannot be written.

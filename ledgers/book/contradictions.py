@@ -54,9 +54,11 @@ def is_contradicted(reservation: str, committed: int, contradictions: Iterable[J
         contradictions: entries with such observations. An entry that names no reservations concerns all reservations
             with committed runs.
     """
-    return any(
-        reservation in entry["reservations"] if "reservations" in entry else committed for entry in contradictions
-    )
+    for entry in contradictions:
+        is_concerned = reservation in entry["reservations"] if "reservations" in entry else committed > 0
+        if is_concerned:
+            return True
+    return False
 
 
 def mark_commit(record: Mapping[str, object], contradictions: Iterable[Mapping[str, object]]) -> JsonRecord:

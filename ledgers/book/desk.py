@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.checkpoints import Checkpoint
+from epsilond.ledgers.log.keys import SigningKey
 from epsilond.ledgers.log.receipts import Receipt, make, make_all
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
@@ -27,12 +27,14 @@ from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.store import entries, keys, ledgers, reservations
 from epsilond.ledgers.store.balances import Balances
+from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
 from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Unknown
 
-MOST_VOIDS = 1_000_000
+MOST_COMMITS = 1_000_000
+"""Largest number of commits of a ledger that are searched for those of one reservation."""
 WRITTEN = "epsilond.head"
 """Name of the head that a transaction has written, in `Connection.info`."""
 States = dict[str, tuple[LedgerRow, LedgerState]]
@@ -57,18 +59,12 @@ class LoggedMove:
     """A move with the data that the log and its caller need.
 
     Attributes:
-        tenant: owner of the ledgers.
-        by: name of the caller; empty if callers have no names.
-        key: idempotency key of the request; None if it has none.
-        fingerprint: digest of the request.
+        key: idempotency key and sender of the request.
         answer: answer to store for the key; None means the receipts of the entries.
         records: the change of each ledger.
     """
 
-    tenant: str
-    by: str
-    key: str | None
-    fingerprint: str
+    key: RequestKey
     answer: JsonRecord | None
     records: tuple[MovedLedger, ...]
 
@@ -83,30 +79,20 @@ class Desk:
         self.balances = Balances()
 
     def write(
-        self,
-        connection: Connection,
-        tenant: str,
-        key: str | None,
-        fingerprint: str,
-        answer: JsonRecord | None,
-        records: Sequence[MovedLedger],
-        by: str = "",
+        self, connection: Connection, key: RequestKey, answer: JsonRecord | None, records: Sequence[MovedLedger]
     ) -> JsonRecord:
         """Write one move to the log, and return its answer.
 
         Args:
             connection: connection of the transaction of the move.
-            tenant: owner of the ledgers.
-            key: idempotency key of the request, if it has one.
-            fingerprint: digest of the request.
+            key: idempotency key and sender of the request.
             answer: answer to store for the key; None means the receipts of the entries.
             records: changes of the move, one for each ledger.
-            by: name of the caller.
 
         Raises:
             NotReconciled: the log lacks entries that it had before; nothing may be committed.
         """
-        return self.write_all(connection, [LoggedMove(tenant, by, key, fingerprint, answer, tuple(records))])[0]
+        return self.write_all(connection, [LoggedMove(key, answer, tuple(records))])[0]
 
     def write_all(self, connection: Connection, moves: Sequence[LoggedMove]) -> list[JsonRecord]:
         """Append the entries of moves to the log, and store the answer to each. `connection.info` gets the new head.
@@ -121,54 +107,37 @@ class Desk:
         Raises:
             NotReconciled: the log lacks entries that it had before; nothing may be committed.
         """
-        first, now = entries.take(connection, sum(len(move.records) for move in moves)), self._clock()
-        nodes, signing = StoredNodes(connection), self._keyring().signing
+        first = entries.take(connection, sum(len(move.records) for move in moves))
+        now = self._clock()
+        nodes, signing_key = StoredNodes(connection), self._keyring().signing
         self._continuity.require(self._continuity.known_heads(), roots(nodes, first))
-        numbers = itertools.count(first)
-        rows = [[_entry_row(next(numbers), now, move, moved) for moved in move.records] for move in moves]
-        flat = [*itertools.chain.from_iterable(rows)]
-        entries.append(connection, flat)
-        tree = Tree(nodes, first).extend([row.leaf for row in flat])
-        head = connection.info[WRITTEN] = checkpoints.of_tree(tree, signing.name)
-        note = checkpoints.sign(head, signing)
-        wanted = [row for move, own in zip(moves, rows, strict=True) if move.answer is None for row in own]
-        receipts = iter(make_all(tree, [(row.seq, entry(row)) for row in wanted], note, signing))
-        answers = []
-        for move, own in zip(moves, rows, strict=True):
-            answer = {"receipts": [next(receipts).record for _ in own]} if move.answer is None else move.answer
-            answers.append(answer)
+        rows_by_move = _entry_rows(moves, first, now)
+        rows = [row for move_rows in rows_by_move for row in move_rows]
+        entries.append(connection, rows)
+        tree = Tree(nodes, first).extend([row.leaf for row in rows])
+        connection.info[WRITTEN] = checkpoints.of_tree(tree, signing_key.name)
+        answers = _answers(moves, rows_by_move, tree, signing_key)
         answer_rows = [
-            self._answer_row(move.tenant, move.key, move.fingerprint, answer, move.by, now)
+            _answer_row(move.key, answer, now)
             for move, answer in zip(moves, answers, strict=True)
-            if move.key is not None
+            if move.key.value is not None
         ]
         if answer_rows:
             keys.keep(connection, answer_rows)
         return answers
 
-    def keep(
-        self, connection: Connection, tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str = ""
-    ) -> None:
+    def keep(self, connection: Connection, key: RequestKey, answer: JsonObject) -> None:
         """Store the answer to a request with an idempotency key.
 
         Args:
             connection: connection of the transaction of the move.
-            tenant: owner of the ledgers.
-            key: idempotency key of the request.
-            fingerprint: digest of the request.
+            key: idempotency key and sender of the request.
             answer: answer to store.
-            by: name of the caller; empty if callers have no names.
 
         Raises:
             Again: another request with the key was answered meanwhile.
         """
-        keys.keep(connection, [self._answer_row(tenant, key, fingerprint, answer, by, self._clock())])
-
-    @staticmethod
-    def _answer_row(tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str, now: float) -> KeptAnswer:
-        """Return the row of a kept answer."""
-        text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
-        return KeptAnswer(tenant=scope_of(tenant, by), key=key, fingerprint=fingerprint, answer=text, at=now)
+        keys.keep(connection, [_answer_row(key, answer, self._clock())])
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
         """Return the receipt of an entry under the head of the log of `size` entries.
@@ -195,28 +164,20 @@ class Desk:
         """Return the head of the log as it is now."""
         return self.unsigned_head(connection, entries.size(connection))
 
-    def find_answer(
-        self, connection: Connection, tenant: str, key: str, fingerprint: str, by: str = ""
-    ) -> JsonRecord | None:
+    def find_answer(self, connection: Connection, key: RequestKey) -> JsonRecord | None:
         """Return the stored answer to the same request of this caller with this key; None if there is none.
-
-        Args:
-            connection: connection to read on.
-            tenant: owner of the ledgers.
-            key: idempotency key of the request.
-            fingerprint: digest of the request.
-            by: name of the caller.
 
         Raises:
             KeyReused: the key came with another request.
         """
-        # An earlier version kept the answer without the organisation.
-        earlier = keys.find(connection, scope_of(tenant, by), key) or keys.find(connection, by or tenant, key)
-        if earlier is None:
+        if key.value is None:
             return None
-        if earlier.fingerprint != fingerprint:
-            raise KeyReused(key)
-        answer: JsonRecord = json.loads(earlier.answer)
+        stored = keys.find(connection, key.owner, key.value) or keys.find(connection, key.earlier_owner, key.value)
+        if stored is None:
+            return None
+        if stored.fingerprint != key.fingerprint:
+            raise KeyReused(key.value)
+        answer: JsonRecord = json.loads(stored.answer)
         return answer
 
     def states(
@@ -244,16 +205,12 @@ class Desk:
         states: States = {}
         for name in sorted(identifiers):
             row = self.row(connection, tenant, name)
-            by_id = {
+            held = {
                 reservation.id: reservation for reservation in reservations.of_ledgers(connection, [name], mentioned)
             }
             if named is not None:
-                by_id[named.id] = named
-            own_reservations = [
-                reservation
-                for reservation in by_id.values()
-                if any(holding.ledger == name for holding in reservation.holdings)
-            ]
+                held[named.id] = named
+            own_reservations = [reservation for reservation in held.values() if name in reservation.ledgers]
             states[name] = row, _state_of_rows(row, own_reservations)
         for name, trouble in self.balances.wrong(connection, states).items():
             raise NotReconciled(trouble, name)
@@ -273,17 +230,15 @@ class Desk:
             NotFound: this tenant has no such reservation.
         """
         reservation = self.load_reservation(connection, tenant, identifier)
-        return reservation, self.states(
-            connection, tenant, [holding.ledger for holding in reservation.holdings], reservation
-        )
+        return reservation, self.states(connection, tenant, reservation.ledgers, reservation)
 
     def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
         """Return whether runs of a reservation were voided. No run may begin with its receipts then."""
-        return any(_count_voided(connection, holding.ledger, held.id) for holding in held.holdings)
+        return any(_count_voided(connection, name, held.id) for name in held.ledgers)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
         """Return the ids of a reservation's ledgers that record that its run differed from its mechanism."""
-        rows = ledgers.load(connection, *(holding.ledger for holding in held.holdings))
+        rows = ledgers.load(connection, *held.ledgers)
         return [
             holding.ledger
             for holding in held.holdings
@@ -308,12 +263,11 @@ class Desk:
 
     def commits(self, connection: Connection, held: ReservationRow) -> list[EntryRow]:
         """Return the log entries of a reservation's commits, in the order of the log."""
-        rows = (
-            row
-            for holding in held.holdings
-            for row in entries.page(connection, limit=MOST_VOIDS, ledger=holding.ledger, kind="committed")
-        )
-        return sorted((row for row in rows if entry(row)["reservation"] == held.id), key=lambda row: row.seq)
+        rows: list[EntryRow] = []
+        for holding in held.holdings:
+            committed = entries.page(connection, limit=MOST_COMMITS, ledger=holding.ledger, kind="committed")
+            rows += [row for row in committed if entry(row)["reservation"] == held.id]
+        return sorted(rows, key=lambda row: row.seq)
 
     def row(self, connection: Connection, tenant: str | None, identifier: str) -> LedgerRow:
         """Return a ledger of this tenant.
@@ -344,19 +298,57 @@ def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerStat
         raise NotReconciled(f"The rows of the ledger {row.id} describe no ledger.", row.id) from None
 
 
+def _entry_rows(moves: Sequence[LoggedMove], first: int, now: float) -> list[list[EntryRow]]:
+    """Return the rows of the log entries of each move, numbered from `first` on."""
+    rows_by_move = []
+    number = first
+    for move in moves:
+        rows = [_entry_row(number + index, now, move, moved) for index, moved in enumerate(move.records)]
+        rows_by_move.append(rows)
+        number += len(rows)
+    return rows_by_move
+
+
 def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> EntryRow:
     """Return the row of a log entry with a given number, for one of the ledgers that a move changes."""
-    shared: JsonRecord = {"at": time_of(now), "tenant": move.tenant}
-    if move.by:
-        shared["requested_by"] = move.by
+    tenant = move.key.tenant
+    shared: JsonRecord = {"at": time_of(now), "tenant": tenant}
+    if move.key.by:
+        shared["requested_by"] = move.key.by
     balance = {BALANCE: digest_of(moved.after, text_of)}
     leaf = canonical({"seq": seq, "ledger": moved.ledger, **shared, **moved.record, **balance})
-    return EntryRow(seq=seq, at=now, tenant=move.tenant, kind=moved.record["kind"], ledger=moved.ledger, leaf=leaf)
+    return EntryRow(seq=seq, at=now, tenant=tenant, kind=moved.record["kind"], ledger=moved.ledger, leaf=leaf)
 
 
-def scope_of(tenant: str, by: str) -> str:
-    """Return the owner of idempotency keys: a caller in an organisation, in a form that no caller's name has."""
-    return f"{tenant}/{by}"
+def _answers(
+    moves: Sequence[LoggedMove], rows_by_move: Sequence[Sequence[EntryRow]], tree: Tree, signing_key: SigningKey
+) -> list[JsonRecord]:
+    """Return the answer to each move (a change of ledgers, such as a commit).
+
+    A move may have an answer. For any other, it is the receipts of its log entries under the new signed head.
+
+    Args:
+        moves: the moves, whose entries are in the log.
+        rows_by_move: rows of the log entries of each move.
+        tree: Merkle tree of the log with the new entries.
+        signing_key: key that signs the head and the receipts.
+    """
+    checkpoint = checkpoints.sign(checkpoints.of_tree(tree, signing_key.name), signing_key)
+    with_receipts = [row for move, rows in zip(moves, rows_by_move, strict=True) if move.answer is None for row in rows]
+    # One call for all moves verifies the checkpoint only once.
+    receipts = make_all(tree, [(row.seq, entry(row)) for row in with_receipts], checkpoint, signing_key)
+    record_of = {row.seq: receipt.record for row, receipt in zip(with_receipts, receipts, strict=True)}
+    answers: list[JsonRecord] = []
+    for move, rows in zip(moves, rows_by_move, strict=True):
+        answers.append({"receipts": [record_of[row.seq] for row in rows]} if move.answer is None else move.answer)
+    return answers
+
+
+def _answer_row(key: RequestKey, answer: JsonObject, now: float) -> KeptAnswer:
+    """Return the row of a stored answer. The request must have an idempotency key."""
+    assert key.value is not None  # required of the caller
+    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+    return KeptAnswer(tenant=key.owner, key=key.value, fingerprint=key.fingerprint, answer=text, at=now)
 
 
 def _with_voids(connection: Connection, state: LedgerState, ledger: str, reservation: str) -> LedgerState:
@@ -381,7 +373,7 @@ def roots(nodes: StoredNodes, size: int) -> Root:
     return lambda first: Tree(nodes, first).root() if 0 <= first <= size else None
 
 
-def text(record: JsonObject) -> str:
+def canonical_text(record: JsonObject) -> str:
     """Return a record as canonical text."""
     return canonical(record).decode()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -23,7 +23,7 @@ from epsilond.ledgers.book.changes import OwnerMoves, fingerprint_of
 from epsilond.ledgers.book.desk import MovedLedger, States, time_of
 from epsilond.ledgers.book.errors import NotFound, NotReconciled, RoleMissing
 from epsilond.ledgers.book.owning import require_movable, require_reconciled
-from epsilond.ledgers.book.pending import Gatable, is_over, read_request
+from epsilond.ledgers.book.pending import Gatable, GatedRequest, JudgedMove, is_over, read_request
 from epsilond.ledgers.book.states import rows_after
 from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.mathematics import entries as entry_records
@@ -33,6 +33,7 @@ from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store import ledgers, pending
 from epsilond.ledgers.store.balances import find_misread
+from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow
 from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
@@ -41,14 +42,6 @@ PENDING_SECONDS: Final = 604_800.0
 """Time in seconds after which a pending move expires: a week, so that an approver may be away for some days."""
 MOST_PENDING: Final = 100
 """Largest number of pending moves of a ledger, so that its list stays short and no key fills the store."""
-
-
-@dataclass(frozen=True)
-class JudgedMove:
-    """A move that may be made: the state after it, and the record of its entry."""
-
-    after: LedgerState
-    record: JsonRecord
 
 
 class ApprovalMoves(OwnerMoves):
@@ -79,8 +72,9 @@ class ApprovalMoves(OwnerMoves):
             AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
             ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amend_plan`.
         """
-        fingerprint = fingerprint_of("amend", [identifier, request])
-        return self._retry(partial(self._request, tenant, identifier, "amend", request, key, fingerprint, by))
+        request_key = RequestKey(tenant, by, key, fingerprint_of("amend", [identifier, request]))
+        gated = GatedRequest(key=request_key, ledger=identifier, kind="amend", body=request)
+        return self._retry(partial(self._request, gated))
 
     def void(
         self, tenant: str, identifier: str, request: VoidAsked, key: str, *, by: str = "", may_act: bool = True
@@ -104,9 +98,9 @@ class ApprovalMoves(OwnerMoves):
             InvalidInput: fewer runs were committed, or the reservation is of another ledger.
         """
         members = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
-        fingerprint = fingerprint_of("voided", [identifier, members])
-        attempt = partial(self._request, tenant, identifier, "void", request, key, fingerprint, by, may_act)
-        return self._retry(attempt)
+        request_key = RequestKey(tenant, by, key, fingerprint_of("voided", [identifier, members]))
+        gated = GatedRequest(key=request_key, ledger=identifier, kind="void", body=request, may_act=may_act)
+        return self._retry(partial(self._request, gated))
 
     def pending(self, tenant: str, identifier: str) -> list[PendingRow]:
         """Return the moves of a ledger that wait for approval, oldest first."""
@@ -190,47 +184,37 @@ class ApprovalMoves(OwnerMoves):
 
     # Steps of the methods above.
 
-    def _request(
-        self,
-        tenant: str,
-        identifier: str,
-        kind: PendingKind,
-        request: Gatable,
-        key: str,
-        fingerprint: str,
-        by: str,
-        may_act: bool = True,
-    ) -> LedgerRow | PendingRow:
-        """Make a move at once or, in a ledger with approval, store it as pending. See `amend` and `void`."""
+    def _request(self, request: GatedRequest) -> LedgerRow | PendingRow:
+        """Make a move at once or, in a ledger with approval, store it as pending. See `amend` and `void`.
+
+        Returns:
+            The ledger or the pending move; those of the first request with the same key if there was one.
+
+        Raises:
+            Again: others changed the ledger or used the key meanwhile.
+        """
+        key = request.key
         with looking(self._database) as connection:
-            earlier_answer = self._desk.find_answer(connection, tenant, key, fingerprint, by)
-            states = self._gated_states(connection, tenant, identifier, request)
-            row, state = states[identifier]
-            if earlier_answer is not None:
-                return self._move(connection, identifier, earlier_answer["move"]) if "move" in earlier_answer else row
+            answer = self._desk.find_answer(connection, key)
+            states = self._gated_states(connection, key.tenant, request.ledger, request.body)
+            row, state = states[request.ledger]
+            if answer is not None:
+                return self._move(connection, request.ledger, answer["move"]) if "move" in answer else row
         has_approval = row.approval_from is not None
-        if not has_approval and not may_act:
-            raise RoleMissing("approver")
-        if isinstance(request, AmendAsked) and request.approval and not by:
-            raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
-        if has_approval and not by:
-            raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
-        judged = self._judge_move(request, row, state)
+        request.require_permitted(has_approval=has_approval)
+        judged = self._judge_move(request.body, row, state)
         with self._moving(states) as connection:
-            if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
-                raise Again(key)
-            self._require_movable(connection, kind, row)
-            if has_approval:
-                move = self._store_pending(connection, row, kind, as_json(request), by, PENDING_SECONDS)
-                self._desk.keep(connection, tenant, key, fingerprint, {"move": move.id}, by)
-                return move
-            new_row = ledgers.write(connection, row, rows_after(row, judged.after))
-            records = [MovedLedger(row.id, judged.record, judged.after)]
-            self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, records, by)
-        return new_row
+            if self._desk.find_answer(connection, key) is not None:
+                raise Again(key.value)
+            self._require_movable(connection, request.kind, row)
+            if not has_approval:
+                return self._write_moved(connection, key, row, judged.record, judged.after)
+            move = self._store_pending(connection, row, request.kind, as_json(request.body), key.by, PENDING_SECONDS)
+            self._desk.keep(connection, key, {"move": move.id})
+            return move
 
     def _approve(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
-        """Make a pending move, and return it. Errors are those of `approve`, and Again if others interfered."""
+        """Make the pending move `name` for its approver `by`. Raise as `approve` does, or `Again` to be repeated."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
@@ -242,24 +226,38 @@ class ApprovalMoves(OwnerMoves):
         if move.state == "approved":
             return move
         self._require_live(move)
-        row, state = states[identifier]
-        judged = self._judge_move(request, row, state)
+        return self._make_approved(move, by, states, self._judge_move(request, *states[identifier]))
+
+    def _make_approved(self, move: PendingRow, by: str, states: States, judged: JudgedMove) -> PendingRow:
+        """Write an approved move to its ledger and to the log, and return it.
+
+        Args:
+            move: the pending move.
+            by: name of the approver.
+            states: row and state of the move's ledger, from which the move was judged.
+            judged: the ledger after the move, and the record for the log.
+
+        Raises:
+            Again: the move has expired, or others changed the ledger or the move meanwhile.
+        """
+        row, _ = states[move.ledger]
         with self._moving(states) as connection:
             now = self._clock()
             if is_over(move, now):
                 raise Again(move.id)
             if move.kind != "reconcile":
                 self._require_movable(connection, move.kind, row)
-            ended = replace(move, state="approved", closed_by=by, closed_at=now, applied=row.version + 1)
-            pending.close(connection, move, ended)
+            approved = replace(move, state="approved", closed_by=by, closed_at=now, applied=row.version + 1)
+            pending.close(connection, move, approved)
             ledgers.write(connection, row, rows_after(row, judged.after))
             people = {"requested_by": move.requested_by, "approved_by": by}
             record = {**judged.record, **people, "requested_at": time_of(move.requested_at), "move": move.id}
-            self._desk.write(connection, tenant, None, "", {}, [MovedLedger(row.id, record, judged.after)])
-        return ended
+            # The record itself names the people, so the key names no caller.
+            self._desk.write(connection, RequestKey(row.tenant, ""), {}, [MovedLedger(row.id, record, judged.after)])
+        return approved
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
-        """Reject or withdraw a pending move, and return it. Errors are those of `reject`, and Again if it expired."""
+        """Withdraw the pending move `name` if `by` requested it, else reject it. Raise as `reject` does, or `Again`."""
         with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
@@ -276,7 +274,7 @@ class ApprovalMoves(OwnerMoves):
                 ended = replace(move, state="withdrawn" if withdraws else "rejected", closed_by=by, closed_at=now)
                 pending.close(connection, move, ended)
                 return ended
-        self._require_live(move)
+        self._require_live(move)  # raises, because the move was approved or has expired
         raise Again(name)
 
     def _request_reconciliation(self, identifier: str, by: str, reason: str) -> bool:
@@ -289,12 +287,10 @@ class ApprovalMoves(OwnerMoves):
             head = self._desk.present_head(connection)
             body = {"size": head.size, "root": to_base64(head.root), "reason": reason}
             live = pending.live(connection, identifier, self._clock())
-            heads = [json.loads(move.body) for move in live if move.kind == "reconcile"]
-            if any(
-                (pending_head["size"], pending_head["root"]) == (body["size"], body["root"]) for pending_head in heads
-            ):
-                return True
-            self._store_pending(connection, row, "reconcile", body, by, None)
+            bodies = [json.loads(move.body) for move in live if move.kind == "reconcile"]
+            requested_heads = [(pending_body["size"], pending_body["root"]) for pending_body in bodies]
+            if (body["size"], body["root"]) not in requested_heads:
+                self._store_pending(connection, row, "reconcile", body, by, None)
             return True
 
     def _store_pending(
@@ -306,7 +302,10 @@ class ApprovalMoves(OwnerMoves):
         by: str,
         seconds: float | None,
     ) -> PendingRow:
-        """Store a pending move that expires after some seconds (None: never), and return it."""
+        """Store the move that `by` requested with `body` until it is approved or expires after `seconds` (None: never).
+
+        Except for reconciliations, `AwaitsApproval` is raised if `MOST_PENDING` moves of the ledger wait already.
+        """
         now = self._clock()
         if kind != "reconcile" and pending.count_live(connection, row.id, now) >= MOST_PENDING:
             message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
@@ -345,23 +344,26 @@ class ApprovalMoves(OwnerMoves):
     def _gated_states(
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
     ) -> States:
-        """Return the ledger that a move changes; for a void, with its reservation and the number of voided runs."""
-        named = (
-            self._desk.load_reservation(connection, tenant, request.reservation)
-            if isinstance(request, VoidAsked)
-            else None
-        )
-        states = self._desk.states(connection, tenant, [identifier], named)
-        if named is not None and any(holding.ledger == identifier for holding in named.holdings):
-            trouble = find_misread(connection, identifier, named)
-            if trouble is not None:
-                raise NotReconciled(trouble, identifier)
+        """Return row and state, by id, of the ledger that a move changes. Voiding runs needs their reservation too.
+
+        Raises:
+            NotReconciled: the number of the reservation's committed runs differs from the log.
+        """
+        if not isinstance(request, VoidAsked):
+            return self._desk.states(connection, tenant, [identifier])
+        held = self._desk.load_reservation(connection, tenant, request.reservation)
+        states = self._desk.states(connection, tenant, [identifier], held)
+        trouble = find_misread(connection, identifier, held) if identifier in held.ledgers else None
+        if trouble is not None:
+            raise NotReconciled(trouble, identifier)
         return states
 
     def _require_movable(self, connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
         """Require that neither other ledgers nor the log keep a ledger from a kind of move."""
-        require = require_movable if kind == "amend" else require_reconciled
-        require(connection, [row])
+        if kind == "amend":
+            require_movable(connection, [row])
+        else:
+            require_reconciled(connection, [row])
 
     def _require_live(self, move: PendingRow) -> None:
         """Check that a move is still pending. If its time has passed, the move is stored as expired.

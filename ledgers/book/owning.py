@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy import Connection
 
 from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger, InvalidInput
+from epsilond.accountants.quantities import require_unit
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import JobAsked
@@ -91,12 +92,16 @@ def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
             raise BlockHasLedger(message, None, {"ledger": still_open[0]})
 
 
-def require_relation(state: LedgerState, job: JobAsked) -> None:
-    """Check that a job names no neighbouring relation, or that of the ledger.
+def require_setting(state: LedgerState, job: JobAsked) -> None:
+    """Check that a job names no neighbouring relation and no unit, or those of the ledger.
 
     Raises:
-        InvalidInput: the job names another relation.
+        InvalidInput: the job names another relation or unit.
     """
+    own = state.setting.protected_unit
+    if job.unit is not None and require_unit(job.unit) != own:
+        message = f"is {require_unit(job.unit)}, and the ledger's is {own}: account for the mechanism there"
+        raise InvalidInput.at("/unit", message, allowed=str(own))
     if job.relation is not None and job.relation != state.setting.relation:
         raise InvalidInput.at(
             "/relation", "is not the ledger's: account for the mechanism there", allowed=state.setting.relation

@@ -7,15 +7,57 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
+from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.answer import Caution, Served
 from epsilond.ledgers.book.answers import when
+from epsilond.ledgers.book.errors import RoleMissing
+from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
+from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import PendingKind, PendingRow, PendingState
 from epsilond.reading import read
 
 Gatable: TypeAlias = AmendAsked | VoidAsked
 """Request that needs approval in a ledger with approval."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatedRequest:
+    """A request for a move that a second person must approve in a ledger with approval.
+
+    Attributes:
+        key: idempotency key and sender of the request.
+        ledger: id of the ledger.
+        kind: kind of the move.
+        body: the request.
+        may_act: whether the caller may make the move in a ledger that needs no second person.
+    """
+
+    key: RequestKey
+    ledger: str
+    kind: PendingKind
+    body: Gatable
+    may_act: bool = True
+
+    def require_permitted(self, *, has_approval: bool) -> None:
+        """Check that the caller may request the move.
+
+        Args:
+            has_approval: whether the ledger needs a second person.
+
+        Raises:
+            RoleMissing: the ledger needs no second person, and the caller may not make the move.
+            InvalidInput: the caller has no name, which approval needs.
+        """
+        if not has_approval and not self.may_act:
+            raise RoleMissing("approver")
+        if self.key.by:
+            return
+        if isinstance(self.body, AmendAsked) and self.body.approval:
+            raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
+        if has_approval:
+            raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +77,14 @@ class PendingMove:
     closed_by: Annotated[str | None, Served("who approved, rejected or withdrew it")] = None
     closed_at: Annotated[str | None, Served("when; absent while it is pending")] = None
     warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
+
+
+@dataclass(frozen=True)
+class JudgedMove:
+    """A move that may be made: the state after it, and the record of its entry."""
+
+    after: LedgerState
+    record: JsonRecord
 
 
 def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) -> PendingMove:

@@ -83,12 +83,12 @@ class BookReader(PublishedLog):
         """Return names of data sets, and of this data set's blocks, that nearly equal the names in this ledger."""
         with looking(self._database) as connection:
             pairs = owners.names_of(connection, row.tenant)
-        dataset, block = normalise(row.dataset), normalise(row.block)
-        near = {name for name, _ in pairs if _is_near(name, row.dataset, dataset)}
+        names = {dataset for dataset, _ in pairs if _is_near(dataset, row.dataset)}
         if row.block:
-            blocks = (other_block for name, other_block in pairs if other_block and normalise(name) == dataset)
-            near.update(name for name in blocks if _is_near(name, row.block, block))
-        return sorted(near)
+            own_dataset = normalise(row.dataset)
+            blocks = [block for dataset, block in pairs if block and normalise(dataset) == own_dataset]
+            names |= {block for block in blocks if _is_near(block, row.block)}
+        return sorted(names)
 
     def unbalanced_ledgers(self) -> list[str]:
         """Return a sentence for each ledger, of any tenant, of which the rows disagree with its log entries.
@@ -226,6 +226,6 @@ class BookReader(PublishedLog):
         return written(counts, first, last)
 
 
-def _is_near(name: str, given: str, normal: str) -> bool:
-    """Return whether two names differ in separators only."""
-    return normalise(name) != normal and skeleton_of(name) == skeleton_of(given)
+def _is_near(name: str, own_name: str) -> bool:
+    """Return whether two names differ in separators only: in spaces, hyphens, underscores or dots."""
+    return normalise(name) != normalise(own_name) and skeleton_of(name) == skeleton_of(own_name)

@@ -25,17 +25,17 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
         reservations: the reservations that the state will contain. Each must hold runs in this ledger.
     """
     record = json.loads(row.record)
-    first = state_of(record, {item["name"]: spec_of(item["spec"]) for item in record["plan"]})
-    parts: dict[str, list[PartRow]] = {}
+    opened = state_of(record, {item["name"]: spec_of(item["spec"]) for item in record["plan"]})
+    parts_by_kind: dict[str, list[PartRow]] = {}
     for part in row.parts:
-        parts.setdefault(part.kind, []).append(part)
+        parts_by_kind.setdefault(part.kind, []).append(part)
     contradictions = contradictions_of(row)
-    reserved = {reservation.id: _reservation_from(reservation, row.id, contradictions) for reservation in reservations}
+    by_id = {reservation.id: _reservation_from(reservation, row.id, contradictions) for reservation in reservations}
     return replace(
-        first,
+        opened,
         plan=tuple(_item(item) for item in row.items),
-        slots=tuple(_slot(slot, parts[slot.kind]) for slot in first.slots),
-        reservations=reserved,
+        slots=tuple(_slot(slot, parts_by_kind[slot.kind]) for slot in opened.slots),
+        reservations=by_id,
         status="contradicted" if row.contradicted else row.status,
         observations=tuple(chain.from_iterable(map(observations_of, contradictions))),
         sealed=row.sealed,
@@ -56,10 +56,12 @@ def is_amended(row: LedgerRow) -> bool:
 
 def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
     """Return a ledger's rows with the values of a new state. Reservations and the version are not changed here."""
+    is_contradicted = state.status == "contradicted"
+    status = row.status if state.status == "contradicted" else state.status
     return replace(
         row,
-        status=row.status if state.status == "contradicted" else state.status,
-        contradicted=state.status == "contradicted",
+        status=status,
+        contradicted=is_contradicted,
         sealed=state.sealed,
         conditional=state.conditional,
         approval_from=_approval_from(row, state),
@@ -153,9 +155,9 @@ def _item(row: ItemRow) -> PlanItem:
 
 def _slot(slot: Slot, parts: Sequence[PartRow]) -> Slot:
     """Return a slot with the amounts of its rows."""
-    return replace(
-        slot,
-        capacity={part.part: part.capacity for part in parts},
-        used={part.part: part.used for part in parts},
-        reserved={part.part: less(part.held, part.used) for part in parts},
-    )
+    capacity, used, reserved = {}, {}, {}
+    for part in parts:
+        capacity[part.part] = part.capacity
+        used[part.part] = part.used
+        reserved[part.part] = less(part.held, part.used)
+    return replace(slot, capacity=capacity, used=used, reserved=reserved)

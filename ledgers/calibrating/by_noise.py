@@ -22,16 +22,19 @@ NEAR = 2e-6
 """Tolerance of the search, as a difference of log noise; the answer's noise exceeds the noise that fits by at most
 this.
 """
-DIPS, DIP_WIDTH = (2e-3, 1e-3), 2e-5
-"""Steps of log noise below a reserved value, at which the ledger is tried again, and the tolerance of the least value.
-"""
+STEPS_DOWN = (2e-3, 1e-3)
+"""Steps of log noise below an accepted value, at which the ledger is tried again."""
+STEP_TOLERANCE = 2e-5
+"""Tolerance of the least accepted log noise."""
 MOST_RUNS = 6
 """Largest number of calibrations; if they do not come near, the search starts elsewhere."""
-LIKELY_SLOPE = 1.0
+FIRST_SLOPE = 1.0
 """Assumed slope of log noise against −log ε before two calibrations are known."""
 T = TypeVar("T")
 _STEEPEST, _FLATTEST = 10.0, 0.1
-_ENDS = (math.log(LEAST), math.log(MOST))
+"""Largest and smallest slope of log noise against −log ε, so that an inexact noise causes no extreme step."""
+_LOG_NOISE_RANGE = (math.log(LEAST), math.log(MOST))
+"""Range of the log of the noise multiplier in the search."""
 
 
 def near_strictness(
@@ -57,46 +60,69 @@ def near_strictness(
         The strictness, or None if this search fails.
     """
     first = run(start)
-    noise = None if first is None else noise_of(first)
-    if first is None or noise is None:
+    first_noise = None if first is None else noise_of(first)
+    if first is None or first_noise is None:
         return None
 
-    def at(log_noise: float) -> Spec:
-        return map_noise(first, lambda _: math.exp(log_noise))
+    def excess_at(log_noise: float) -> float:
+        return excess(map_noise(first, lambda _: math.exp(log_noise)))
+
+    def reserve_at(log_noise: float) -> T | None:
+        return reserve(map_noise(first, lambda _: math.exp(log_noise)))
 
     try:
-        estimate = crossing(lambda log_noise: excess(at(log_noise)), math.log(noise), _ENDS, NEAR)
-        best = None if estimate is None else least(lambda log_noise: reserve(at(log_noise)), estimate)
-        wanted = None if best is None else _below_dips(lambda log_noise: reserve(at(log_noise)), best[0])
+        estimate = crossing(excess_at, math.log(first_noise), _LOG_NOISE_RANGE, NEAR)
+        if estimate is None:
+            return None
+        accepted = least(reserve_at, estimate)
+        if accepted is None:
+            return None
+        log_noise = _lowest_accepted(reserve_at, accepted[0])
     except NoCertificate:
         return None
-    return None if wanted is None else _strictness_of(wanted, run, first, start)
+    return _strictness_of(log_noise, run, first, start)
 
 
-def _below_dips(reserve: Callable[[float], object | None], reserved: float) -> float:
+def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: float) -> float:
     """Return the least log noise near an accepted value that is accepted, too.
 
-    The search is needed because the price of a run is not exactly monotone in its noise.
+    The search is needed because the cost of a run is not exactly monotone in its noise. It takes steps down while one
+    of them is accepted, and then bisects the last step.
 
     Args:
-        reserve: returns the reservation at a log noise; None if it is rejected.
-        reserved: log noise that is accepted.
+        reserve_at: returns the reservation at a log noise; None if it is rejected.
+        accepted: log noise that is accepted.
     """
-    lowest = reserved
-    while (lower := next((lowest - dip for dip in DIPS if reserve(lowest - dip) is not None), None)) is not None:
+    lowest = accepted
+    lower = _step_down(reserve_at, lowest)
+    while lower is not None:
         lowest = lower
-    refused = lowest - DIPS[-1]
-    while lowest < reserved and lowest - refused > DIP_WIDTH:
-        middle = 0.5 * (refused + lowest)
-        refused, lowest = (middle, lowest) if reserve(middle) is None else (refused, middle)
+        lower = _step_down(reserve_at, lowest)
+    if lowest == accepted:
+        return accepted
+    rejected = lowest - STEPS_DOWN[-1]
+    while lowest - rejected > STEP_TOLERANCE:
+        middle = 0.5 * (rejected + lowest)
+        if reserve_at(middle) is None:
+            rejected = middle
+        else:
+            lowest = middle
     return lowest
 
 
-def _strictness_of(wanted: float, run: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
-    """Find the strictness −log ε at which the log of a run's noise is `wanted` or slightly more, by the secant method.
+def _step_down(reserve_at: Callable[[float], object | None], log_noise: float) -> float | None:
+    """Return the lower log noise after the first of the steps `STEPS_DOWN` that is accepted; None if none is."""
+    for step in STEPS_DOWN:
+        if reserve_at(log_noise - step) is not None:
+            return log_noise - step
+    return None
+
+
+def _strictness_of(log_noise: float, run: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
+    """Find the strictness −log ε at which a run has the requested log noise or slightly more, by the secant method.
 
     Args:
-        wanted: log of the noise multiplier.
+        log_noise: log of the requested noise multiplier.
         run: returns the run at a strictness; None if no noise meets that target.
         first: run at `start`. Other runs must differ from it only in the noise.
         start: strictness at which the search starts.
@@ -104,17 +130,24 @@ def _strictness_of(wanted: float, run: Callable[[float], Spec | None], first: Sp
     Returns:
         The strictness. None if the search does not converge, or if a run differs in more than its noise.
     """
-    here, slope, before = start, LIKELY_SLOPE, None
+    strictness, slope = start, FIRST_SLOPE
+    previous: tuple[float, float] | None = None  # strictness and log noise of the last run
     for _ in range(MOST_RUNS):
-        spec = run(here)
+        spec = run(strictness)
         noise = None if spec is None else noise_of(spec)
-        if spec is None or noise is None or map_noise(spec, lambda _: 1.0) != map_noise(first, lambda _: 1.0):
+        if spec is None or noise is None or not _differ_in_noise_only(spec, first):
             return None
-        value = math.log(noise)
-        if 0.0 <= value - wanted <= NEAR:
-            return here
-        if before is not None and before[0] != here:
-            slope = min(max((value - before[1]) / (here - before[0]), _FLATTEST), _STEEPEST)
-        before = here, value
-        here += (wanted + 0.5 * NEAR - value) / slope
+        excess_noise = math.log(noise) - log_noise
+        if 0.0 <= excess_noise <= NEAR:
+            return strictness
+        if previous is not None and previous[0] != strictness:
+            secant_slope = (math.log(noise) - previous[1]) / (strictness - previous[0])
+            slope = min(max(secant_slope, _FLATTEST), _STEEPEST)
+        previous = strictness, math.log(noise)
+        strictness += (log_noise + 0.5 * NEAR - math.log(noise)) / slope
     return None
+
+
+def _differ_in_noise_only(spec: Spec, first: Spec) -> bool:
+    """Return whether two mechanisms are equal once all their noise multipliers are equal."""
+    return map_noise(spec, lambda _: 1.0) == map_noise(first, lambda _: 1.0)

@@ -25,9 +25,9 @@ from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservatio
 
 TRIAL = "calibration"
 """Id of a reservation that is tried and never made."""
-MISSES = 1.0
+UNKNOWN_EXCESS = 1.0
 """Excess of a run that does not fit, if no figure is available."""
-KEPT = Amount("0.9995")
+LARGEST_COST_SHARE = Amount("0.9995")
 """Largest cost of a run in the search, as a share of the free amount.
 
 Profiles that include a little Gaussian noise are computed much faster.
@@ -60,21 +60,23 @@ class Compartment(Protocol):
     def place(self) -> ChargeTarget:
         """Names of the slot or the item, for a reservation."""
 
-    def likely_epsilon(self, log_delta: float) -> float:
+    def estimate_epsilon(self, log_delta: float) -> float:
         """Estimate the ε of a run that takes the whole remaining budget. The estimate is only a starting point."""
 
-    def log_delta(self, otherwise: float) -> float:
-        """Return log δ for the calibration of a mechanism with noise of bounded support.
+    def log_delta(self, target_log_delta: float) -> float:
+        """Return log δ of a single run for calibrating noise of bounded support.
+
+        Such noise has no finite ε at small δ, so that the run's δ must come out of the budget's δ.
 
         Args:
-            otherwise: log δ of the ledger's target.
+            target_log_delta: log δ of the ledger's whole budget.
         """
 
     def excess(self, spec: Spec) -> float:
         """Return roughly by how much a run exceeds the remaining budget, above 0 if it does.
 
         Raises:
-            NoCertificate: no run of such a mechanism is charged here.
+            NoCertificate: no theorem gives a cost for such a mechanism in this slot or item.
         """
 
 
@@ -91,27 +93,48 @@ def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
     if place.slot is not None and place.item is not None:
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
     if place.item is not None:
-        item = state.item(place.item)
-        if item is None:
-            names = ", ".join(planned.name for planned in state.plan) or "none"
-            raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
-        if not item.free:
-            raise LedgerExhausted(f"no run of the plan's item {item.name} is left")
-        return OfItem(state, item, place)
-    kinds = [present.kind for present in state.slots]
-    kind: SlotKind | None = place.slot
-    if kind is None and "gdp" in kinds:
-        kind = "gdp"
-    elif kind is None and len(kinds) == 1:
-        kind = kinds[0]
-    slot = None if kind is None else state.slot(kind)
-    if slot is None and place.slot is not None:
-        raise InvalidInput.at("/slot", "is no slot of this ledger", allowed=", ".join(kinds) or "none: it has a plan")
-    if slot is None:
-        raise InvalidInput.at("/given", "has no Gaussian slot: name another slot of it, or an item of its plan")
+        return _item_compartment(state, place.item, place)
+    slot = _chosen_slot(state, place.slot)
     if not any(slot.free(part) > 0 for part in slot.capacity if part not in ("eta", "delta")):
         raise LedgerExhausted(f"nothing is left of the slot {slot.kind}")
     return OfSlot(state, slot, replace(place, slot=slot.kind))
+
+
+def _item_compartment(state: LedgerState, name: str, place: ChargeTarget) -> OfItem:
+    """Return an item of the plan that has free runs.
+
+    Raises:
+        NotInPlan: the plan has no item of this name.
+        LedgerExhausted: no run of the item is left.
+    """
+    item = state.item(name)
+    if item is None:
+        names = ", ".join(planned.name for planned in state.plan) or "none"
+        raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
+    if not item.free:
+        raise LedgerExhausted(f"no run of the plan's item {item.name} is left")
+    return OfItem(state, item, place)
+
+
+def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
+    """Return the slot of a kind. None chooses the Gaussian slot or, if there is none, the only slot.
+
+    Raises:
+        InvalidInput: the ledger has no such slot, or several slots of which none is Gaussian.
+    """
+    kinds = [present.kind for present in state.slots]
+    if kind is not None:
+        slot = state.slot(kind)
+        if slot is None:
+            allowed = ", ".join(kinds) or "none: it has a plan"
+            raise InvalidInput.at("/slot", "is no slot of this ledger", allowed=allowed)
+        return slot
+    slot = state.slot("gdp")
+    if slot is None and len(kinds) == 1:
+        slot = state.slots[0]
+    if slot is None:
+        raise InvalidInput.at("/given", "has no Gaussian slot: name another slot of it, or an item of its plan")
+    return slot
 
 
 def reserve_trial(state: LedgerState, spec: Spec, place: ChargeTarget) -> Reservation:
@@ -143,48 +166,50 @@ class OfSlot:
     slot: Slot
     place: ChargeTarget
 
-    def likely_epsilon(self, log_delta: float) -> float:
-        """Return the ε of the pair of a slot of the free size."""
+    def estimate_epsilon(self, log_delta: float) -> float:
+        """Return ε at δ of everything that a slot with the free amounts as its capacity may pay for."""
         free = {part: max(self.slot.free(part), Amount(0)) for part in self.slot.capacity}
         return slot_pair(replace(self.slot, capacity=free)).epsilon(log_delta).upper
 
-    def log_delta(self, otherwise: float) -> float:
+    def log_delta(self, target_log_delta: float) -> float:
         """Return log δ for the calibration of noise with bounded support. It uses a part of the slot's η.
 
         Args:
-            otherwise: log δ of the ledger's target, which is returned if the slot has no η.
+            target_log_delta: log δ of the ledger's target, which is returned if the slot has no η.
 
         Returns:
-            The log of half the η that a run may take, at most `otherwise`.
+            The log of half the η that a run may take, at most `target_log_delta`.
         """
         if self.slot.kind != "gdp":
-            return otherwise
-        nothing = ChargeRequest(
-            setting=self.state.setting, spec=Gaussian(noise_multiplier=1.0), count=1, eta=self.place.eta
-        )
-        return min(math.log(float(down(eta_of(nothing, self.slot) * SHARE_OF_DELTA))), otherwise)
+            return target_log_delta
+        # The η does not depend on the mechanism, so that any mechanism serves for the request.
+        any_spec = Gaussian(noise_multiplier=1.0)
+        request = ChargeRequest(setting=self.state.setting, spec=any_spec, count=1, eta=self.place.eta)
+        own_delta = down(eta_of(request, self.slot) * SHARE_OF_DELTA)
+        return min(math.log(float(own_delta)), target_log_delta)
 
     def excess(self, spec: Spec) -> float:
         """Return by how much a run exceeds the free amounts of the slot; at most 0 if it fits.
 
-        If charges add up, the value is the largest log of a charge divided by the free amount. A Gaussian slot with a
-        mechanism that is not Gaussian compares privacy profiles. A Rényi slot of several orders gives only a sign.
+        If charges add up, the value is the largest log(charge/free amount) over the parts of the slot. A Gaussian slot
+        with a mechanism that is not Gaussian compares privacy profiles. A Rényi slot of several orders gives only a
+        sign.
         """
         step, count = steps_of(spec)
         request = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
         if self.slot.kind == "gdp" and mu_squared(request) is None:
             return self._residue_excess(request)
         price = charge(request, self.slot)
-        if len(self.slot.capacity) > 1 and self.slot.kind == "rdp":
+        if self.slot.kind == "rdp" and len(self.slot.capacity) > 1:
             return _try_move(lambda: moves.reserve(self.state, TRIAL, spec=spec, slot="rdp"))
-        largest = -math.inf
-        for part, amount in price.parts.items():
-            free = self.slot.free(part)
-            if amount > 0 and free > 0:
-                largest = max(largest, math.log(Fraction(amount) / Fraction(free)))
-            elif amount > 0:
-                largest = math.inf
-        return largest
+        return max((self._log_share(part, amount) for part, amount in price.parts.items()), default=-math.inf)
+
+    def _log_share(self, part: str, amount: Amount) -> float:
+        """Return log(amount/free amount) of a part of the slot: −∞ for the amount 0, otherwise ∞ if nothing is free."""
+        free = self.slot.free(part)
+        if amount <= 0:
+            return -math.inf
+        return math.log(Fraction(amount) / Fraction(free)) if free > 0 else math.inf
 
     def _residue_excess(self, request: ChargeRequest) -> float:
         """Estimate by how much a job that is charged as a whole exceeds the free part of a Gaussian slot."""
@@ -194,10 +219,10 @@ class OfSlot:
         if not may_be_composed(request.parts):  # its steps are charged one after another, which costs more
             cost_from_below, _ = quick_cost(request.parts, remaining=remaining, eta=eta)
             if math.isinf(cost_from_below):
-                return MISSES
+                return UNKNOWN_EXCESS
             if cost_from_below > 0.0:
                 return math.log(cost_from_below / float(free))
-        return shortfall(request.parts, remaining=remaining, cost=down(free * KEPT), eta=eta)
+        return shortfall(request.parts, remaining=remaining, cost=down(free * LARGEST_COST_SHARE), eta=eta)
 
 
 @dataclass(frozen=True)
@@ -214,14 +239,14 @@ class OfItem:
     item: PlanItem
     place: ChargeTarget
 
-    def likely_epsilon(self, log_delta: float) -> float:
+    def estimate_epsilon(self, log_delta: float) -> float:
         """Return the ε of the item's free runs."""
         request = ChargeRequest(setting=self.state.setting, spec=self.item.spec, count=self.item.free)
         return composed_pair(request.parts, "default").epsilon(log_delta).upper
 
-    def log_delta(self, otherwise: float) -> float:
-        """Return the ledger's log δ: an item has no η."""
-        return otherwise
+    def log_delta(self, target_log_delta: float) -> float:
+        """Return log δ of the ledger's target, because an item has no δ of its own."""
+        return target_log_delta
 
     def excess(self, spec: Spec) -> float:
         """Return the log of the planned noise divided by the run's noise; at most 0 if the run fits.
@@ -232,19 +257,19 @@ class OfItem:
         step, count = steps_of(spec)
         if count > self.item.free:  # more noise does not help: raise the error of the ledger
             reserve_trial(self.state, spec, self.place)
-        wanted, present = noise_of(self.item.spec), noise_of(step)
-        if wanted is None or present is None:
+        planned_noise, run_noise = noise_of(self.item.spec), noise_of(step)
+        if planned_noise is None or run_noise is None:
             return _try_move(lambda: reserve_trial(self.state, spec, self.place))
-        with_item_noise = map_noise(spec, lambda _: wanted)
-        if dominance_reason(steps_of(with_item_noise)[0], self.item.spec) is None:  # more noise does not help
-            reserve_trial(self.state, with_item_noise, self.place)
-        return math.log(wanted / present)
+        with_planned_noise = map_noise(spec, lambda _: planned_noise)
+        if dominance_reason(steps_of(with_planned_noise)[0], self.item.spec) is None:  # more noise does not help
+            reserve_trial(self.state, with_planned_noise, self.place)
+        return math.log(planned_noise / run_noise)
 
 
 def _try_move(move: Callable[[], object]) -> float:
-    """Return −`MISSES` if the move succeeds, and `MISSES` if it is rejected because too little is left."""
+    """Return `UNKNOWN_EXCESS` if the move is rejected because too little is left, and its negative if it succeeds."""
     try:
         move()
     except (LedgerExhausted, NotInPlan):
-        return MISSES
-    return -MISSES
+        return UNKNOWN_EXCESS
+    return -UNKNOWN_EXCESS

@@ -10,13 +10,15 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import ConditionViolated, Fault, InvalidInput
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.quantities import quantity_of
+from epsilond.accountants.quantities import quantity_of, require_unit
+from epsilond.accountants.quantities.risks import RISKS
+from epsilond.accountants.quantities.units import unit_json
 from epsilond.accountants.structure import POSSIBLE, Definition
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.calibration import Calibrator
 
 SETTING: Final = ("unit", "relation", "observer")
-TARGET: Final = ("epsilon", "delta", "log10_delta", "gaussian_dp_mu")
+TARGET: Final = ("epsilon", "delta", "log10_delta", *RISKS, "false_positive_rate")
 NOISE: Final = ("noise_multiplier", "noise_std")
 """Fields that a problem may be solved for within a ledger."""
 
@@ -35,27 +37,48 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
         InvalidInput: the ledger determines a field, or a field contradicts the ledger.
         ConditionViolated: the algorithm has no guarantee in this setting.
     """
-    own = {field.name for field in fields(calibrator.problem)}
+    own_fields = {field.name for field in fields(calibrator.problem)}
+    faults = _faults(values, own_fields, setting)
+    if faults:
+        raise InvalidInput(*faults)
+    require_setting(calibrator, setting)
+    request: JsonRecord = {**values, **{name: _member(setting, name) for name in SETTING if name in own_fields}}
+    if "solve_for" in own_fields and values.get("solve_for") is None:
+        request["solve_for"] = next(name for name in NOISE if name in _choices(calibrator.problem, "solve_for"))
+    return request
+
+
+def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting) -> list[Fault]:
+    """Return the faults of a user's fields: those that the ledger or the search determines, or that contradict it.
+
+    Args:
+        values: fields from the user.
+        own_fields: names of the fields of the calibrator's problem.
+        setting: relation, unit and observer of the ledger.
+    """
     faults = [
         Fault(f"/{name}", "is set by the ledger: leave it out") for name in TARGET if values.get(name) is not None
     ]
     faults += [
-        Fault(f"/{name}", "is not the ledger's", getattr(setting, name))
+        Fault(f"/{name}", f"is {_word(values[name])}, and not the ledger's", _word(_member(setting, name)))
         for name in SETTING
-        if values.get(name) not in (None, getattr(setting, name))
+        if values.get(name) is not None and _word(values[name]) != _word(_member(setting, name))
     ]
-    solved = values.get("solve_for")
-    if solved not in (None, *NOISE):
+    if values.get("solve_for") not in (None, *NOISE):
         faults.append(Fault("/solve_for", "is not available for a ledger", " or ".join(NOISE)))
-    if "noise_multiplier" in own and values.get("noise_multiplier") is not None:
+    if "noise_multiplier" in own_fields and values.get("noise_multiplier") is not None:
         faults.append(Fault("/noise_multiplier", "is the field that is solved for"))
-    if faults:
-        raise InvalidInput(*faults)
-    require_setting(calibrator, setting)
-    request: JsonRecord = {**values, **{name: getattr(setting, name) for name in SETTING if name in own}}
-    if "solve_for" in own and solved is None:
-        request["solve_for"] = next(name for name in NOISE if name in _choices(calibrator.problem, "solve_for"))
-    return request
+    return faults
+
+
+def _member(setting: Setting, name: str) -> object:
+    """Return a member of a setting in its JSON form."""
+    return unit_json(setting.protected_unit) if name == "unit" else getattr(setting, name)
+
+
+def _word(value: object) -> str:
+    """Return a member of a setting in one word: client-day for a windowed unit in its JSON form."""
+    return str(require_unit(value)) if isinstance(value, Mapping) else str(value)
 
 
 def require_setting(calibrator: Calibrator, setting: Setting) -> None:
@@ -115,4 +138,9 @@ def _mismatch(algorithm: str, name: str, theirs: str, ledgers: str) -> Condition
 def _choices(problem: type, name: str) -> tuple[str, ...]:
     """Return the values that a field of a problem may have; none if it has no such field."""
     annotation = get_type_hints(problem, include_extras=True).get(name)
-    return () if annotation is None else tuple(get_args(quantity_of(annotation)[0]))
+    if annotation is None:
+        return ()
+    bare, quantity = quantity_of(annotation)
+    if name == "unit" and quantity is not None:  # a union of words and windowed units
+        return tuple(word for word, _ in quantity.choices)
+    return tuple(get_args(bare))

@@ -30,7 +30,13 @@ from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.parameter_search import crossing
 from epsilond.ledgers.calibrating.by_noise import near_strictness
-from epsilond.ledgers.calibrating.compartment import MISSES, ChargeTarget, Compartment, compartment_of, reserve_trial
+from epsilond.ledgers.calibrating.compartment import (
+    UNKNOWN_EXCESS,
+    ChargeTarget,
+    Compartment,
+    compartment_of,
+    reserve_trial,
+)
 from epsilond.ledgers.calibrating.setting import request_fields, require_one, require_possible
 from epsilond.ledgers.mathematics.moves import require_consistent
 from epsilond.ledgers.mathematics.nearest import map_noise
@@ -120,41 +126,58 @@ def calibrate_and_solve(
 def within(
     state: LedgerState, calibrator: Calibrator, problem: Callable[[float, float], object], place: ChargeTarget
 ) -> Within:
-    """Find the least noise with which a run fits the ledger, in a family of problems.
+    """Find the least noise with which a run fits the remaining budget of a ledger.
 
     Args:
         state: the ledger.
-        calibrator: calibrator of the problems.
-        problem: returns the problem at (ε, log10 δ).
+        calibrator: finds the least noise of one run for a given ε and δ.
+        problem: returns the calibrator's problem at ε and log10 δ of that run.
         place: the slot or item to charge.
 
     Raises:
-        InvalidInput, ConditionViolated, LedgerExhausted, RunDiffers: as `calibrate_within`.
+        InvalidInput, ConditionViolated, LedgerExhausted, RunDiffers: see `calibrate_within`.
     """
     require_consistent(state)
     compartment = compartment_of(state, place)
     log_delta = state.target.log_delta
-    if calibrator.knob != "noise_multiplier":  # noise with bounded support has a δ of its own
+    if calibrator.knob != "noise_multiplier":  # noise of bounded support, with its own δ
         log_delta = compartment.log_delta(log_delta)
     log10_delta = _short(log_delta / math.log(10.0))
-    estimate = _clip(compartment.likely_epsilon(log_delta))
+    estimate = _clip(compartment.estimate_epsilon(log_delta))
     require_possible(calibrator.name, calibrator.definition(problem(estimate, log10_delta)), state.setting)
     runs = _CalibratedRuns(state, calibrator, problem, compartment, log10_delta)
-    start = -math.log(estimate)
-    strictness = near_strictness(runs.spec_at, compartment.excess, _least, runs.reserve, start)
-    if strictness is None:
-        strictness = crossing(runs.excess_at, start, _EPSILONS, WIDTH)
-    if strictness is None:
-        raise _rejection(state, runs.run_at(_EPSILONS[1]), compartment.place)
-    best = _least(runs.reserve_at, strictness)
-    if best is None:
-        raise _rejection(state, runs.run_at(strictness), compartment.place)
-    best_strictness, reservation = best
-    chosen = runs.run_at(best_strictness)
-    assert chosen is not None, "a reservation was made of it"
-    request, spec = chosen
+    strictness, reservation = _find_strictness(runs, state, compartment, -math.log(estimate))
+    run = runs.run_at(strictness)
+    assert run is not None  # the reservation was made of it
+    request, spec = run
     slack = SLACK if _is_rejected(state, spec, compartment.place) else None
     return Within(algorithm=calibrator.name, request=request, spec=spec, held=reservation, slack=slack)
+
+
+def _find_strictness(
+    runs: _CalibratedRuns, state: LedgerState, compartment: Compartment, start: float
+) -> tuple[float, Reservation]:
+    """Find nearly the least strictness −log ε at which the run fits the ledger, with the reservation of that run.
+
+    Args:
+        runs: the runs by their strictness.
+        state: the ledger.
+        compartment: slot or item that pays.
+        start: strictness at which the search starts.
+
+    Raises:
+        ConditionViolated: no charge is proved for the run in this ledger.
+        LedgerExhausted: no noise makes the run fit.
+    """
+    estimate = near_strictness(runs.spec_at, compartment.excess, _least, runs.reserve, start)
+    if estimate is None:
+        estimate = crossing(runs.excess_at, start, _EPSILONS, WIDTH)
+    if estimate is None:
+        raise _rejection(state, runs.run_at(_EPSILONS[1]), compartment.place)
+    best = _least(runs.reserve_at, estimate)
+    if best is None:
+        raise _rejection(state, runs.run_at(estimate), compartment.place)
+    return best
 
 
 class _CalibratedRuns:
@@ -206,7 +229,7 @@ class _CalibratedRuns:
     def _excess_at(self, strictness: float) -> float:
         """Compute `excess_at`."""
         spec = self.spec_at(strictness)
-        return -MISSES if spec is None else self._compartment.excess(spec)
+        return -UNKNOWN_EXCESS if spec is None else self._compartment.excess(spec)
 
     def spec_at(self, strictness: float) -> Spec | None:
         """Return the mechanism at a strictness; None if there is none."""
@@ -229,7 +252,7 @@ class _CalibratedRuns:
 def _least(reserve_at: Callable[[float], Reservation | None], start: float) -> tuple[float, Reservation] | None:
     """Find nearly the least strictness −log ε, from a start on, at which a reservation is accepted.
 
-    The strictness is raised in steps that double, at most `BACKS` of them, and then bisected to within `CLOSE`.
+    The strictness is raised in steps until one is accepted, and then bisected to within `CLOSE`.
 
     Args:
         reserve_at: returns the reservation at a strictness, or None if it is rejected.
@@ -238,26 +261,42 @@ def _least(reserve_at: Callable[[float], Reservation | None], start: float) -> t
     Returns:
         The strictness and its reservation. None if no strictness that was tried has one.
     """
-    best = reserve_at(start)
-    if best is not None:
-        return start, best
-    rejected, step = start, CLOSE
-    for _ in range(BACKS):
-        passing = rejected + step
-        best = reserve_at(passing)
-        if best is not None:
-            break
-        rejected, step = passing, 2.0 * step
-    else:
+    reservation = reserve_at(start)
+    if reservation is not None:
+        return start, reservation
+    first = _first_accepted(reserve_at, start)
+    if first is None:
         return None
-    while passing - rejected > CLOSE:
-        middle = 0.5 * (rejected + passing)
+    rejected, accepted, best = first
+    while accepted - rejected > CLOSE:
+        middle = 0.5 * (rejected + accepted)
         reservation = reserve_at(middle)
         if reservation is None:
             rejected = middle
         else:
-            passing, best = middle, reservation
-    return passing, best
+            accepted, best = middle, reservation
+    return accepted, best
+
+
+def _first_accepted(
+    reserve_at: Callable[[float], Reservation | None], start: float
+) -> tuple[float, float, Reservation] | None:
+    """Raise a rejected strictness in steps that double, at most `BACKS` of them, until a reservation is accepted.
+
+    Args:
+        reserve_at: returns the reservation at a strictness, or None if it is rejected.
+        start: strictness that is rejected.
+
+    Returns:
+        The last rejected strictness, the first accepted one, and its reservation. None if no step is accepted.
+    """
+    rejected, step = start, CLOSE
+    for _ in range(BACKS):
+        reservation = reserve_at(rejected + step)
+        if reservation is not None:
+            return rejected, rejected + step, reservation
+        rejected, step = rejected + step, 2.0 * step
+    return None
 
 
 def _short(log10_delta: float) -> float:
@@ -272,7 +311,15 @@ def _clip(epsilon: float) -> float:
 
 
 def _is_rejected(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
-    """Return whether the ledger rejects the same run with less noise, by the share `SLACK`."""
+    """Return whether the ledger rejects the run once its noise is lowered by the fraction `SLACK`.
+
+    The result is False for a spec without noise, because nothing can be lowered.
+
+    Args:
+        state: the ledger.
+        spec: the run.
+        place: the slot or item that would pay.
+    """
     less = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
     if less == spec:
         return False

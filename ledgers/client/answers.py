@@ -9,20 +9,22 @@ from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.notebooks import flatten_fields
 
-_OF_A_LEDGER = ("name", "dataset", "block", "state", "sealed", "unit", "relation", "observer")
+_LEDGER_MEMBERS = ("name", "dataset", "block", "state", "sealed", "unit", "relation", "observer")
 
 
 class ReadableAnswer(JsonRecord):
-    """An answer whose members are `answer["fits"]` or `answer.fits`."""
+    """JSON object of a ledger's answer, whose members can be read as `answer["fits"]` or as `answer.fits`."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # only for names that are no attributes of a dictionary
         try:
             return self[name]
         except KeyError:
             raise AttributeError(f"the answer has no {name}; it has {', '.join(self)}") from None
 
     def __str__(self) -> str:
-        return "\n".join(f"{name}  {value}" for name, value in _align(rows(self)))
+        table = rows(self)
+        width = max((len(name) for name, _ in table), default=0)
+        return "\n".join(f"{name.ljust(width)}  {value}" for name, value in table)
 
     def _repr_html_(self) -> str:
         cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows(self))
@@ -35,24 +37,30 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
     A ledger has one row for each item of its plan, each part of its slots, and each condition. Any other answer has a
     row for each of its members.
     """
-    if "slots" not in answer or "plan" not in answer:
-        return list(flatten_fields(answer, ""))
-    table = [(name, str(answer[name])) for name in _OF_A_LEDGER if name in answer]
-    table.extend(("contradicted", str(Observation(**observation))) for observation in answer.get("observations", ()))
-    table.append(("target", target_text(answer["target"])))
-    table.extend((f"plan {item['name']}", runs_text(item)) for item in answer["plan"])
-    for slot in answer["slots"]:
-        table.extend((f"slot {slot['kind']} {part}", part_text(slot, part)) for part in slot["capacity"])
-    if "runs_out_first" in answer:
-        table.append(("runs out first", scarcest_text(answer["runs_out_first"])))
-    table.extend(("if", condition["statement"]) for condition in answer.get("declared_conditions", ()))
-    return table
+    is_ledger = "slots" in answer and "plan" in answer
+    return _ledger_rows(answer) if is_ledger else list(flatten_fields(answer, ""))
+
+
+def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
+    """Return the names and values to show a ledger as a table."""
+    members = [(name, str(ledger[name])) for name in _LEDGER_MEMBERS if name in ledger]
+    contradictions = [("contradicted", str(Observation(**item))) for item in ledger.get("observations", ())]
+    target = [("target", target_text(ledger["target"]))]
+    plan = [(f"plan {item['name']}", runs_text(item)) for item in ledger["plan"]]
+    slots = [
+        (f"slot {slot['kind']} {part}", part_text(slot, part)) for slot in ledger["slots"] for part in slot["capacity"]
+    ]
+    scarcest = []
+    if "runs_out_first" in ledger:
+        scarcest = [("runs out first", scarcest_text(ledger["runs_out_first"]))]
+    conditions = [("if", condition["statement"]) for condition in ledger.get("declared_conditions", ())]
+    return members + contradictions + target + plan + slots + scarcest + conditions
 
 
 def target_text(target: JsonObject) -> str:
     """Return the target as text: ε at δ."""
-    at = f"δ = {target['delta']:.7g}" if "delta" in target else f"log10 δ = {target['log10_delta']:.7g}"
-    return f"ε = {target['epsilon']:g} at {at}"
+    delta = f"δ = {target['delta']:.7g}" if "delta" in target else f"log10 δ = {target['log10_delta']:.7g}"
+    return f"ε = {target['epsilon']:g} at {delta}"
 
 
 def runs_text(item: JsonObject) -> str:
@@ -64,16 +72,26 @@ def runs_text(item: JsonObject) -> str:
 
 def part_text(slot: JsonObject, part: str) -> str:
     """Return as text how much of a part of a slot is left, in shortened digits of the exact amounts."""
-    free, all_of_it, held = (slot[name][part] for name in ("remaining", "capacity", "reserved"))
-    holding = f"; {short(held)} held" if short(held) != "0" else ""
-    return f"{short(free)} of {short(all_of_it)} left{holding}"
+    remaining = short(slot["remaining"][part])
+    capacity = short(slot["capacity"][part])
+    reserved = short(slot["reserved"][part])
+    holding = f"; {reserved} held" if reserved != "0" else ""
+    return f"{remaining} of {capacity} left{holding}"
 
 
 def scarcest_text(resource: JsonObject) -> str:
-    """Return as text which resource runs out first, and how much of it is left."""
-    name = " ".join(resource[member] for member in ("slot", "part") if member in resource) or resource["item"]
-    unit = " runs" if "item" in resource else ""
-    return f"{name}: {100 * resource['share_used']:.3g} % used or held, {short(resource['remaining'])}{unit} left"
+    """Return as text which resource runs out first, and how much of it is left.
+
+    Args:
+        resource: an item of the plan, or a part of a slot, with its remaining amount and the share that is used.
+    """
+    remaining = short(resource["remaining"])
+    if "item" in resource:
+        name = resource["item"]
+        remaining += " runs"
+    else:
+        name = " ".join(resource[member] for member in ("slot", "part") if member in resource)
+    return f"{name}: {100 * resource['share_used']:.3g} % used or held, {remaining} left"
 
 
 def short(amount: str) -> str:
@@ -82,9 +100,3 @@ def short(amount: str) -> str:
 
     rounded = Context(prec=6, rounding=ROUND_FLOOR).create_decimal(amount)
     return f"{float(rounded):g}"
-
-
-def _align(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the pairs with names of equal width."""
-    width = max((len(name) for name, _ in pairs), default=0)
-    return [(name.ljust(width), value) for name, value in pairs]

@@ -9,7 +9,8 @@ from typing import Literal, Self
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import require_setting
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
+from epsilond.accountants.quantities.units import unit_json
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR
 from epsilond.ledgers.client import bodies
@@ -49,7 +50,7 @@ class Books:
         name: str,
         dataset: str,
         block: str | None = None,
-        unit: Unit,
+        unit: ProtectedUnit | JsonObject,
         relation: Relation,
         observer: Observer,
         epsilon: float,
@@ -96,7 +97,7 @@ class Books:
             "name": name,
             "dataset": dataset,
             "block": block,
-            "unit": unit,
+            "unit": unit_json(unit),
             "relation": relation,
             "observer": observer,
             "target": bodies.without_absent({"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}),
@@ -141,21 +142,24 @@ class Books:
         expires_in: float | None = None,
         key: str | None = None,
     ) -> HeldRun:
-        """Reserve runs that read several blocks: in all of their ledgers or in none.
+        """Reserve runs that read several blocks of a data set: in the ledgers of all blocks or in none.
+
+        A slot is a part of a ledger's budget for runs that its plan does not list.
 
         Args:
             ledgers: ledgers of the blocks.
             name: name of the plan's item, or a label if a slot is charged.
             spec: mechanism; needed for a slot.
             slot: kind of the slot that is charged.
-            count: number of runs.
-            eta: η that the charge may take.
-            delta: δ that each run may take.
+            count: number of runs; None for all that the job has.
+            eta: η, the δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
+            delta: δ of each run in a zcdp or pure slot.
             expires_in: seconds until the reservation expires; a day by default.
             key: idempotency key of the request; None makes a new one.
 
         Raises:
-            NoCertificate: as `Ledger.reserve`.
+            NoCertificate: a ledger cannot hold the runs. The subclasses are those of `Ledger.reserve`, such as
+                `LedgerExhausted`.
         """
         body = bodies.job(name, spec, slot, count, eta, delta, expires_in)
         reservation = self._place.reserve([ledger.id for ledger in ledgers], body, bodies.key_or_new(key))

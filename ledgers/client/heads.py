@@ -43,17 +43,20 @@ class SeenHead:
             OSError: the head cannot be stored.
         """
         trusted = tuple(keys)
-        head, newest = self._verify(note, trusted), self._read_head(trusted)
-        if newest is not None:
-            try:
-                earlier, later = sorted((newest, head), key=lambda checkpoint: checkpoint.size)
-                _require_consistent(earlier, later, prove)
-            except (NotVerified, Refused) as error:  # a log that lost entries has no proof to give
-                raise LogForked(
-                    f"the log of {self._origin} has forked. Its head of {head.size} entries and the one of "
-                    f"{newest.size} in {self._path} are not of one log ({error}); nothing may be run"
-                ) from None
-        if newest is None or head.size > newest.size:
+        head = self._verify(note, trusted)
+        newest = self._read_head(trusted)
+        if newest is None:
+            self.accept(note)
+            return
+        earlier, later = sorted((newest, head), key=lambda checkpoint: checkpoint.size)
+        try:
+            _require_consistent(earlier, later, prove)
+        except (NotVerified, Refused) as error:  # a service whose log lost entries has no proof to give
+            raise LogForked(
+                f"the log of {self._origin} has forked. Its head of {head.size} entries and the one of "
+                f"{newest.size} in {self._path} are not of one log ({error}); nothing may be run"
+            ) from None
+        if head.size > newest.size:
             self.accept(note)
 
     def accept(self, note: str) -> None:
@@ -94,8 +97,8 @@ def _require_consistent(earlier: Checkpoint, later: Checkpoint, prove: Prove) ->
     Raises:
         NotVerified: the proof is not valid, or is about other sizes.
     """
-    trivial = earlier.size in (0, later.size)
-    proof = Consistency(earlier.size, later.size, ()) if trivial else prove(earlier.size, later.size)
+    needs_no_hashes = earlier.size in (0, later.size)
+    proof = Consistency(earlier.size, later.size, ()) if needs_no_hashes else prove(earlier.size, later.size)
     if (proof.first, proof.second) != (earlier.size, later.size):
         raise NotVerified("the proof is about other sizes")
     proof.verify(earlier.root, later.root)

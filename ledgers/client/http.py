@@ -51,7 +51,8 @@ def ask(
         Unanswered: no answer came in several tries. The same key sent again shows whether the request was carried out.
     """
     headers = {"Accept": accept}
-    headers |= {} if key is None else {"Idempotency-Key": key}
+    if key is not None:
+        headers["Idempotency-Key"] = key
     data = None
     if body is not None:
         headers["Content-Type"] = "application/json"
@@ -104,8 +105,8 @@ def _faults(records: Iterable[object]) -> list[Fault]:
     faults = []
     for record in records:
         if isinstance(record, Mapping) and "message" in record:
-            place = record.get("pointer") or record.get("parameter") or ""
-            faults.append(Fault(str(place), str(record["message"]), record.get("allowed")))
+            location = record.get("pointer") or record.get("parameter") or ""
+            faults.append(Fault(str(location), str(record["message"]), record.get("allowed")))
     return faults
 
 
@@ -119,7 +120,9 @@ def _condition(condition: object) -> ConditionResult | None:
     if not isinstance(condition, Mapping) or not {"id", "statement"} <= condition.keys():
         return None
     left, right = (condition.get(side) for side in ("left", "right"))
-    return ConditionResult(str(condition["id"]), str(condition["statement"]), Verdict.NO, _side(left), _side(right))
+    return ConditionResult(
+        str(condition["id"]), str(condition["statement"]), Verdict.NO, _number_or_none(left), _number_or_none(right)
+    )
 
 
 def _observations(records: object) -> tuple[Observation, ...]:
@@ -130,6 +133,8 @@ def _observations(records: object) -> tuple[Observation, ...]:
         return ()
 
 
-def _side(side: object) -> float | None:
-    """Return one side of a condition, or None if it is not a number."""
-    return float(side) if isinstance(side, int | float) and not isinstance(side, bool) else None
+def _number_or_none(value: object) -> float | None:
+    """Return a value of a JSON document as a float, or None if it is not a number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)

@@ -8,6 +8,8 @@ from typing import Literal
 
 from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.quantities import ProtectedUnit
+from epsilond.accountants.quantities.units import unit_json
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.client import bodies
 from epsilond.ledgers.client.answers import ReadableAnswer
@@ -47,13 +49,16 @@ class Ledger:
     ) -> ReadableAnswer:
         """Return the charge that `reserve` would make with these arguments, and whether the job fits; change nothing.
 
+        A job is runs of an item of the ledger's plan, or of a mechanism in a slot: a part of the budget for runs that
+        are not planned.
+
         Args:
             name: name of the plan's item, or a label if a slot is charged.
-            spec: mechanism; needed for a slot.
-            slot: kind of the slot.
-            count: number of runs.
-            eta: η that the charge may take.
-            delta: δ that each run may take.
+            spec: one mechanism, or a repeated one; needed for a slot.
+            slot: kind of the slot that would be charged.
+            count: number of runs; None for all that the job has.
+            eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
+            delta: δ of each run in a zcdp or pure slot.
         """
         return ReadableAnswer(self._place.what_if(self.id, bodies.job(name, spec, slot, count, eta, delta)))
 
@@ -66,17 +71,21 @@ class Ledger:
         item: str | None = None,
         eta: AmountTold | None = None,
     ) -> ReadableAnswer:
-        """Return the calibration whose run takes the remaining budget: `request`, `spec`, `charge`. Reserve nothing.
+        """Find the least noise with which a run of an algorithm fits into the remaining budget; reserve nothing.
 
-        `epsilond.calibrate(…, given=…)` gives the whole answer to that request. `slack` is a share of the noise: with
-        so much less noise the ledger rejects the run.
+        The budget is that of a slot (for runs that are not planned) or of an item of the plan.
+        `epsilond.calibrate(…, given=…)` gives the whole calibration.
 
         Args:
             algorithm: name of the algorithm.
-            fields: fields of the request without its target.
-            slot: kind of the slot whose rest is taken.
-            item: name of the plan's item whose rest is taken.
-            eta: η that the charge may take.
+            fields: fields of the algorithm's calibration without ε, δ and the others that the ledger sets.
+            slot: kind of the slot that would be charged; None means the Gaussian or the only one, without an item.
+            item: name of the plan's item that would pay.
+            eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
+
+        Returns:
+            `request`, the calibration; `spec`, the mechanism to reserve; and `charge`. `slack` is a fraction of the
+            noise: with so much less noise the ledger would reject the run. It is absent if that was not shown.
         """
         members = {"fields": as_json(fields), "slot": slot, "item": item, "eta": bodies.amount_text(eta)}
         return ReadableAnswer(self._place.calibrate(self.id, algorithm, bodies.without_absent(members)))
@@ -91,6 +100,7 @@ class Ledger:
         eta: AmountTold | None = None,
         delta: AmountTold | None = None,
         expires_in: float | None = None,
+        unit: ProtectedUnit | JsonObject | None = None,
         key: str | None = None,
     ) -> HeldRun:
         """Reserve runs of an item of the plan, or of a mechanism in a slot. Use the result in a `with` block.
@@ -103,6 +113,7 @@ class Ledger:
             eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
             delta: δ of each run in a zcdp or pure slot.
             expires_in: seconds until the reservation expires; a day by default.
+            unit: the unit that you account for; one that is not the ledger's is rejected.
             key: idempotency key of the request; None makes a new one.
 
         Raises:
@@ -113,6 +124,8 @@ class Ledger:
             RunDiffers: a run was observed to differ from the mechanism that was paid for.
         """
         body = bodies.job(name, spec, slot, count, eta, delta, expires_in)
+        if unit is not None:
+            body = {**body, "unit": unit_json(unit)}
         return HeldRun(self._place, self._runs, self._place.reserve([self.id], body, bodies.key_or_new(key)))
 
     def seal(self, *, key: str | None = None) -> None:
@@ -201,11 +214,13 @@ class Ledger:
         return ReadableAnswer(self._place.approve(self.id, move, by=by))
 
     def reject(self, move: str, *, by: str | None = None) -> ReadableAnswer:
-        """End a pending move without making it. The person who requested it withdraws it.
+        """End a pending move without making it: its requester withdraws it, or an approver rejects it.
+
+        A move is a change of the ledger that waits for the approval of a second person.
 
         Args:
             move: id of the move.
-            by: your name in a file.
+            by: your name in a file, which does not know its callers; a service takes it from the key.
 
         Raises:
             MoveEnded: it was approved, or has expired.

@@ -21,13 +21,21 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.continuity import KEPT, discontinuity
-from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReconciled
-from epsilond.ledgers.book.owning import collisions, near_names
-from epsilond.ledgers.book.pending import pending_move
+from epsilond.ledgers.book.owning import near_names
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, UnreadableCheckpoint, read_checkpoint
 from epsilond.ledgers.calibrating.within import calibrate_within
 from epsilond.ledgers.client.errors import Refused, Unanswered
+from epsilond.ledgers.client.file_answers import (
+    OWNER,
+    ledger_answer,
+    list_ledgers,
+    move_answer,
+    pending_answer,
+    read_person,
+    require_person,
+    reservation_answer,
+)
 from epsilond.ledgers.client.place import Answer, Body
 from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log import checkpoints
@@ -36,7 +44,6 @@ from epsilond.ledgers.log.canonical import parse
 from epsilond.ledgers.log.key_files import open_keyring, origin_of
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
-from epsilond.ledgers.mathematics.entries import normalise_person
 from epsilond.ledgers.pages.page import page
 from epsilond.ledgers.requests import (
     AmendAsked,
@@ -51,35 +58,39 @@ from epsilond.ledgers.requests import (
 )
 from epsilond.ledgers.store import entries
 from epsilond.ledgers.store.opening import open_store
-from epsilond.ledgers.store.records import EntryRow, LedgerRow, PendingRow, ReservationRow
+from epsilond.ledgers.store.records import EntryRow
 from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
 from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
-OWNER: Final = "local"
-"""Owner of all ledgers in a file, which belong to everyone who has the file."""
-LONGEST_PERSON: Final = 64
-"""Largest number of characters of a declared name, as of the name of a key."""
-_PAGE: Final = 100
-_ENTRIES: Final = 1000
-_OPEN: WeakValueDictionary[Path, FilePlace] = WeakValueDictionary()
+_ENTRIES_PER_PAGE: Final = 1000
+_OPEN_PLACES: WeakValueDictionary[Path, FilePlace] = WeakValueDictionary()
+"""Open files of this process by their resolved paths."""
 _OPENING = threading.Lock()
+"""Lock that lets only one thread at a time open a file."""
 
 
 def file_place(path: Path, runs: RunNotes) -> FilePlace:
-    """Open the ledgers of a file, which is created if it does not exist. A file that is open is opened only once.
+    """Open the ledgers of a file, which is created if it does not exist.
+
+    Calls with the same file return the same object while it is open.
+
+    Args:
+        path: the file with the database of the ledgers.
+        runs: folder that marks receipts as used.
 
     Raises:
         InvalidInput: another process has the file, or the file cannot be read or written.
         KeysUnusable: the keys next to the file cannot sign.
     """
-    where = path.expanduser().resolve()
+    resolved_path = path.expanduser().resolve()
     with _OPENING:
-        place = _OPEN.get(where)
+        place = _OPEN_PLACES.get(resolved_path)
         if place is None or place.closed:
-            place = _OPEN[where] = FilePlace(where, runs)
+            place = FilePlace(resolved_path, runs)
+            _OPEN_PLACES[resolved_path] = place
     return place
 
 
@@ -87,17 +98,24 @@ class FilePlace:
     """Ledgers of a file."""
 
     def __init__(self, path: Path, runs: RunNotes) -> None:
-        """Open the file. Signing keys are made in the folder FILE.keys if there are none."""
+        """Open the file. Signing keys are made in the folder FILE.keys if there are none.
+
+        Args:
+            path: path of the file, with links resolved.
+            runs: notes on used receipts, in a folder that also has the newest head of the log.
+
+        Raises:
+            InvalidInput: another process has the file, or a file cannot be read or written.
+            KeysUnusable: the keys next to the file cannot sign.
+        """
         try:
             self._database: Database = open_store(path, name=str(path))
         except ValueError as error:
             raise InvalidInput.at("/place", str(error)) from None
         try:
-            folder = path.with_name(f"{path.name}.keys")
-            origin = origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
-            self._keyring = open_keyring(folder, origin, datetime.now(UTC))
-            self._file = CheckpointFile(runs.head, self._keys)
-            self._book = Book(self._database, self._keys, file=self._file)
+            self._keyring = _open_keys(path.with_name(f"{path.name}.keys"))
+            self._head_file = CheckpointFile(runs.head, self._keys)
+            self._book = Book(self._database, self._keys, file=self._head_file)
             # Ledgers that a service wrote keep their organisation, which the keys of the service determine.
             self._book.assign_organisations(lambda name: OWNER if name == OWNER else None)
             self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
@@ -112,7 +130,7 @@ class FilePlace:
         finalize(self, self._database.close)
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        request, name = read(OpenLedger, body), _read_name(by)
+        request, name = read(OpenLedger, body), read_person(by)
         row = self._call_and_note(lambda book: book.open(OWNER, request, key, by=name))
         near = as_json(near_names(self._call(lambda book: book.near_names(row))))
         answer = self.ledger(row.id)
@@ -120,17 +138,10 @@ class FilePlace:
         return {**answer, "warnings": [*near, *answer["warnings"]]}
 
     def ledgers(self) -> list[Answer]:
-        def every(book: Book) -> list[Answer]:
-            rows = page = book.ledgers(OWNER, limit=_PAGE)
-            while len(page) == _PAGE:
-                page = book.ledgers(OWNER, limit=_PAGE, after=page[-1].id)
-                rows = rows + page
-            return [as_json(answers.summary(row)) for row in rows]
-
-        return self._call(every)
+        return [as_json(answers.summary(row)) for row in self._call(list_ledgers)]
 
     def ledger(self, identifier: str) -> Answer:
-        answer: Answer = self._call(lambda book: as_json(_ledger(book, identifier)))
+        answer: Answer = self._call(lambda book: as_json(ledger_answer(book, identifier)))
         self.warnings |= {warning["code"]: warning["message"] for warning in answer["warnings"]}
         return answer
 
@@ -146,13 +157,14 @@ class FilePlace:
 
         def read_pages(book: Book) -> list[Answer]:
             result: list[Answer] = []
-            begin, newest = (start, False) if order == "oldest" else (None, True)
+            page_start = start if order == "oldest" else None  # None: the newest entry
+            step = 1 if order == "oldest" else -1
             while limit is None or len(result) < limit:
-                page = book.entries(OWNER, identifier, start=begin, limit=_ENTRIES, order=order)
+                page = book.entries(OWNER, identifier, start=page_start, limit=_ENTRIES_PER_PAGE, order=order)
                 result += [entry for entry in page if entry["seq"] >= start]
-                if len(page) < _ENTRIES:
+                if len(page) < _ENTRIES_PER_PAGE:
                     break
-                begin = page[-1]["seq"] + (-1 if newest else 1)
+                page_start = page[-1]["seq"] + step
             return result[:limit]
 
         return self._call(read_pages)
@@ -173,7 +185,7 @@ class FilePlace:
         )
 
     def reservation(self, identifier: str) -> Answer:
-        return self._call(lambda book: _reservation(book, book.reservation(OWNER, identifier)))
+        return self._call(lambda book: reservation_answer(book, book.reservation(OWNER, identifier)))
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
         request = read(CommitAsked, body)
@@ -181,7 +193,7 @@ class FilePlace:
         return [Receipt.of_record(record) for record in answer["receipts"]]
 
     def cancel(self, identifier: str) -> Answer:
-        return self._call_and_note(lambda book: _reservation(book, book.cancel(OWNER, identifier)))
+        return self._call_and_note(lambda book: reservation_answer(book, book.cancel(OWNER, identifier)))
 
     def seal(self, identifier: str, key: str) -> None:
         self._call_and_note(lambda book: book.seal(OWNER, identifier, key))
@@ -190,38 +202,45 @@ class FilePlace:
         self._call_and_note(lambda book: book.close(OWNER, identifier, key))
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        request, name = read(AmendAsked, body), _read_name(by)
-        return _pending_answer(self._call_and_note(lambda book: book.amend(OWNER, identifier, request, key, by=name)))
+        request, name = read(AmendAsked, body), read_person(by)
+        return pending_answer(self._call_and_note(lambda book: book.amend(OWNER, identifier, request, key, by=name)))
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        request, name = read(VoidAsked, body), _read_name(by)
-        return _pending_answer(self._call_and_note(lambda book: book.void(OWNER, identifier, request, key, by=name)))
+        request, name = read(VoidAsked, body), read_person(by)
+        return pending_answer(self._call_and_note(lambda book: book.void(OWNER, identifier, request, key, by=name)))
 
     def pending(self, identifier: str) -> list[Answer]:
         """Return the moves of a ledger that wait for a second person."""
-        return [_move_answer(row) for row in self._call(lambda book: book.pending(OWNER, identifier))]
+        return [move_answer(row) for row in self._call(lambda book: book.pending(OWNER, identifier))]
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Make a pending move as the person of this name.
+        """Make a pending change of a ledger, as its approver.
 
         Args:
             identifier: id of the ledger.
-            move: id of the move.
-            by: name of the person; it is needed.
+            move: id of the pending change.
+            by: name of the approver, which the log records. It is required, because a file does not know its callers.
+
+        Raises:
+            SamePerson: the approver requested the change.
+            MoveEnded: it was rejected or withdrawn, or has expired.
         """
-        name = _require_name(by)
-        return _move_answer(self._call_and_note(lambda book: book.approve(OWNER, identifier, move, by=name)))
+        name = require_person(by)
+        return move_answer(self._call_and_note(lambda book: book.approve(OWNER, identifier, move, by=name)))
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """End a pending move as the person of this name.
+        """End a pending change of a ledger without making it: its requester withdraws it, or another person rejects it.
 
         Args:
             identifier: id of the ledger.
-            move: id of the move.
-            by: name of the person; it is needed.
+            move: id of the pending change.
+            by: name of the caller. It is required, because a file does not know its callers.
+
+        Raises:
+            MoveEnded: the change was approved, or has expired.
         """
-        name = _require_name(by)
-        return _move_answer(self._call(lambda book: book.reject(OWNER, identifier, move, by=name)))
+        name = require_person(by)
+        return move_answer(self._call(lambda book: book.reject(OWNER, identifier, move, by=name)))
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
         """Block all further commits, because a run was observed to differ from the mechanism that was paid for.
@@ -238,7 +257,7 @@ class FilePlace:
         """Return the ledger as a signed page of HTML."""
 
         def make_report(book: Book) -> str:
-            ledger, summary = _ledger(book, identifier), book.written(OWNER, identifier)
+            ledger, summary = ledger_answer(book, identifier), book.written(OWNER, identifier)
             report = reports.report(ledger, book.checkpoint(), summary, time.time())
             return page(report, self._keyring.signing)
 
@@ -263,9 +282,12 @@ class FilePlace:
         def read_log(book: Book) -> Bundle:
             note = sign(book)
             size = checkpoints.verify(note, self._keyring.signing.name, self._keyring.keys).size
+            rows: list[EntryRow] = []
             with looking(self._database) as connection:
-                rows: list[EntryRow] = []
-                while len(rows) < size and (page := entries.page(connection, start=len(rows), limit=_ENTRIES)):
+                while len(rows) < size:
+                    page = entries.page(connection, start=len(rows), limit=_ENTRIES_PER_PAGE)
+                    if not page:
+                        break
                     rows += page
             return Bundle(entries=[parse(row.leaf) for row in rows[:size]], checkpoints=[note])
 
@@ -279,14 +301,10 @@ class FilePlace:
             declared: the declaration of an operator who accepts a log that lacks entries.
             by: name of the person.
         """
-        name = _read_name(by)
+        name = read_person(by)
 
         def compare(book: Book) -> Answer:
-            trouble = None if checkpoint is None else self._not_continued(checkpoint, book)
-            if trouble is None and not (self._file.missing and checkpoint is not None):
-                with suppress(NotReconciled):
-                    book.require_continued()
-                trouble = book.continuity.trouble
+            trouble = self._find_trouble(checkpoint, book)
             if trouble is not None and declared != ACCOUNTED_FOR:
                 raise Refused(f"{trouble} Nothing was changed: find the missing moves, then declare {ACCOUNTED_FOR}")
             waiting = 0 if trouble is None else book.request_reconciliations(name, trouble)
@@ -301,10 +319,24 @@ class FilePlace:
 
         return self._call(compare)
 
-    def _not_continued(self, note: str, book: Book) -> str | None:
+    def _find_trouble(self, checkpoint: str | None, book: Book) -> str | None:
+        """Return in one sentence why the log does not continue an older head, or None if it continues all of them.
+
+        The older heads are the given checkpoint and the head in the file next to the ledgers. If that file is missing,
+        a given checkpoint replaces it.
+        """
+        if checkpoint is not None:
+            trouble = self._find_discontinuity(checkpoint, book)
+            if trouble is not None or self._head_file.missing:
+                return trouble
+        with suppress(NotReconciled):  # the comparison also sets `trouble`
+            book.require_continued()
+        return book.continuity.trouble
+
+    def _find_discontinuity(self, checkpoint: str, book: Book) -> str | None:
         """Return in one sentence why the log does not continue a checkpoint, or None if it does."""
         try:
-            head = read_checkpoint(note, self._keyring)
+            head = read_checkpoint(checkpoint, self._keyring)
         except UnreadableCheckpoint as error:
             return str(error)
         return discontinuity(head, book.root, KEPT)
@@ -329,7 +361,12 @@ class FilePlace:
         return answer
 
     def _call(self, call: Callable[[Book], T]) -> T:
-        """Call the book, and raise the client's errors for its errors."""
+        """Call a function of the book, the ledgers in the database, and translate its errors.
+
+        Raises:
+            Refused: the file was closed, or the book refuses (`BookError`).
+            Unanswered: the database cannot be used (`StoreFault`).
+        """
         if self.closed:
             raise Refused("the ledgers were closed; open the file again")
         try:
@@ -340,52 +377,15 @@ class FilePlace:
             raise Unanswered(f"the ledgers cannot be used: {error}") from None
 
 
-def _ledger(book: Book, identifier: str) -> answers.LedgerAnswer:
-    """Return the answer on a ledger."""
-    row, state = book.whole(OWNER, identifier)
-    warnings = collisions(book.colliding(row.id))
-    return answers.answer(row, state, answers.compute_promise(state, of_block=bool(row.block)), warnings)
-
-
-def _reservation(book: Book, row: ReservationRow) -> Answer:
-    """Return the answer on a reservation."""
-    answer: Answer = as_json(answers.reservation(row, warnings=cautions(book.contradicting_ledgers(row))))
-    return answer
-
-
-def _read_name(by: str | None) -> str:
-    """Return a declared name, empty if none is declared.
+def _open_keys(folder: Path) -> SigningKeys:
+    """Open the signing keys in a folder. If there are none, make a key for a log with a new random name.
 
     Raises:
-        InvalidInput: it shows nothing, is too long, or cannot be printed.
+        KeysUnusable: the keys cannot sign.
+        OSError: the folder cannot be read or written.
     """
-    if by is not None and not (normalise_person(by) and len(by) <= LONGEST_PERSON and by.isprintable()):
-        allowed = f"1 to {LONGEST_PERSON} printable characters"
-        raise InvalidInput.at("/by", "is empty or too long, or cannot be printed", allowed=allowed)
-    return "" if by is None else by
-
-
-def _require_name(by: str | None) -> str:
-    """Return a declared name.
-
-    Raises:
-        InvalidInput: none is declared, or it is not valid.
-    """
-    name = _read_name(by)
-    if not name:
-        raise InvalidInput.at("/by", "is needed: a file does not know its callers, so declare your name")
-    return name
-
-
-def _move_answer(row: PendingRow) -> Answer:
-    """Return the answer on a pending move."""
-    answer: Answer = as_json(pending_move(row, time.time()))
-    return answer
-
-
-def _pending_answer(row: LedgerRow | PendingRow) -> Answer | None:
-    """Return a move that waits for a second person, or None if the ledger was changed at once."""
-    return _move_answer(row) if isinstance(row, PendingRow) else None
+    origin = origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
+    return open_keyring(folder, origin, datetime.now(UTC))
 
 
 def _message(error: BookError) -> str:

@@ -59,19 +59,15 @@ def ledger(
         from epsilond.ledgers.client.runs import RunNotes  # noqa: PLC0415
     location = os.fspath(place)
     if "://" in location:
-        notes = RunNotes(_folder(runs, _user_folder()))
+        notes = RunNotes(_user_folder() if runs is None else Path(runs))
         return Books(ServicePlace(location, key, timeout=timeout, heads=notes.folder), notes)
     path = Path(location).expanduser()
-    notes = RunNotes(_folder(runs, path.with_name(f"{path.name}.runs")))
+    notes = RunNotes(path.with_name(f"{path.name}.runs") if runs is None else Path(runs))
     return Books(file_place(path, notes), notes)
-
-
-def _folder(folder: str | os.PathLike[str] | None, default: Path) -> Path:
-    """Return the given folder, or the default one."""
-    return default if folder is None else Path(folder)
 
 
 def _user_folder() -> Path:
     """Return the user's folder for notes on runs."""
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "epsilond" / "runs"
+    configured = os.environ.get("XDG_STATE_HOME")
+    state_folder = Path(configured) if configured else Path.home() / ".local" / "state"
+    return state_folder / "epsilond" / "runs"

@@ -152,15 +152,17 @@ class Place(Protocol):
         """Return the signed head of the log."""
 
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
-        """Compare the log with a signed head that was stored earlier, and return the present head as `checkpoint`.
-
-        If the log does not continue the stored head and is accepted because of the declaration, the answer has the
-        reason as `accepted`. `waiting` is the number of ledgers that wait for a second person, if there are any.
+        """Compare the log with a signed head that was stored earlier, for example after a restore from a backup.
 
         Args:
-            checkpoint: the note to compare with; None means the newest note that the place knows.
-            declared: the declaration of an operator who accepts a log that lacks entries.
-            by: name of the caller, if the place does not know it.
+            checkpoint: the stored head as a signed note; None means the newest one that the file or service knows.
+            declared: `missing-entries-are-accounted-for`, by which an operator accepts a log that lacks entries; None
+                to compare only.
+            by: name of the caller, if the file or service does not know it.
+
+        Returns:
+            The present head as `checkpoint`. `accepted` is the reason if a log that does not continue the stored head
+            was accepted. `waiting` is the number of ledgers in which a second person must approve this, if any.
         """
 
     def keys(self) -> Answer:

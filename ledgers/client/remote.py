@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -27,7 +28,8 @@ from epsilond.ledgers.requests import Order
 
 _MOST_ENTRIES = 1000
 """Largest number of entries of one page."""
-_PAGES = 10_000
+_MOST_PAGES = 10_000
+"""Largest number of pages of a list: a service whose pages never end must not occupy the client for ever."""
 
 
 class ServicePlace:
@@ -50,10 +52,12 @@ class ServicePlace:
             InvalidInput: the URL is not that of a service.
         """
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        names_host = parts.scheme in ("http", "https") and bool(parts.hostname)
+        if not names_host or parts.query or parts.fragment:
             raise InvalidInput.at("/place", "is no URL of a service", allowed="such as https://host:8000")
-        own = key if key is not None else os.environ.get("EPSILOND_API_KEY") or None
-        self._service = Connection(url.rstrip("/"), own, timeout)
+        if key is None:
+            key = os.environ.get("EPSILOND_API_KEY") or None
+        self._service = Connection(url.rstrip("/"), key, timeout)
         self._trusted: tuple[PublicKey, ...] = ()
         self._heads = heads
         self.warnings: dict[str, str] = {}
@@ -92,9 +96,21 @@ class ServicePlace:
         return self._document("GET", f"/v1/reservations/{_quote(identifier)}")
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
+        """Commit runs, and return the verified receipts: one receipt for each ledger.
+
+        Args:
+            identifier: id of the reservation.
+            body: body of the service's request.
+            key: idempotency key of the request.
+
+        Raises:
+            Refused: the answer is not a valid receipt of this request, so that nothing may be run.
+            LogForked: the log in the receipt does not continue the newest head that was seen here.
+        """
         answer = self._document("POST", f"/v1/reservations/{_quote(identifier)}/commits", as_json(body), key)
+        records = answer.get("receipts", [answer])  # with one ledger, the answer itself is the receipt
         try:
-            result = [Receipt.of_record(record) for record in answer.get("receipts", [answer])]
+            result = [Receipt.of_record(record) for record in records]
         except Malformed as error:
             raise Refused(f"the service's answer is not a receipt, so nothing may be run: {error}") from None
         for receipt in result:
@@ -199,19 +215,29 @@ class ServicePlace:
             Refused: the log does not continue the head, or there is none, and nothing is declared.
         """
         _require_no_name(by)
-        trouble = None if checkpoint is None else self._not_continued(checkpoint)
-        if trouble is not None and declared is None:
+        trouble = None if checkpoint is None else self._find_discontinuity(checkpoint)
+        if declared is not None:
+            return self._accept_log(declared, trouble)
+        if trouble is not None:
             raise Refused(f"{trouble} Nothing was changed: find the missing moves, then declare {ACCOUNTED_FOR}")
-        if declared is None:
-            if checkpoint is None:
-                raise Refused(f"there is no checkpoint to compare with: give one, or declare {ACCOUNTED_FOR}")
-            return {"checkpoint": self.checkpoint()}
+        if checkpoint is None:
+            raise Refused(f"there is no checkpoint to compare with: give one, or declare {ACCOUNTED_FOR}")
+        return {"checkpoint": self.checkpoint()}
+
+    def _accept_log(self, declared: str, trouble: str | None) -> Answer:
+        """Request the service to accept its log as it is, and store the log's head as the newest seen here.
+
+        Args:
+            declared: the declaration of an operator.
+            trouble: sentence on the difference from an earlier head, for the answer; None if there is none.
+        """
         answer = self._document("POST", "/v1/log/reconciliations", {"declared": declared})
         if self._heads is not None:
-            self._seen_head().accept(answer["checkpoint"])
-        return {"checkpoint": answer["checkpoint"]} | ({} if trouble is None else {"accepted": trouble})
+            self._seen_head(self._heads).accept(answer["checkpoint"])
+        accepted = {} if trouble is None else {"accepted": trouble}
+        return {"checkpoint": answer["checkpoint"], **accepted}
 
-    def _not_continued(self, checkpoint: str) -> str | None:
+    def _find_discontinuity(self, checkpoint: str) -> str | None:
         """Return in one sentence why the service's log does not continue a checkpoint, or None if it does."""
         self._trust()
         origin = self._trusted[0].name
@@ -264,16 +290,16 @@ class ServicePlace:
         Raises:
             Refused: the receipt is not valid with the new keys either.
         """
+        if not self._trusted:
+            self._trust()
+        with suppress(NotVerified):
+            receipts.verify(receipt, self._trusted[0].name, self._trusted)
+            return
+        self._trust()  # the service may sign with a new key
         try:
-            if not self._trusted:
-                self._trust()
-            self._verify_once(receipt)
-        except NotVerified:
-            self._trust()  # the service may sign with a new key
-            try:
-                self._verify_once(receipt)
-            except NotVerified as error:
-                raise Refused(f"the receipt does not hold, so nothing may be run: {error}") from None
+            receipts.verify(receipt, self._trusted[0].name, self._trusted)
+        except NotVerified as error:
+            raise Refused(f"the receipt does not hold, so nothing may be run: {error}") from None
 
     def _follow(self, note: str) -> None:
         """Require that the log continues the newest head that was seen here.
@@ -282,22 +308,17 @@ class ServicePlace:
             LogForked: it does not.
         """
         if self._heads is not None:
-            self._seen_head().follow(note, self._trusted, self._consistency)
+            self._seen_head(self._heads).follow(note, self._trusted, self._consistency)
 
-    def _seen_head(self) -> SeenHead:
-        """Return the store of the newest head of the service's log that this client has seen."""
-        assert self._heads is not None
+    def _seen_head(self, folder: Path) -> SeenHead:
+        """Return the store, in a folder, of the newest head of the service's log that this client has seen."""
         if not self._trusted:
             self._trust()
-        return SeenHead(self._heads, self._trusted[0].name)
+        return SeenHead(folder, self._trusted[0].name)
 
     def _consistency(self, first: int, second: int) -> Consistency:
         """Return the consistency proof between two sizes of the log."""
         return Consistency.of_record(self._document("GET", f"/v1/log/proofs?from={first}&to={second}"))
-
-    def _verify_once(self, receipt: Receipt) -> None:
-        """Verify a receipt with the trusted keys."""
-        receipts.verify(receipt, self._trusted[0].name, self._trusted)
 
     def _trust(self) -> None:
         """Read the published keys of the service."""
@@ -325,11 +346,13 @@ class ServicePlace:
             limit: largest number of items; None means all.
         """
         items: list[Answer] = []
-        for _ in range(_PAGES):
+        for _ in range(_MOST_PAGES):
             page = self._document("GET", path)
             items += page[name]
             path = str(page.get("next") or "")
-            if not path.startswith("/") or (limit is not None and len(items) >= limit):
+            is_last = not path.startswith("/")
+            is_enough = limit is not None and len(items) >= limit
+            if is_last or is_enough:
                 break
         return items[:limit]
 

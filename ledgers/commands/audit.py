@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.commands.exits import BAD_INPUT, UNEXPECTED, exit_codes
 from epsilond.commands.output import AsJson, print_body, show
 from epsilond.extras import extra
 from epsilond.ledgers.commands.shared import HERE, At, KeyFile, Name, books_at, group
+
+if TYPE_CHECKING:
+    from epsilond.ledgers.log.verify import LogVerification
 
 Order = Literal["oldest", "newest"]
 DOES_NOT_HOLD, NOT_SHOWN = UNEXPECTED, BAD_INPUT
@@ -23,14 +27,14 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; 
 @group.command()
 def entries(
     ledger: Name,
-    start: Annotated[int, typer.Option("--from", metavar="NUMBER", min=0, help="of the log")] = 0,
+    start: Annotated[int, typer.Option("--from", metavar="NUMBER", min=0, help="number of the first entry")] = 0,
     order: Annotated[Order, typer.Option(help="which come first")] = "oldest",
     limit: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="most that are listed")] = None,
     at: At = HERE,
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """List what was written of a ledger."""
+    """List the entries of the log about a ledger, such as its opening, reservations and commits."""
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
@@ -79,7 +83,7 @@ def verify(
     ] = None,
     log: Annotated[
         Path | None,
-        typer.Option(metavar="BUNDLE", help="of a receipt: the exported log, which says if its runs were voided later"),
+        typer.Option(metavar="BUNDLE", help="exported log, which shows if a receipt's runs were voided later"),
     ] = None,
     witness: Annotated[
         list[str] | None,
@@ -87,38 +91,50 @@ def verify(
     ] = None,
     as_body: AsJson = False,
 ) -> None:
-    """Verify, without any service: signatures, the log's roots, cosignatures, and every charge anew.
+    """Verify evidence without any service: signatures, the log's roots, cosignatures, and every charge anew.
 
-    Exits with 0 where everything is shown, 1 where something does not hold, 2 where something is not shown, or where
-    that is no evidence.
+    The exit code is 0 if everything is shown, and 1 if something does not hold. It is 2 if something is not shown, or
+    if the document is not evidence.
     """
     with exit_codes(), extra("ledger", "a ledger"):
         from epsilond.ledgers.client.auditing import audited  # noqa: PLC0415  only the extra has its packages
         from epsilond.ledgers.commands import tables  # noqa: PLC0415
 
         verification = audited(bundle, keys, checkpoint or (), log=log, witnesses=witness or ())
-        body = {
-            "holds": verification.holds,
-            "complete": verification.complete,
-            "findings": [
-                {"outcome": str(finding.outcome), "sentence": finding.sentence} for finding in verification.findings
-            ],
-            "not_shown": list(verification.not_shown),
-        }
+        body = _verification_body(verification)
         print_body(body) if as_body else show(tables.verification(body))
-        if any(finding.outcome == "failed" for finding in verification.findings):
+        outcomes = {str(finding.outcome) for finding in verification.findings}
+        if "failed" in outcomes:
             typer.echo("not verified: something does not hold", err=True)
             raise typer.Exit(DOES_NOT_HOLD)
         if not verification.complete:
             typer.echo("not verified: something is not shown", err=True)
             raise typer.Exit(NOT_SHOWN)
         if not as_body:
-            contradicted = any(finding.outcome == "contradicted" for finding in verification.findings)
-            typer.echo("\nVerified, and contradicted: there is no ε." if contradicted else "\nVerified.")
+            typer.echo("\nVerified, and contradicted: there is no ε." if "contradicted" in outcomes else "\nVerified.")
+
+
+def _verification_body(verification: LogVerification) -> JsonRecord:
+    """Return the results of a verification as a JSON object."""
+    findings = [{"outcome": str(finding.outcome), "sentence": finding.sentence} for finding in verification.findings]
+    return {
+        "holds": verification.holds,
+        "complete": verification.complete,
+        "findings": findings,
+        "not_shown": list(verification.not_shown),
+    }
 
 
 def give(text: bytes, out: Path | None) -> None:
-    """Write bytes to a file, or to standard output."""
+    """Write text to a file, or to standard output with a line end.
+
+    Args:
+        text: the text in UTF-8.
+        out: path of the file; None for standard output.
+
+    Raises:
+        InvalidInput: the file cannot be written.
+    """
     if out is None:
         sys.stdout.write(text.decode() + "\n")
         return

@@ -38,7 +38,9 @@ _OPTIONS: dict[str, tuple[object, object]] = {
     "at": (At, HERE),
     "key_file": (KeyFile, None),
 }
+"""Annotation and default of each option."""
 PLACE = ("slot", "item", "eta")
+"""Names of the options that choose the part of the ledger that pays."""
 
 
 def parameters() -> list[inspect.Parameter]:
@@ -50,22 +52,25 @@ def parameters() -> list[inspect.Parameter]:
 
 
 def _in_panel(annotation: object) -> object:
-    """Return an option's annotation with the panel of these options."""
-    declared, option = get_args(annotation)
-    option = copy.copy(option)
-    option.rich_help_panel = PANEL
-    return Annotated[declared, option]
+    """Return an option's annotation, `Annotated[type, option]`, in which the option is shown in the panel `PANEL`."""
+    declared_type, option = get_args(annotation)
+    option_in_panel = copy.copy(option)  # the option itself is shared with other commands
+    option_in_panel.rich_help_panel = PANEL
+    return Annotated[declared_type, option_in_panel]
 
 
 @dataclass(frozen=True)
 class LedgerReference:
-    """Ledger that a command uses, and the part of its budget that pays.
+    """Ledger that a command uses, and the part of its budget that pays for the run.
+
+    The part is a slot, for runs that are not planned, or an item of the ledger's plan.
 
     Attributes:
         name: name or id of the ledger.
         at: path of the file, or URL of the service, that has the ledger.
         key_file: file with the API key of the service.
-        place: the options `slot`, `item` and `eta` that were given.
+        place: the options that were given of `slot` (its kind), `item` (its name) and `eta` (the largest δ that the
+            charge may add).
     """
 
     name: str
@@ -94,11 +99,11 @@ def take_budget(texts: JsonRecord) -> LedgerReference | None:
     """Remove the options of the ledger from the given mapping of all options, and return the ledger.
 
     Args:
-        texts: values of all options by name. The mapping is changed.
+        texts: values of all options by name, texts or paths. The mapping is changed.
 
     Returns:
-        The ledger and the part of it that pays. None without --given. In that case `slot`, `item` and `eta` stay in the
-        mapping, so that the algorithm rejects them as unknown.
+        The ledger, with the slot or item of its budget that pays and `eta`, the largest δ that the charge may add. None
+        without --given. These three options then stay in the mapping, so that the algorithm rejects them as unknown.
     """
     options = {name: texts.pop(name) for name in _OPTIONS}
     place = {name: options[name] for name in PLACE if options[name] is not None}

@@ -48,12 +48,13 @@ def publish(context: typer.Context, out: Out = None, at: At = HERE, key_file: Ke
 def make(
     folder: Folder,
     name: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="of the log, for ever: EPSILOND_LEDGER_ORIGIN; absent: made up")
+        str | None,
+        typer.Option(metavar="TEXT", help="permanent name of the log, EPSILOND_LEDGER_ORIGIN; absent: random"),
     ] = None,
     secret: Secret = None,
     as_body: AsJson = False,
 ) -> None:
-    """Make the first key of a log, or one after the last was retired. A service makes its own where it has none.
+    """Make the first key of a log, or a new one after the last was retired. A service without keys makes its own.
 
     With --secret the private key goes into that file and not into the folder, whose keys.json may then be published.
     """
@@ -68,7 +69,7 @@ def make(
 def list_keys(folder: Folder, as_body: AsJson = False) -> None:
     """List every key, from when until when it signs, and whether its private key is in the folder."""
     with _exit_on_errors():
-        from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
+        from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
         _print(folder, key_files.listed(folder), as_body=as_body)
 
@@ -80,7 +81,7 @@ def rotate(folder: Folder, secret: Secret = None, as_body: AsJson = False) -> No
     A running service takes the new one up by itself. Give out the public keys again.
     """
     with _exit_on_errors():
-        from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
+        from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
         name = key_files.listed(folder)[0].key.name
         _print(folder, key_files.rotate(folder, name, _now(), secret=secret).published, as_body=as_body)
@@ -92,13 +93,14 @@ def retire(
     kid: Annotated[str, typer.Argument(metavar="KEY", help="the id of the key that signs, as `list` has it")],
     as_body: AsJson = False,
 ) -> None:
-    """Let the key that signs sign no more, as it was stolen or lost: nothing is signed or moved until `make`.
+    """Stop the use of the signing key, for example because it was stolen or lost.
 
-    It stays published. What a thief signs with it, at whatever date, shows where it does not fit the log: compare
-    checkpoints that were kept elsewhere.
+    Nothing is signed, and no ledger changes, until `make` makes a new key. The old key stays published, to verify old
+    signatures. A thief may sign with it, under any date. Such a log differs from the checkpoints that were kept
+    elsewhere: compare them.
     """
     with _exit_on_errors():
-        from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
+        from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
         name = key_files.listed(folder)[0].key.name
         _print(folder, key_files.retire(folder, name, kid, _now()), as_body=as_body)
@@ -126,13 +128,13 @@ def _exit_on_errors() -> Iterator[None]:
 def _print(folder: Path, published: tuple[PublishedKey, ...], *, as_body: bool) -> None:
     """Print published keys as JSON or as a table, each with whether its private key is in the folder."""
     from epsilond.ledgers.commands import tables  # noqa: PLC0415
-    from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
+    from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
-    here = {key.key.kid: key_files.has_private(folder, key.key.kid) for key in published}
+    is_here = {key.key.kid: key_files.has_private(folder, key.key.kid) for key in published}
     if as_body:
-        print_body({"keys": [key.record | {"private_key_here": here[key.key.kid]} for key in published]})
+        print_body({"keys": [key.record | {"private_key_here": is_here[key.key.kid]} for key in published]})
     else:
-        show(tables.keys([key.record for key in published], here))
+        show(tables.keys([key.record for key in published], is_here))
 
 
 def _now() -> datetime:

@@ -33,13 +33,14 @@ from epsilond.ledgers.commands.shared import (
 )
 
 if TYPE_CHECKING:
-    from epsilond.accountants.quantities import Observer, Relation, Unit
+    from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
     from epsilond.ledgers.client.books import Inputs
     from epsilond.ledgers.mathematics.state import SlotKind
 
 
 def add(main: typer.Typer) -> None:
-    """Add the group, with all its commands."""
+    """Add the command group `ledger`, with all its commands, to the program."""
+    # The import of a module adds its commands to the group, which is why the names are not used.
     from epsilond.ledgers.commands import (  # noqa: PLC0415  their commands are listed after those of this file
         audit,  # noqa: F401
         drill,  # noqa: F401
@@ -55,11 +56,16 @@ def add(main: typer.Typer) -> None:
 @group.command("open", cls=RequestCommand)
 def open_ledger(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="how people call it")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="name of the ledger for people")],
     dataset: Annotated[str, typer.Option(metavar="TEXT", help="the data that the budget is of")],
     epsilon: Annotated[float, typer.Option(metavar="NUMBER", help="ε of all that is ever released, in nats")],
     unit: Annotated[
-        str | None, typer.Option(metavar="record|client", help="protected unit", rich_help_panel=REQUIRED)
+        str | None,
+        typer.Option(
+            metavar="record|client|client-day|…",
+            help="protected unit; of a day, week or month, such as client-day, if it has a window",
+            rich_help_panel=REQUIRED,
+        ),
     ] = None,
     relation: Annotated[
         str | None,
@@ -73,13 +79,13 @@ def open_ledger(
     log10_delta: Annotated[float | None, typer.Option(metavar="NUMBER", help="instead of --delta")] = None,
     plan: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=SPEC", help="a mechanism to be run for all outputs; once for each"),
+        typer.Option(metavar="NAME=SPEC", help="mechanism to be run whatever the outputs are; once for each"),
     ] = None,
     slot: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND[=JSON]", help="gdp, zcdp, rdp or pure, the largest that fits or its parts"),
+        typer.Option(metavar="KIND[=JSON]", help="gdp, zcdp, rdp or pure: budget for other runs; no JSON: the largest"),
     ] = None,
-    block: Annotated[str | None, typer.Option(metavar="TEXT", help="the part of the data; absent: all of it")] = None,
+    block: Annotated[str | None, typer.Option(metavar="TEXT", help="part of the data; absent: all of it")] = None,
     sealed: Annotated[bool, typer.Option("--sealed", help="who is in the data is fixed from now on")] = False,
     inputs: Annotated[
         str,
@@ -99,19 +105,21 @@ def open_ledger(
     """Open a ledger, certified to stay within ε and δ. You declare that nothing was released of the data before."""
     with exit_codes(option_of):
         _demand_options(context, unit=unit, relation=relation, observer=observer)
+    from epsilond.accountants.quantities.units import unit_named  # noqa: PLC0415  help needs no mathematics
+
     with books_at(at, key_file) as books:
         ledger = books.open(
             name=name,
             dataset=dataset,
             block=block,
-            unit=cast("Unit", unit),
+            unit=cast("ProtectedUnit", unit_named(unit or "")),
             relation=cast("Relation", relation),
             observer=cast("Observer", observer),
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
             plan={item: structure_of(spec, at="/plan") for item, spec in assignments(plan, "/plan")},
-            slots=dict(map(_slot, slot or ())),
+            slots=dict(map(_read_slot, slot or ())),
             sealed=sealed,
             inputs=cast("Inputs", inputs),
             approval=approval,
@@ -141,7 +149,7 @@ def show_ledger(ledger: Name, at: At = HERE, key_file: KeyFile = None, as_body: 
 @group.command("what-if")
 def ask_what_if(
     ledger: Name,
-    name: Annotated[str | None, typer.Argument(metavar="ITEM", help="of the plan")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="ITEM", help="item of the plan")] = None,
     spec: Spec = None,
     slot: Slot = None,
     count: Count = None,
@@ -151,7 +159,10 @@ def ask_what_if(
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """Say what a job would cost and whether it fits; changes nothing."""
+    """Show the charge of runs of an item of the plan, or of a mechanism in a slot, and whether they fit.
+
+    Nothing changes. A slot is a part of the budget for runs that are not planned.
+    """
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
@@ -162,25 +173,34 @@ def ask_what_if(
 
 
 def _demand_options(context: typer.Context, **setting: str | None) -> None:
-    """Raise the faults of the options together with what is missing of the setting, which the request class requires.
+    """Report missing options of the setting together with the faults of other options.
+
+    Without other faults nothing is done here, because the request class then reports the missing fields.
+
+    Args:
+        context: context of the command, with its options.
+        setting: values of the options for unit, relation and observer, by their names; None if one is missing.
 
     Raises:
-        InvalidInput: there is a fault among the options.
+        InvalidInput: another option has a fault.
     """
     faults = option_faults(context).faults
     if not faults:
-        return  # the request class reports what is missing
+        return
     from epsilond.ledgers.requests import OpenLedger  # noqa: PLC0415  few commands use it
     from epsilond.reading import allowed_values  # noqa: PLC0415
 
     hints = get_type_hints(OpenLedger, include_extras=True)
     missing = [name for name, value in setting.items() if value is None]
-    raise InvalidInput(*faults, *(Fault(f"/{name}", "is required", allowed_values(hints[name])) for name in missing))
+    missing_faults = [Fault(f"/{name}", "is required", allowed_values(hints[name])) for name in missing]
+    raise InvalidInput(*faults, *missing_faults)
 
 
-def _slot(text: str) -> tuple[str, object]:
-    """Return the kind and the capacity of a slot in the text of its option."""
+def _read_slot(text: str) -> tuple[str, object]:
+    """Return the kind and the capacity of a slot from its option: KIND, KIND=largest or KIND=JSON."""
     if "=" not in text:
         return text.strip(), "largest"
-    kind, parts = split_assignment(text, "/slot")
-    return kind, parts if parts == "largest" else structure_of(parts, at="/slot")
+    kind, capacity = split_assignment(text, "/slot")
+    if capacity == "largest":
+        return kind, capacity
+    return kind, structure_of(capacity, at="/slot")

@@ -42,25 +42,28 @@ Reservation = Annotated[str, typer.Argument(metavar="RESERVATION", help="its id,
 @group.command()
 def reserve(
     ledger: Name,
-    name: Annotated[str | None, typer.Argument(metavar="ITEM", help="of the plan")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="ITEM", help="item of the plan")] = None,
     spec: Spec = None,
     slot: Slot = None,
     count: Count = None,
     eta: Eta = None,
     delta: SlotDelta = None,
     expires_in: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="after which it ends by itself; absent: a day")
+        float | None, typer.Option(metavar="SECONDS", help="time until the reservation expires; absent: a day")
     ] = None,
     also: Annotated[
         list[str] | None,
-        typer.Option(metavar="LEDGER", help="another ledger with a block that is also read; once for each"),
+        typer.Option(metavar="LEDGER", help="ledger of another block that the runs read; once for each"),
     ] = None,
     key: Key = None,
     at: At = HERE,
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """Hold runs of the plan's item, or of a mechanism in a slot. Nothing may be released before they are committed."""
+    """Reserve runs of an item of the plan, or of a mechanism in a slot: a budget for runs that are not planned.
+
+    Nothing may be released before they are committed.
+    """
     with books_at(at, key_file) as books:
         chosen = [books.ledger(name_or_id) for name_or_id in (ledger, *(also or ()))]
         reservation = books.reserve(
@@ -89,9 +92,10 @@ def commit(
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """Commit runs: they are spent, for ever, and may now be run once and released.
+    """Commit reserved runs. Their budget is spent for ever, and each may now be run once and its output released.
 
-    The receipt is noted as used before it is printed: a second process that gets it with the same key is refused.
+    The receipt is noted as used before it is printed. A second process that asks for the same receipt, with the same
+    idempotency key, is refused.
     """
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415
@@ -142,7 +146,7 @@ def contradict(
     reservation: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="RESERVATION", help="that paid for the run; once for each; absent: all with committed runs"
+            metavar="RESERVATION", help="reservation that paid for the run; once for each; absent: all with commits"
         ),
     ] = None,
     key: Key = None,
@@ -150,7 +154,10 @@ def contradict(
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """Let nothing more be committed, because observations contradict a run. The ledger then has no ε."""
+    """Block all further commits, because a run was observed to differ from the mechanism that was paid for.
+
+    The ledger then has no ε.
+    """
     with books_at(at, key_file) as books:
         from epsilond.accountants.errors import Observation  # noqa: PLC0415  few commands use it
         from epsilond.ledgers.requests import ObservationAsked  # noqa: PLC0415
@@ -166,9 +173,9 @@ def contradict(
 @group.command()
 def amend(
     ledger: Name,
-    add: Annotated[list[str] | None, typer.Option(metavar="NAME=SPEC", help="an item of a new name")] = None,
+    add: Annotated[list[str] | None, typer.Option(metavar="NAME=SPEC", help="item with a new name")] = None,
     lower: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=COUNT", help="to how many runs an item falls")
+        list[str] | None, typer.Option(metavar="NAME=COUNT", help="new, smaller number of runs of an item")
     ] = None,
     declare: Annotated[
         str | None, typer.Option(metavar="independent-of-outputs", help="your declaration, once anything was committed")
@@ -182,9 +189,10 @@ def amend(
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """Amend the plan. Once anything was committed, you declare that no output had a part in it, nor in its time.
+    """Amend the plan: add items, or lower the number of runs of an item.
 
-    In a ledger with approval it waits for a second person: see `pending`.
+    Once anything was committed, you declare that neither the amendment nor its time depends on an output. In a ledger
+    with approval the amendment waits for a second person: see `pending`.
     """
     with books_at(at, key_file) as books:
         opened_ledger = books.ledger(ledger)
@@ -200,7 +208,11 @@ def amend(
 
 
 def _runs(count: str) -> int:
-    """Return a number of runs."""
+    """Return a number of runs from the text after the name of an item.
+
+    Raises:
+        InvalidInput: the text is not an integer.
+    """
     try:
         return int(count)
     except ValueError:
@@ -234,34 +246,35 @@ def reconcile(
     ] = None,
     declare: Annotated[
         str | None,
-        typer.Option(
-            metavar="missing-entries-are-accounted-for", help="accept a log that lacks entries, word for word"
-        ),
+        typer.Option(metavar="missing-entries-are-accounted-for", help="this word, to accept a log that lacks entries"),
     ] = None,
     by: By = None,
     at: At = HERE,
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """Compare a log that was restored with a checkpoint kept elsewhere; moves are made again once that is settled.
+    """Compare a restored log with a checkpoint that was kept elsewhere. Ledgers may change again if they agree.
 
     A log that lacks entries is refused until you declare that these are accounted for: their runs committed anew, or
     their ledgers closed. On a service only that declaration changes anything, and it takes the scope admin.
     """
     with books_at(at, key_file) as books:
-        from epsilond.ledgers.client.auditing import newest  # noqa: PLC0415  few commands use it
+        from epsilond.ledgers.client.evidence import newest  # noqa: PLC0415  few commands use it
 
         note = None if checkpoint is None else newest(checkpoint)
-        accounted = cast("Literal['missing-entries-are-accounted-for'] | None", declare)
-        answer = books.reconcile(note, declared=accounted, by=by)
-        if as_body:
-            print_body(answer)
-        elif "accepted" in answer:
-            typer.echo(f"Accepted as it is, though: {answer['accepted']}")
-            if "waiting" in answer:
-                typer.echo(f"Ledgers that wait for a second person: {answer['waiting']}.")
-        else:
-            typer.echo("The log continues the kept log.")
+        declared = cast("Literal['missing-entries-are-accounted-for'] | None", declare)
+        answer = books.reconcile(note, declared=declared, by=by)
+        print_body(answer) if as_body else _print_reconciliation(answer)
+
+
+def _print_reconciliation(answer: Mapping[str, object]) -> None:
+    """Print whether a log continues the kept log, or was accepted although it does not."""
+    if "accepted" not in answer:
+        typer.echo("The log continues the kept log.")
+        return
+    typer.echo(f"Accepted as it is, though: {answer['accepted']}")
+    if "waiting" in answer:
+        typer.echo(f"Ledgers that wait for a second person: {answer['waiting']}.")
 
 
 def _print_made_or_waiting(ledger: Ledger, waiting: Mapping[str, object] | None, *, as_body: bool) -> None:

@@ -26,7 +26,7 @@ def pending(ledger: Name, at: At = HERE, key_file: KeyFile = None, as_body: AsJs
 def approve(
     ledger: Name, move: Move, by: By = None, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False
 ) -> None:
-    """Approve a move that another person requested. It is judged again as the ledger is now, and made.
+    """Approve a change of a ledger that another person requested. It is checked against the present ledger and made.
 
     On a service it takes a key with the role approver. In a file everybody who can write it can approve: names are
     declared, and the log shows who was named.

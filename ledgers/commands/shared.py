@@ -74,12 +74,8 @@ def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
         try:
             from epsilond.ledgers.client.opening import ledger  # noqa: PLC0415
 
-            with ledger(place, key=key) as books:
-                try:
-                    yield books
-                finally:
-                    for warning in books.warnings.values():
-                        typer.echo(f"warning: {warning}", err=True)
+            with ledger(place, key=key) as books, _print_warnings(books):
+                yield books
         except ReceiptUsed as error:
             typer.echo(f"refused (receipt-used): {error}", err=True)
             raise typer.Exit(NOT_CERTIFIED) from None
@@ -88,6 +84,16 @@ def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
             raise typer.Exit(BAD_INPUT) from None
         except Unanswered as error:
             exit_unanswered(str(error))
+
+
+@contextmanager
+def _print_warnings(books: Books) -> Iterator[None]:
+    """Print the warnings of ledgers at the end of a block, even after an error, as a context manager."""
+    try:
+        yield
+    finally:
+        for warning in books.warnings.values():
+            typer.echo(f"warning: {warning}", err=True)
 
 
 def print_ledger(ledger: Ledger, *, as_body: bool) -> None:

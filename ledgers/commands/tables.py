@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from rich.console import Group, RenderableType
 
 from epsilond.accountants.errors import Observation
-from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.ledgers.client.answers import part_text, runs_text, scarcest_text, target_text
 from epsilond.terminal.parts import bullets, pairs, table, upward
 
-_OF_A_LEDGER = (
+_LEDGER_MEMBERS = (
     "id",
     "dataset",
     "block",
@@ -47,32 +47,41 @@ def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
 
 def ledger(answer: JsonObject) -> RenderableType:
     """Return a ledger's guarantee, remaining budget, ε of its plan at some δ, and conditions, as tables and lists."""
-    members = {name: answer[name] for name in _OF_A_LEDGER if name in answer}
-    members["target"] = target_text(answer["target"])
-    if "runs_out_first" in answer:
-        members["runs out first"] = scarcest_text(answer["runs_out_first"])
-    plan = [{"item": item["name"], "runs": runs_text(item)} for item in answer["plan"]]
-    slots = [
-        {"slot": slot["kind"], "part": part, "left": part_text(slot, part)}
-        for slot in answer["slots"]
-        for part in slot["capacity"]
-    ]
-    curve = [
-        {"log10 δ": f"{point['log10_delta']:.6g}", "ε at most": upward(point["epsilon"])}
-        for point in answer.get("curve", ())
-    ]
     guarantee = answer.get("guarantee", {})
     promise = [guarantee["in_words"]] if "in_words" in guarantee else []
     conditions = [condition["statement"] for condition in answer.get("declared_conditions", ())]
-    return Group(
-        pairs(f"Ledger {answer['name']}", members),
-        *bullets("Contradicted: there is no ε", _observations(answer)),
-        table("Plan", plan),
-        table("Slots", slots),
-        table("The plan only", curve),
-        *bullets("Promised", promise),
-        *bullets("If", conditions),
-    )
+    plan = [{"item": item["name"], "runs": runs_text(item)} for item in answer["plan"]]
+    parts = [pairs(f"Ledger {answer['name']}", _ledger_members(answer))]
+    parts += bullets("Contradicted: there is no ε", _observations(answer))
+    parts += [table("Plan", plan), table("Slots", _slot_rows(answer)), table("The plan only", _curve_rows(answer))]
+    parts += bullets("Promised", promise)
+    parts += bullets("If", conditions)
+    return Group(*parts)
+
+
+def _ledger_members(answer: JsonObject) -> JsonRecord:
+    """Return the members of a ledger that are no lists, by their names in the table."""
+    members = {name: answer[name] for name in _LEDGER_MEMBERS if name in answer}
+    members["target"] = target_text(answer["target"])
+    if "runs_out_first" in answer:
+        members["runs out first"] = scarcest_text(answer["runs_out_first"])
+    return members
+
+
+def _slot_rows(answer: JsonObject) -> list[JsonRecord]:
+    """Return a row for each part of each slot of a ledger."""
+    rows: list[JsonRecord] = []
+    for slot in answer["slots"]:
+        rows += [{"slot": slot["kind"], "part": part, "left": part_text(slot, part)} for part in slot["capacity"]]
+    return rows
+
+
+def _curve_rows(answer: JsonObject) -> list[JsonRecord]:
+    """Return a row for each point of the curve of a ledger's plan. ε is rounded up."""
+    return [
+        {"log10 δ": f"{point['log10_delta']:.6g}", "ε at most": upward(point["epsilon"])}
+        for point in answer.get("curve", ())
+    ]
 
 
 def _observations(answer: JsonObject) -> list[str]:
@@ -148,23 +157,24 @@ def receipt(record: JsonObject) -> RenderableType:
     return pairs(f"Receipt of entry {entry['seq']}: good for one run", rows)
 
 
-def keys(records: Iterable[JsonObject], here: Mapping[str, bool]) -> RenderableType:
+def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> RenderableType:
     """Return a table with one row for each key.
 
     Args:
         records: the published keys.
-        here: whether the private key is in the folder, by the id of the key.
+        is_here: whether the private key is in the folder, by the id of the key.
     """
     rows = []
     for record in records:
-        place = "here" if here[record["kid"]] else "elsewhere"
+        location = "here" if is_here[record["kid"]] else "elsewhere"
+        is_deleted = bool(record["until"]) and location == "elsewhere"  # as retired keys are
         rows.append(
             {
                 "key": record["kid"],
                 "log": record["name"],
                 "signs from": record["from"],
                 "until": record["until"] or "",
-                "private key": "" if record["until"] and place == "elsewhere" else place,
+                "private key": "" if is_deleted else location,
             }
         )
     return table("Keys", rows)
@@ -174,17 +184,19 @@ def drills(report: JsonObject) -> RenderableType:
     """Return a table with one row for each check of each drill."""
     rows = []
     for drill in report["drills"]:
-        for index, check in enumerate(drill["checks"]):
+        name, seconds = drill["name"], f"{drill['seconds']:.1f}"
+        for check in drill["checks"]:
             rows.append(
                 {
-                    "drill": "" if index else drill["name"],
+                    "drill": name,
                     "step": check["done"],
                     "expected outcome": check["expected"],
                     "actual outcome": check["happened"],
                     "result": "passed" if check["passed"] else "FAILED",
-                    "seconds": "" if index else f"{drill['seconds']:.1f}",
+                    "seconds": seconds,
                 }
             )
+            name, seconds = "", ""  # only the first row of a drill has them
     return table(f"Drills on {report['store']}", rows)
 
 

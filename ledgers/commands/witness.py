@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @group.command()
 def witness(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="holds the key and the newest head of each log")],
-    name: Annotated[str, typer.Option(metavar="TEXT", help="of the witness, for ever")],
+    name: Annotated[str, typer.Option(metavar="TEXT", help="permanent name of the witness")],
     log: Annotated[
         list[str] | None,
         typer.Option(metavar="VKEY", help="key of a log, `note_key` in its published keys; once for each key"),
@@ -36,8 +36,8 @@ def witness(
 ) -> None:
     """Cosign the heads of logs that continue what was cosigned before (C2SP tlog-witness).
 
-    Somebody else than the operator of the log runs it, on a machine and storage of its own. It keeps the newest head of
-    each log on the disk before it answers, and no entries.
+    A witness is run by somebody other than the operator of the log, on a separate machine and storage. It stores the
+    newest head of each log on the disk before it answers. It stores no entries.
     """
     with exit_codes(), extra("service", "a witness"):
         from epsilond.ledgers.cosigning.folder import WitnessFolder  # noqa: PLC0415  only the extra has its packages

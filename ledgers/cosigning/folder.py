@@ -29,6 +29,7 @@ PRIVATE: Final = "witness.pem"
 PUBLIC: Final = "witness.vkey"
 """Name of the file of the public key, which ties the private key to one name."""
 _HEADS: Final = "heads"
+"""Name of the folder with a file for each log, which is named by the digest of the log's origin."""
 
 
 class WitnessFolder:
@@ -43,7 +44,7 @@ class WitnessFolder:
         self.key = key
         self._heads = folder / _HEADS
         self._heads.mkdir(exist_ok=True)
-        self._turn = threading.Lock()
+        self._thread_lock = threading.Lock()  # `lock_folder` excludes other processes
 
     @classmethod
     def open(cls, folder: Path, name: str) -> WitnessFolder:
@@ -64,12 +65,8 @@ class WitnessFolder:
             if not private.exists():
                 if public.exists():
                     raise KeysUnusable(f"{private} is missing: the witness needs the key of {public}")
-                key = CosigningKey(name, Ed25519PrivateKey.generate())
-                _ = key.public  # rejects an invalid name before anything is written
-                create_file(private, key.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-            if sys.platform != "win32" and private.stat().st_mode & 0o077:
-                raise KeysUnusable(f"{private} can be read by others than its owner: chmod 600, and think of a new key")
-            key = CosigningKey(name, read_private(private, name).private)
+                _make_private_key(private, name)
+            key = _read_private_key(private, name)
             if not public.exists():
                 replace_file(public, f"{key.public.vkey}\n".encode(), mode=0o644)
             if public.read_text(encoding="utf-8").strip() != key.public.vkey:
@@ -88,7 +85,7 @@ class WitnessFolder:
         Raises:
             OSError: the folder cannot be used.
         """
-        with self._turn, lock_folder(self._heads, must_sync=True):
+        with self._thread_lock, lock_folder(self._heads, must_sync=True):
             yield
 
     def note(self, digest: str) -> str | None:
@@ -145,6 +142,28 @@ class WitnessFolder:
             head = self.head(origin)
             (self._heads / digest_of(origin)).unlink(missing_ok=True)
         return head
+
+
+def _make_private_key(path: Path, name: str) -> None:
+    """Write a new private key to a file.
+
+    Raises:
+        Malformed: the name cannot name a key. Nothing is written.
+    """
+    key = CosigningKey(name, Ed25519PrivateKey.generate())
+    _ = key.public  # rejects an invalid name
+    create_file(path, key.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+
+def _read_private_key(path: Path, name: str) -> CosigningKey:
+    """Read the private key of a witness.
+
+    Raises:
+        KeysUnusable: users other than the owner can read the file, or it does not contain a key.
+    """
+    if sys.platform != "win32" and path.stat().st_mode & 0o077:
+        raise KeysUnusable(f"{path} can be read by others than its owner: chmod 600, and think of a new key")
+    return CosigningKey(name, read_private(path, name).private)
 
 
 def digest_of(origin: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from epsilond.ledgers.cosigning.remote import (
@@ -26,6 +27,25 @@ PATIENCE: Final = LONGEST + TIMEOUT
 
 class TooFewCosignatures(Exception):
     """Fewer witnesses than are needed have cosigned the head; the text says why, in sentences."""
+
+
+@dataclass(frozen=True)
+class _CosignedHead:
+    """The newest head that witnesses have cosigned.
+
+    Attributes:
+        size: number of entries of the log.
+        text: signed text of the head.
+        lines: signature lines of the witnesses, by the text of each witness's public key (its vkey).
+    """
+
+    size: int
+    text: str
+    lines: Mapping[str, NoteSignature]
+
+
+_NO_HEAD: Final = _CosignedHead(-1, "", {})
+"""Initial value, which is smaller than every head."""
 
 
 class WitnessQuorum:
@@ -50,7 +70,7 @@ class WitnessQuorum:
         self._on_rejection = on_rejection
         self._busy: set[RemoteWitness] = set()
         self._lock = threading.Lock()
-        self._cosigned: tuple[int, str, dict[str, NoteSignature]] = (-1, "", {})
+        self._newest = _NO_HEAD
         self.is_confirmed = not addresses
 
     @property
@@ -87,17 +107,11 @@ class WitnessQuorum:
             free = [witness for witness in self._witnesses if witness not in self._busy]
             reasons = [f"The witness {witness.key.name} has not answered yet." for witness in self._busy]
             self._busy.update(free)
-        answers: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
+        outcomes: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
         for witness in free:
-            threading.Thread(target=self._ask, args=(witness, note, log, answers), daemon=True).start()
-        deadline = time.monotonic() + PATIENCE
+            threading.Thread(target=self._ask, args=(witness, note, log, outcomes), daemon=True).start()
         cosigned = 0
-        for _ in free:
-            try:
-                error = answers.get(timeout=max(deadline - time.monotonic(), 0.0))
-            except queue.Empty:
-                reasons.append("A witness does not answer in time.")
-                break
+        for error in _receive_outcomes(outcomes, len(free)):
             if error is None:
                 cosigned += 1
                 if cosigned >= self._needed:
@@ -112,15 +126,15 @@ class WitnessQuorum:
         """Return a signed head with its own signatures and the cosignatures that witnesses have given it so far."""
         head = notes.parse(note)
         with self._lock:
-            _, text, lines = self._cosigned
-            added = tuple(lines.values()) if text == head.text else ()
-        return str(Note(head.text, (*head.signatures, *added)))
+            newest = self._newest
+        cosignatures = tuple(newest.lines.values()) if newest.text == head.text else ()
+        return str(Note(head.text, head.signatures + cosignatures))
 
     def has_cosigned(self, note: str) -> bool:
         """Return whether as many witnesses as are needed have cosigned this head itself."""
         text = notes.parse(note).text
         with self._lock:
-            return self._cosigned[1] == text and len(self._cosigned[2]) >= self._needed
+            return self._newest.text == text and len(self._newest.lines) >= self._needed
 
     def begin_again(self) -> None:
         """Discard the knowledge of cosigned heads, because the operator has accepted the log as it is."""
@@ -128,7 +142,7 @@ class WitnessQuorum:
         for witness in self._witnesses:
             witness.known = 0
         with self._lock:
-            self._cosigned = (-1, "", {})
+            self._newest = _NO_HEAD
 
     def close(self) -> None:
         """Close the connections to the witnesses."""
@@ -136,12 +150,13 @@ class WitnessQuorum:
             witness.close()
 
     def _ask(
-        self, witness: RemoteWitness, note: str, log: ShownLog, answers: queue.SimpleQueue[Exception | None]
+        self, witness: RemoteWitness, note: str, log: ShownLog, outcomes: queue.SimpleQueue[Exception | None]
     ) -> None:
         """Show a head to one witness, store its cosignature, and put the error, or None, into the queue."""
         error: Exception | None = None
         try:
             text, line = witness.cosign(note, log)
+            self._store(witness, text, line)
         except HeadRejected as rejected:
             self.is_confirmed = False
             self._on_rejection(rejected)
@@ -150,7 +165,34 @@ class WitnessQuorum:
             error = failure
         with self._lock:
             self._busy.discard(witness)
-            if error is None and witness.known >= self._cosigned[0]:  # a slow witness may cosign an older head
-                lines = self._cosigned[2] if self._cosigned[1] == text else {}
-                self._cosigned = witness.known, text, lines | {witness.key.vkey: line}
-        answers.put(error)
+        outcomes.put(error)
+
+    def _store(self, witness: RemoteWitness, text: str, line: NoteSignature) -> None:
+        """Store a cosignature of the newest head. One of an older head is dropped, which a slow witness may give.
+
+        Args:
+            witness: the witness, with the size of the head that it cosigned.
+            text: text of the head.
+            line: the cosignature.
+        """
+        with self._lock:
+            newest = self._newest
+            if witness.known < newest.size:
+                return
+            lines = newest.lines if newest.text == text else {}
+            self._newest = _CosignedHead(witness.known, text, {**lines, witness.key.vkey: line})
+
+
+def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int) -> Iterator[Exception | None]:
+    """Yield the outcomes of `count` witnesses as they arrive: None for a cosignature, or an error.
+
+    If one is missing after `PATIENCE` seconds, an error is yielded in its place, and no further outcome.
+    """
+    deadline = time.monotonic() + PATIENCE
+    for _ in range(count):
+        try:
+            outcome = outcomes.get(timeout=max(deadline - time.monotonic(), 0.0))
+        except queue.Empty:
+            yield WitnessUnavailable("A witness does not answer in time.")
+            return
+        yield outcome

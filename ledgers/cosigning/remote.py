@@ -86,17 +86,27 @@ def read_addresses(text: str) -> tuple[WitnessAddress, ...]:
     addresses = []
     for part in filter(None, map(str.strip, re.split(r"[,\n]", text))):
         url, _, vkey = part.partition(" ")
-        try:
-            parts = urlsplit(url)
-            usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable or parts.username or parts.query or parts.fragment:
+        if not _is_usable(url):
             raise Malformed("must be URL VKEY for each witness: the URL has http or https, and no name or query")
         addresses.append(WitnessAddress(url.rstrip("/"), CosignerKey.of_vkey(vkey.strip())))
-    if len({each.key.raw for each in addresses}) < len(addresses):
+    if len({address.key.raw for address in addresses}) < len(addresses):
         raise Malformed("has one key twice")
     return tuple(addresses)
+
+
+def _is_usable(url: str) -> bool:
+    """Return whether a text is an http or https URL with a host, and without user, query and fragment."""
+    try:
+        parts = urlsplit(url)
+        names_host = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # such as a port that is no number
+        return False
+    return names_host and not (parts.username or parts.query or parts.fragment)
+
+
+def _size_of(note: str) -> int:
+    """Return the number of entries in a signed head, without verifying it."""
+    return checkpoints.parse(notes.parse(note).text).size
 
 
 class RemoteWitness:
@@ -132,15 +142,8 @@ class RemoteWitness:
         """
         deadline = time.monotonic() + LONGEST
         while True:
-            head = notes.parse(note)
-            size = checkpoints.parse(head.text).size
-            if self.known > size:
-                note = log.checkpoint()
-                head = notes.parse(note)
-                size = checkpoints.parse(head.text).size
-            if self.known > size:
-                sentence = f"The witness {self.key.name} cosigned {self.known} entries, and the log has fewer."
-                raise HeadRejected(sentence, self.known, has_fewer=True)
+            note = self._choose_head(note, log)
+            head, size = notes.parse(note), _size_of(note)
             path = log.consistency(self.known, size).path if self.known else ()
             answer = self._send(Submission(self.known, path, note).to_bytes())
             if answer.status == 200:
@@ -150,14 +153,36 @@ class RemoteWitness:
             if answer.status == 422:
                 sentence = f"The witness {self.key.name} cosigned {self.known} entries that are not the log's first."
                 raise HeadRejected(sentence, self.known, has_fewer=False)
-            size_line = _SIZE.fullmatch(answer.content)
-            if answer.status != 409 or answer.media_type != SIZE_TYPE or size_line is None:
-                raise WitnessUnavailable(f"The witness {self.key.name} answers {answer.status}.")
-            cosigned_size = int(size_line[1])  # the witness has cosigned another head than this process knows
+            cosigned_size = self._read_size(answer)
             is_repeated = cosigned_size == self.known
             self.known = cosigned_size
             if is_repeated or time.monotonic() > deadline:
                 raise WitnessUnavailable(f"The witness {self.key.name} is shown other heads meanwhile.")
+
+    def _choose_head(self, note: str, log: ShownLog) -> str:
+        """Return the head to show: the given one, or the log's present head if the witness knows a larger one.
+
+        Raises:
+            HeadRejected: the witness has cosigned more entries than the log has.
+        """
+        if self.known <= _size_of(note):
+            return note
+        present_note = log.checkpoint()
+        if self.known > _size_of(present_note):
+            sentence = f"The witness {self.key.name} cosigned {self.known} entries, and the log has fewer."
+            raise HeadRejected(sentence, self.known, has_fewer=True)
+        return present_note
+
+    def _read_size(self, answer: WitnessAnswer) -> int:
+        """Return the size of the last cosigned head, with which a witness answers 409 if the known size is wrong.
+
+        Raises:
+            WitnessUnavailable: the answer is another one.
+        """
+        size_line = _SIZE.fullmatch(answer.content)
+        if answer.status != 409 or answer.media_type != SIZE_TYPE or size_line is None:
+            raise WitnessUnavailable(f"The witness {self.key.name} answers {answer.status}.")
+        return int(size_line[1])
 
     def close(self) -> None:
         """Close the connection, if there is one."""
@@ -181,7 +206,7 @@ class RemoteWitness:
                 key_id = self.key.name, self.key.note_id
                 return next(line for line in note.signatures if (line.name, line.note_id) == key_id)
         except (NotVerified, UnicodeDecodeError):
-            pass  # as an answer without a cosignature, which is reported below
+            pass  # an invalid cosignature is reported below, like an absent one
         raise WitnessUnavailable(f"The witness {self.key.name} answers without its cosignature.")
 
     def _send(self, body: bytes) -> WitnessAnswer:
@@ -190,18 +215,15 @@ class RemoteWitness:
         Raises:
             WitnessUnavailable: the witness does not answer.
         """
-        is_reused = self._connection is not None
-        try:
-            return self._try(body)
-        except (OSError, HTTPException) as error:
-            self.close()
-            if isinstance(error, TimeoutError) or not is_reused:
-                raise WitnessUnavailable(f"The witness {self.key.name} cannot be reached.") from None
-        try:
-            return self._try(body)
-        except (OSError, HTTPException):
-            self.close()
-            raise WitnessUnavailable(f"The witness {self.key.name} cannot be reached.") from None
+        while True:
+            is_reused = self._connection is not None
+            try:
+                return self._try(body)
+            except (OSError, HTTPException) as error:
+                self.close()
+                may_be_stale = is_reused and not isinstance(error, TimeoutError)
+                if not may_be_stale:
+                    raise WitnessUnavailable(f"The witness {self.key.name} cannot be reached.") from None
 
     def _try(self, body: bytes) -> WitnessAnswer:
         """Send one request on the open connection, or on a new one.

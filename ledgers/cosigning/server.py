@@ -74,8 +74,7 @@ class WitnessService:
         except Malformed as error:
             return _Answer(400, str(error)).response
         except (OSError, KeysUnusable) as error:
-            _LOG.error("the folder of the witness cannot be used: %s", error)
-            return _Answer(503, "The witness cannot use its folder at present.").response
+            return _folder_response(error)
         return PlainTextResponse(line)
 
     def newest(self, digest: str) -> Response:
@@ -83,9 +82,10 @@ class WitnessService:
         try:
             note = self._folder.note(digest) if _DIGEST.fullmatch(digest) else None
         except (OSError, KeysUnusable) as error:
-            _LOG.error("the folder of the witness cannot be used: %s", error)
-            return _Answer(503, "The witness cannot use its folder at present.").response
-        return _Answer(404, "No head of such a log was cosigned.").response if note is None else PlainTextResponse(note)
+            return _folder_response(error)
+        if note is None:
+            return _Answer(404, "No head of such a log was cosigned.").response
+        return PlainTextResponse(note)
 
     def _cosign(self, submission: Submission) -> str:
         """Return the cosignature line of a submission, once its head is on the disk.
@@ -103,15 +103,7 @@ class WitnessService:
             raise _Answer(400, f"The old size {submission.old} is larger than the size of the checkpoint.")
         with self._folder.alone():
             last = self._folder.head(head.origin) or Checkpoint(head.origin, 0, EMPTY_ROOT)
-            if submission.old != last.size:
-                raise _Answer(409, str(last.size), SIZE_TYPE)
-            try:
-                verify_consistency(last.size, last.root, head.size, head.root, submission.path)
-            except NotVerified as error:
-                _LOG.warning("%s does not continue its first %s entries: %s", head.origin, last.size, submission.note)
-                raise _Answer(
-                    422, f"The log is not shown to continue its first {last.size} entries: {error}."
-                ) from None
+            _require_continuation(last, head, submission)
             line = self._folder.key.cosign(note.text, int(self._clock()))
             self._folder.replace(head.origin, str(Note(note.text, (*_lines_of(note, signers), line))))
         return str(line)
@@ -131,6 +123,33 @@ class WitnessService:
             raise _Answer(403, f"No trusted key of the log signed the checkpoint: {error}.") from None
 
 
+def _folder_response(error: Exception) -> Response:
+    """Return the answer if the folder of the witness cannot be used, and log the reason."""
+    _LOG.error("the folder of the witness cannot be used: %s", error)
+    return _Answer(503, "The witness cannot use its folder at present.").response
+
+
+def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submission) -> None:
+    """Require that a submitted head continues the head of the same log that was cosigned last.
+
+    Args:
+        last: the head that was cosigned last; the empty log if there is none.
+        head: the submitted head.
+        submission: the submission of the head, with a consistency proof from the size `old`.
+
+    Raises:
+        _Answer: the submission assumes another last head, or its proof is not valid.
+    """
+    if submission.old != last.size:
+        raise _Answer(409, str(last.size), SIZE_TYPE)
+    try:
+        verify_consistency(last.size, last.root, head.size, head.root, submission.path)
+    except NotVerified as error:
+        _LOG.warning("%s does not continue its first %s entries: %s", head.origin, last.size, submission.note)
+        text = f"The log is not shown to continue its first {last.size} entries: {error}."
+        raise _Answer(422, text) from None
+
+
 def _head(note: Note) -> Checkpoint:
     """Return the log's head in a note.
 
@@ -141,7 +160,8 @@ def _head(note: Note) -> Checkpoint:
     try:
         return checkpoints.parse(note.text)
     except Malformed:
-        if note.text.split("\n")[1:2] == ["0"]:
+        size_line = note.text.split("\n")[1:2]
+        if size_line == ["0"]:
             raise _Answer(422, "The root of a log without entries is another.") from None
         raise
 

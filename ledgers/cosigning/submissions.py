@@ -46,16 +46,16 @@ class Submission:
             Malformed: the body is not UTF-8 or has another form.
         """
         try:
-            head, gap, note = body.decode("utf-8").partition("\n\n")
+            head, empty_line, note = body.decode("utf-8").partition("\n\n")
         except UnicodeDecodeError:
             raise Malformed("the body is not in UTF-8") from None
-        old, *hashes = head.split("\n")
-        size = _OLD.fullmatch(old)
-        if not gap or size is None:
+        size_line, *hash_lines = head.split("\n")
+        size = _OLD.fullmatch(size_line)
+        if not empty_line or size is None:
             raise Malformed("the body begins with a line 'old N', and has an empty line before the checkpoint")
-        if len(hashes) > MOST_HASHES:
+        if len(hash_lines) > MOST_HASHES:
             raise Malformed(f"the proof has more than {MOST_HASHES} lines")
-        path = tuple(map(from_base64, hashes))
-        if any(len(each) != HASH_BYTES for each in path):
+        path = tuple(map(from_base64, hash_lines))
+        if any(len(value) != HASH_BYTES for value in path):
             raise Malformed(f"each line of the proof is a hash of {HASH_BYTES} bytes")
         return cls(int(size[1]), path, note)

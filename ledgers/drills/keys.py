@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from epsilond.ledgers.book.errors import NotReconciled
-from epsilond.ledgers.client.auditing import replay
+from epsilond.ledgers.client.replays import replay
 from epsilond.ledgers.drills.processes import ORIGIN, TENANT, commit_once, now, start, verify
 from epsilond.ledgers.drills.reports import VERIFIED, DrillRecorder
 from epsilond.ledgers.drills.stores import DrillStore
@@ -15,6 +15,7 @@ from epsilond.ledgers.log import verify as logs
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.errors import KeysUnusable, NotVerified
 from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.receipts import Receipt
 
 
 def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
@@ -30,46 +31,80 @@ def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
     """
     with start(store) as process:
         ledger = process.open_ledger("people")
-        receipt, given_out = process.commit(ledger), process.keyring.keys
+        receipt = process.commit(ledger)
+        public_keys = process.keyring.keys
         kid = process.keyring.signing.public.kid
-    aside = store.keys.with_name("keys.backup")
-    store.keys.rename(aside)
-    record.accept(
+    _lose_folder(store, record, ledger, receipt, public_keys)
+    _lose_private_key(store, record, ledger)
+    _replace_key(store, record, ledger, receipt, kid)
+
+
+def _lose_folder(
+    store: DrillStore, record: DrillRecorder, ledger: str, receipt: Receipt, public_keys: Sequence[PublicKey]
+) -> None:
+    """Remove the folder of keys, and expect that a process with new keys cannot commit. Then restore the folder.
+
+    Args:
+        store: the temporary ledgers.
+        record: receives the outcome of each step.
+        ledger: id of a ledger.
+        receipt: receipt of an earlier commit.
+        public_keys: keys that were published before.
+    """
+    backup = store.keys.with_name("keys.backup")
+    store.keys.rename(backup)
+    record.expect_success(
         "The folder of keys is gone. A receipt is verified with the public keys that were given out.",
-        lambda: verify(receipt, given_out),
+        lambda: verify(receipt, public_keys),
         outcome=VERIFIED,
     )
     with start(store) as process:
-        record.refuse(
+        record.expect_error(
             "A process starts and makes new keys. It commits a run.",
             lambda: process.commit(ledger),
             NotReconciled,
             expected="Refused: no new key has signed the head in the file.",
-            saying="not this log's",
+            containing="not this log's",
         )
-        record.refuse(
+        record.expect_error(
             "The receipt is verified with the new keys.",
             lambda: verify(receipt, process.keyring.keys),
             NotVerified,
             expected="Not verified: another key has signed it.",
         )
     store.keys.rename(store.keys.with_name("keys.new"))
-    aside.rename(store.keys)
-    record.accept("The folder is restored. A run is committed.", lambda: commit_once(store, ledger))
-    for private in store.keys.glob("*.pem"):
-        private.unlink()
-    record.refuse(
+    backup.rename(store.keys)
+    record.expect_success("The folder is restored. A run is committed.", lambda: commit_once(store, ledger))
+
+
+def _lose_private_key(store: DrillStore, record: DrillRecorder, ledger: str) -> None:
+    """Delete the private key, and expect that no process makes a new one in its place."""
+    for private_key in store.keys.glob("*.pem"):
+        private_key.unlink()
+    record.expect_error(
         "The private key is gone, and the public keys are there. A process starts.",
         lambda: commit_once(store, ledger),
         KeysUnusable,
         expected="Refused: no key is made in place of a lost one.",
-        saying="no key at",
+        containing="no key at",
     )
-    record.accept("The lost key is retired, and another is made.", lambda: _replace_lost(store, kid))
-    later = record.accept("A run is committed with the new key.", lambda: commit_once(store, ledger))
-    published = [each.key for each in key_files.listed(store.keys)]
-    for name, signed in (("earlier", receipt), ("new", later)):
-        record.accept(
+
+
+def _replace_key(store: DrillStore, record: DrillRecorder, ledger: str, receipt: Receipt, kid: str) -> None:
+    """Retire the lost key and make a new one, and expect that receipts of both keys verify.
+
+    Args:
+        store: the temporary ledgers.
+        record: receives the outcome of each step.
+        ledger: id of a ledger.
+        receipt: receipt that the lost key signed.
+        kid: id of the lost key.
+    """
+    record.expect_success("The lost key is retired, and another is made.", lambda: _replace_lost(store, kid))
+    new_receipt = record.expect_success("A run is committed with the new key.", lambda: commit_once(store, ledger))
+    published = [key.key for key in key_files.listed(store.keys)]
+    for name, signed in (("earlier", receipt), ("new", new_receipt)):
+        record.expect_success(
             f"The {name} receipt is verified with the published keys.",
             partial(verify, signed, published),
             outcome=VERIFIED,
@@ -87,39 +122,40 @@ def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
     """
     with start(store) as process:
         ledger = process.open_ledger("people")
-        earlier, before = process.commit(ledger), process.keyring
-        note = process.book.checkpoint()
-        record.accept(
+        earlier_receipt = process.commit(ledger)
+        earlier_keys = process.keyring
+        earlier_head = process.book.checkpoint()
+        record.expect_success(
             "The key is rotated under a process.",
             lambda: key_files.rotate(store.keys, ORIGIN, now()),
         )
         process.reload_keys()
-        after = process.keyring
-        later = record.accept("The process commits a run.", lambda: process.commit(ledger))
-        is_old = before.signing.public == after.signing.public
-        is_kept = key_files.has_private(store.keys, before.signing.public.kid)
+        new_keys = process.keyring
+        new_receipt = record.expect_success("The process commits a run.", lambda: process.commit(ledger))
+        is_old = earlier_keys.signing.public == new_keys.signing.public
+        is_kept = key_files.has_private(store.keys, earlier_keys.signing.public.kid)
         record.compare(
             "The folder is searched for the earlier private key.",
             expected="It is deleted, and another key signs.",
             happened=f"It is {'there' if is_kept else 'deleted'}, and {'it' if is_old else 'another key'} signs.",
             passed=not is_old and not is_kept,
         )
-        for name, receipt in (("earlier", earlier), ("new", later)):
-            record.accept(
+        for name, receipt in (("earlier", earlier_receipt), ("new", new_receipt)):
+            record.expect_success(
                 f"The {name} receipt is verified with the new public keys.",
-                partial(verify, receipt, after.keys),
+                partial(verify, receipt, new_keys.keys),
                 outcome=VERIFIED,
             )
-        record.refuse(
+        record.expect_error(
             "The new receipt is verified with the earlier public keys.",
-            lambda: verify(later, before.keys),
+            lambda: verify(new_receipt, earlier_keys.keys),
             NotVerified,
             expected="Not verified: the new public keys must be given out.",
         )
-        bundle = Bundle(entries=process.book.log_entries(TENANT), checkpoints=[note, process.book.checkpoint()])
-    record.accept("A new process commits a run.", lambda: commit_once(store, ledger))
-    record.accept(
-        "The log is verified, with heads of both keys.", lambda: _verify_log(bundle, after.keys), outcome=VERIFIED
+        bundle = Bundle(entries=process.book.log_entries(TENANT), checkpoints=[earlier_head, process.book.checkpoint()])
+    record.expect_success("A new process commits a run.", lambda: commit_once(store, ledger))
+    record.expect_success(
+        "The log is verified, with heads of both keys.", lambda: _verify_log(bundle, new_keys.keys), outcome=VERIFIED
     )
 
 

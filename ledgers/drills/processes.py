@@ -101,7 +101,8 @@ def start(store: DrillStore, *, has_file: bool = True) -> Iterator[DrillProcess]
 
     Args:
         store: store of the drill.
-        has_file: whether the process compares the log with the head in the file.
+        has_file: whether the process stores the log's head (its size and root) in a file outside the database, and
+            compares the log with it. Without the file, a restored old copy must be noticed by other means.
 
     Raises:
         KeysUnusable: the keys cannot sign.

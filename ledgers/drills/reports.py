@@ -102,7 +102,7 @@ class DrillRecorder:
     folder: Path
     checks: list[Check] = field(default_factory=list)
 
-    def accept(self, done: str, call: Callable[[], T], *, outcome: str = ACCEPTED) -> T:
+    def expect_success(self, done: str, call: Callable[[], T], *, outcome: str = ACCEPTED) -> T:
         """Perform a step that is expected to succeed, record the outcome, and return the result.
 
         Args:
@@ -121,8 +121,8 @@ class DrillRecorder:
         self._add(done, outcome, outcome, passed=True)
         return result
 
-    def refuse(
-        self, done: str, call: Callable[[], object], *errors: type[Exception], expected: str, saying: str = ""
+    def expect_error(
+        self, done: str, call: Callable[[], object], *errors: type[Exception], expected: str, containing: str = ""
     ) -> None:
         """Perform a step that is expected to raise an error, and record whether it does.
 
@@ -131,13 +131,13 @@ class DrillRecorder:
             call: performs the step.
             errors: classes of the expected error.
             expected: description of the expected outcome for the report.
-            saying: text that the error's message must contain.
+            containing: text that the error's message must contain.
         """
         try:
             call()
         except ERRORS as error:
-            passed = isinstance(error, errors) and saying in str(error)
-            self._add(done, expected, self._describe(error), passed=passed)
+            is_expected = isinstance(error, errors) and containing in str(error)
+            self._add(done, expected, self._describe(error), passed=is_expected)
         else:
             self._add(done, expected, ACCEPTED, passed=False)
 

@@ -31,34 +31,34 @@ def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
         process.commit(ledger)
     store.copy("older")
     with start(store) as process:
-        lost = [process.commit(ledger) for _ in range(LOST_RUNS)][-1]
+        lost_receipts = [process.commit(ledger) for _ in range(LOST_RUNS)]
     store.copy("newest")
     store.restore("newest")
-    record.accept("The newest copy is restored. A run is committed.", lambda: commit_once(store, ledger))
+    record.expect_success("The newest copy is restored. A run is committed.", lambda: commit_once(store, ledger))
     store.restore("older")
     with start(store) as process:
-        record.refuse(
+        record.expect_error(
             f"A copy from before the last {LOST_RUNS + 1} runs is restored. A run is committed.",
             lambda: process.commit(ledger),
             NotReconciled,
             expected="Refused: the log has fewer entries than the head in the file.",
-            saying=FEWER,
+            containing=FEWER,
         )
-        record.refuse(
+        record.expect_error(
             "The head of the restored log is requested.",
             process.book.checkpoint,
             NotReconciled,
             expected="Refused: no shorter log is signed.",
-            saying=FEWER,
+            containing=FEWER,
         )
-        record.accept("The restored ledger is read.", lambda: process.book.whole(TENANT, ledger))
-        record.accept(
+        record.expect_success("The restored ledger is read.", lambda: process.book.whole(TENANT, ledger))
+        record.expect_success(
             "A receipt of a lost run is verified.",
-            lambda: verify(lost, process.keyring.keys),
+            lambda: verify(lost_receipts[-1], process.keyring.keys),
             outcome=VERIFIED,
         )
-        record.accept("The operator reconciles the log.", process.reconcile)
-        record.accept("A run is committed after the reconciliation.", lambda: process.commit(ledger))
+        record.expect_success("The operator reconciles the log.", process.reconcile)
+        record.expect_success("A run is committed after the reconciliation.", lambda: process.commit(ledger))
 
 
 def roll_back(store: DrillStore, record: DrillRecorder) -> None:
@@ -79,14 +79,14 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
             process.commit(ledger)
         store.copy("newest")
         store.restore("older")
-        record.refuse(
+        record.expect_error(
             f"The database is rolled back by {LOST_RUNS} runs under a process. The process commits a run.",
             lambda: process.commit(ledger),
             NotReconciled,
             StoreFault,
             expected="Refused: the process wrote a longer log, or the file was replaced.",
         )
-        record.refuse(
+        record.expect_error(
             "The process reports the head of the log.",
             process.book.checkpoint,
             NotReconciled,
@@ -95,7 +95,9 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
         )
     store.restore("newest")
     with start(store, has_file=False) as process:
-        record.accept("The newest copy is restored. A new process commits a run.", lambda: process.commit(ledger))
+        record.expect_success(
+            "The newest copy is restored. A new process commits a run.", lambda: process.commit(ledger)
+        )
 
 
 def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
@@ -117,23 +119,23 @@ def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
     store.copy("newest")
     store.restore("standby")
     with start(store) as process:
-        record.refuse(
+        record.expect_error(
             f"A standby that lacks {LOST_RUNS} runs is promoted. A run is committed.",
             lambda: process.commit(ledger),
             NotReconciled,
             expected="Refused: the log has fewer entries than the head in the file.",
-            saying=FEWER,
+            containing=FEWER,
         )
     with start(store, has_file=False) as process:
         for _ in range(LOST_RUNS + 1):
             process.commit(ledger)
     with start(store) as process:
-        record.refuse(
+        record.expect_error(
             "The standby takes more runs than it lacks, without the file. A process with the file commits a run.",
             lambda: process.commit(ledger),
             NotReconciled,
             expected="Refused: the head in the file is of entries that are not the first of the log.",
-            saying=NOT_FIRST,
+            containing=NOT_FIRST,
         )
     store.restore("newest")
-    record.accept("The standby catches up. A run is committed.", lambda: commit_once(store, ledger))
+    record.expect_success("The standby catches up. A run is committed.", lambda: commit_once(store, ledger))

@@ -34,32 +34,32 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
     with start(store) as process:
         ledger, another = process.open_ledger("people"), process.open_ledger("others")
         process.commit(ledger)
-        used = _read_use(process.database, ledger)
-        record.refuse(
+        used_amount = _read_used_amount(process.database, ledger)
+        record.expect_error(
             "The capacity of a slot is raised by SQL.",
             lambda: _execute(process.database, _slots_of(ledger).values(capacity=RAISED)),
             StoreFault,
             expected="Refused by a trigger.",
-            saying=store.of_trigger,
+            containing=store.of_trigger,
         )
         _change(store, process.database, ledger, Decimal(0))
-        record.refuse(
+        record.expect_error(
             "The owner of the tables sets the use of a slot to 0. A run is committed.",
             lambda: process.commit(ledger),
             NotReconciled,
             expected="Refused: the balance is not that of the ledger's newest entry.",
-            saying=ledger,
+            containing=ledger,
         )
-        wrong = process.book.unbalanced_ledgers()
+        unbalanced = process.book.unbalanced_ledgers()
         record.compare(
             "All ledgers are compared with their entries.",
             expected="The changed ledger is named, and no other.",
-            happened=" ".join(wrong) or "No ledger is named.",
-            passed=len(wrong) == 1 and ledger in wrong[0],
+            happened=" ".join(unbalanced) or "No ledger is named.",
+            passed=len(unbalanced) == 1 and ledger in unbalanced[0],
         )
-        record.accept("A run is committed in another ledger.", lambda: process.commit(another))
-        _change(store, process.database, ledger, used)
-        record.accept("The row is put back. A run is committed.", lambda: process.commit(ledger))
+        record.expect_success("A run is committed in another ledger.", lambda: process.commit(another))
+        _change(store, process.database, ledger, used_amount)
+        record.expect_success("The row is put back. A run is committed.", lambda: process.commit(ledger))
 
 
 def _slots_of(ledger: str) -> Update:
@@ -67,7 +67,7 @@ def _slots_of(ledger: str) -> Update:
     return update(SLOTS).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)
 
 
-def _read_use(database: Database, ledger: str) -> Decimal:
+def _read_used_amount(database: Database, ledger: str) -> Decimal:
     """Return the used amount of a ledger's slot."""
     with looking(database) as connection:
         amount: Decimal = connection.execute(
@@ -77,7 +77,7 @@ def _read_use(database: Database, ledger: str) -> Decimal:
 
 
 def _execute(database: Database, change: Update) -> None:
-    """Make a change that is no move."""
+    """Execute a statement that changes rows outside the operations of ledgers."""
     with database.writing() as connection:
         connection.execute(change)
 

@@ -22,11 +22,17 @@ LOST_RUNS: Final = 3
 
 
 def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
-    """Show an older log, then a longer different log to a witness, and expect that it cosigns neither.
+    """Show a witness an older log, and then a longer but different one. Expect that it cosigns neither.
 
-    A witness is a second party that signs only heads of a log which continue its earlier heads. No process of this
-    drill has a file with the head. The log is shown to the witness before each run, as a service does. The drill
-    tries the witness and its client, not the service.
+    A witness is a second party that signs only heads of a log which continue its earlier heads. The drill copies the
+    database after one run, and again after more runs. It restores the older copy, shows it, and appends other runs.
+    At last it restores the newest copy, which the witness cosigns. The log is shown to the witness before each run, as
+    a service does. No process of this drill has a file with the head. The drill tries the witness and its client, not
+    the service.
+
+    Args:
+        store: database, keys and copies of the drill.
+        record: records each step with its expected and actual outcome.
 
     Raises:
         MissingExtra: the packages of the service are not installed.
@@ -35,7 +41,7 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
         ledger = process.open_ledger("people")
         key = process.keyring.signing.public
         with run_witness(store, key) as address:
-            record.accept(
+            record.expect_success(
                 "A run is committed, and a witness cosigns the head.", lambda: _commit(process, ledger, address)
             )
             store.copy("older")
@@ -43,36 +49,50 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
                 _commit(process, ledger, address)
             store.copy("newest")
     store.restore("older")
+    _show_older_logs(store, record, ledger, key)
+    store.restore("newest")
+    with start(store, has_file=False) as process:
+        record.expect_error(
+            "The newest copy is restored. A run is committed while the witness does not answer.",
+            lambda: _commit(process, ledger, address),
+            TooFewCosignatures,
+            expected="Refused: the witness cannot be reached.",
+            containing="cannot be reached",
+        )
+        with run_witness(store, key) as address:
+            record.expect_success(
+                "The witness answers again. A run is committed.", lambda: _commit(process, ledger, address)
+            )
+
+
+def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key: PublicKey) -> None:
+    """Show the restored older log to the witness, and again after it grew longer, and expect rejections.
+
+    Args:
+        store: the temporary ledgers, with the older copy.
+        record: receives the outcome of each step.
+        ledger: id of a ledger.
+        key: key of the log.
+    """
     with run_witness(store, key) as address, start(store, has_file=False) as process:
-        record.refuse(
+        record.expect_error(
             f"A copy from before the last {LOST_RUNS} runs is restored. A run is committed.",
             lambda: _commit(process, ledger, address),
             HeadRejected,
             expected="Refused: the witness has cosigned more entries than the log has.",
-            saying="has fewer",
+            containing="has fewer",
         )
     with start(store, has_file=False) as process:
         for _ in range(LOST_RUNS + 1):
             process.commit(ledger)
     with run_witness(store, key) as address, start(store, has_file=False) as process:
-        record.refuse(
+        record.expect_error(
             "The older copy takes more runs than it lacks, without the witness. A run is committed with the witness.",
             lambda: _commit(process, ledger, address),
             HeadRejected,
             expected="Refused: the witness has cosigned entries that are not the first of the log.",
-            saying="not the log's first",
+            containing="not the log's first",
         )
-    store.restore("newest")
-    with start(store, has_file=False) as process:
-        record.refuse(
-            "The newest copy is restored. A run is committed while the witness does not answer.",
-            lambda: _commit(process, ledger, address),
-            TooFewCosignatures,
-            expected="Refused: the witness cannot be reached.",
-            saying="cannot be reached",
-        )
-        with run_witness(store, key) as address:
-            record.accept("The witness answers again. A run is committed.", lambda: _commit(process, ledger, address))
 
 
 def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Receipt:

@@ -19,15 +19,19 @@ class Adoption:
     """Assignment of the ledgers of one book to organisations."""
 
     def __init__(self, book: Book) -> None:
+        """Prepare the assignment of the ledgers in a book; nothing is assigned yet."""
         self._book = book
         self._callers: set[tuple[str, str]] = set()
         self._log = structlog.get_logger()
 
     def assign(self, organisations: Mapping[str, str]) -> None:
-        """Give ledgers without a named organisation to that of their opener's key, and report those that collide.
+        """Assign each ledger without a named organisation to the organisation of the API key that opened it.
+
+        Ledgers of one organisation that cover the same people are written to the service's log.
 
         Args:
-            organisations: organisation of each name that has a key; others are of the nameless one.
+            organisations: organisation by the name of the API key. Ledgers of other names stay without one
+                (`NAMELESS`).
         """
         self._report(self._book.assign_organisations(lambda name: organisations.get(name, NAMELESS)))
 
@@ -36,15 +40,16 @@ class Adoption:
 
         Nothing happens for a caller without a token or organisation, or if this was done before in this process.
         """
-        holder = caller.name, caller.organisation
-        if caller.organisation == NAMELESS or not caller.has_token or holder in self._callers:
+        name_and_organisation = caller.name, caller.organisation
+        has_organisation = caller.has_token and caller.organisation != NAMELESS
+        if not has_organisation or name_and_organisation in self._callers:
             return
         if self._book.has_free(caller.name):
             organisation_of = {caller.name: caller.organisation}.get
             self._report(self._book.assign_organisations(organisation_of))
         if len(self._callers) >= KEPT_CALLERS:
             self._callers.clear()
-        self._callers.add(holder)
+        self._callers.add(name_and_organisation)
 
     def _report(self, collisions: Sequence[Collision]) -> None:
         """Write an error to the service's log for each group of ledgers that cover the same people."""

@@ -34,7 +34,11 @@ class CheckpointAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class LogProof:
-    """That an entry is in the log (a receipt), or that one log is the beginning of another (first, second, path)."""
+    """Proof that an entry is in the log, or that an earlier log is the beginning of a later one.
+
+    The first, a receipt, has `entry`, `proof`, `checkpoint` and `signature`. The second has `first`, `second` and
+    `consistency_path`.
+    """
 
     entry: Annotated[JsonObject | None, Served("the requested entry")] = None
     proof: Annotated[JsonObject | None, Served("leaf_index, tree_size and inclusion_path")] = None

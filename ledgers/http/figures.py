@@ -31,6 +31,14 @@ KEPT_SECONDS: Final = 10.0
 """Time for which figures are kept, in seconds; below the usual interval of scrapes, which is 15 s or more."""
 WAIT_SECONDS: Final = 2.0
 """Longest time that a scrape waits for figures, in seconds; a scrape itself is given up after 10 s."""
+DESCRIPTIONS: Final = {
+    "epsilond_ledgers_open": "Ledgers that may still reserve",
+    "epsilond_ledger_oldest_hold_age_seconds": "Age of the oldest reservation that holds something; 0 for none",
+    "epsilond_ledger_log_entries": "Entries of the log of ledgers: the size of its head",
+    "epsilond_ledger_log_age_seconds": "Time since the newest entry of the log of ledgers was written",
+    "epsilond_ledger_figures_age_seconds": "Time since these figures of ledgers were read from the database",
+}
+"""Descriptions of the metrics without labels, by name, in the order of the output."""
 
 
 @dataclass(frozen=True)
@@ -98,38 +106,42 @@ class Figures(Collector):
             self._snapshot = snapshot
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        """Return the metrics of the figures that were read last. A figure that does not exist has no sample."""
+        """Return the metrics with the numbers that were read from the ledgers last, without those that are unknown."""
+        snapshot = self._snapshot
         used = GaugeMetricFamily(
             "epsilond_ledger_used_fraction",
-            "Fraction that is committed of the fullest slot, of the ledgers that are fullest",
+            "Committed fraction of the fullest slot of a ledger, for the fullest ledgers",
             labels=("ledger",),
         )
         held = GaugeMetricFamily(
             "epsilond_ledger_held_fraction",
-            "Fraction that is committed or reserved of the fullest slot, of the ledgers that are fullest",
+            "Committed or reserved fraction of the fullest slot of a ledger, for the fullest ledgers",
             labels=("ledger",),
         )
-        ledgers = GaugeMetricFamily("epsilond_ledgers_open", "Ledgers that may still reserve")
-        hold = GaugeMetricFamily(
-            "epsilond_ledger_oldest_hold_age_seconds", "Age of the oldest reservation that holds something; 0 for none"
-        )
-        size = GaugeMetricFamily("epsilond_ledger_log_entries", "Entries of the log of ledgers: the size of its head")
-        written = GaugeMetricFamily(
-            "epsilond_ledger_log_age_seconds", "Time since the newest entry of the log of ledgers was written"
-        )
-        read = GaugeMetricFamily(
-            "epsilond_ledger_figures_age_seconds", "Time since these figures of ledgers were read from the database"
-        )
-        snapshot = self._snapshot
-        if snapshot is not None:
-            figures, now = snapshot.figures, time.time()
-            for fullness in figures.fullest:
-                used.add_metric((fullness.ledger,), fullness.used)
-                held.add_metric((fullness.ledger,), fullness.held)
-            ledgers.add_metric((), figures.open)
-            hold.add_metric((), 0.0 if figures.oldest_hold is None else max(now - figures.oldest_hold, 0.0))
-            size.add_metric((), figures.size)
-            if figures.written is not None:
-                written.add_metric((), max(now - figures.written, 0.0))
-            read.add_metric((), time.monotonic() - snapshot.clock)
-        return (used, held, ledgers, hold, size, written, read)
+        for fullness in () if snapshot is None else snapshot.figures.fullest:
+            used.add_metric((fullness.ledger,), fullness.used)
+            held.add_metric((fullness.ledger,), fullness.held)
+        values = {} if snapshot is None else _values_of(snapshot)
+        gauges = [used, held]
+        for name, description in DESCRIPTIONS.items():
+            gauge = GaugeMetricFamily(name, description)
+            if name in values:
+                gauge.add_metric((), values[name])
+            gauges.append(gauge)
+        return gauges
+
+
+def _values_of(snapshot: Snapshot) -> dict[str, float]:
+    """Return the values of the metrics without labels, by name. A figure that does not exist is left out."""
+    figures, now = snapshot.figures, time.time()
+    values = {
+        "epsilond_ledgers_open": float(figures.open),
+        "epsilond_ledger_oldest_hold_age_seconds": 0.0,
+        "epsilond_ledger_log_entries": float(figures.size),
+        "epsilond_ledger_figures_age_seconds": time.monotonic() - snapshot.clock,
+    }
+    if figures.oldest_hold is not None:
+        values["epsilond_ledger_oldest_hold_age_seconds"] = max(now - figures.oldest_hold, 0.0)
+    if figures.written is not None:
+        values["epsilond_ledger_log_age_seconds"] = max(now - figures.written, 0.0)
+    return values

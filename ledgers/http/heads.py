@@ -74,7 +74,10 @@ class KeptHeads:
             self.keep()
 
     def keep(self) -> None:
-        """Store the log's present head outside the database, and have it cosigned, once for all waiting callers.
+        """Store the log's present head outside the database, and have it cosigned.
+
+        The queue joins calls that wait at the same time: one head is stored for all of them. Nothing is passed or
+        returned, because the head is read when the call's turn comes.
 
         Raises:
             NotReconciled: the log lacks entries that it had before.
@@ -91,14 +94,17 @@ class KeptHeads:
             NotReconciled: the log lacks entries that it had before.
         """
         note = self._book.checkpoint()
-        if self._witnesses.exists and not self._witnesses.has_cosigned(note) and time.monotonic() > self._paused_until:
+        is_paused = time.monotonic() <= self._paused_until
+        if self._witnesses.exists and not is_paused and not self._witnesses.has_cosigned(note):
             with suppress(Problem):  # the head is then shown with fewer cosignatures
                 self.keep()
             note = self._book.checkpoint()
         return self._witnesses.cosignatures(note)
 
     def accept(self, note: str) -> None:
-        """Accept the log as it is, on behalf of its operator. Witnesses are shown its head, and may still reject it.
+        """Continue from the present log, although it may lack entries, on behalf of its operator.
+
+        Earlier heads are forgotten. The witnesses are shown the present head, and may still reject it.
 
         Args:
             note: the signed head of the log.
@@ -116,7 +122,14 @@ class KeptHeads:
         self._witnesses.close()
 
     def _keep(self, moves: Sequence[None]) -> Sequence[None]:
-        """Store the log's head outside the database, once for several changes that were made before."""
+        """Store the log's head outside the database, once for several calls of `keep`.
+
+        Args:
+            moves: one None for each call. It is returned, because the queue needs one result for each.
+
+        Raises:
+            Problem: the head cannot be stored, or too few witnesses cosigned it.
+        """
         note = self._book.checkpoint()
         try:
             self._book.continuity.keep(note, self._book.root)

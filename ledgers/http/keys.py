@@ -13,7 +13,8 @@ from epsilond.ledgers.log.key_files import PUBLISHED, open_keyring, origin_of
 from epsilond.ledgers.log.keys import SigningKey
 from epsilond.ledgers.log.signing import SigningKeys
 
-TRIES = 3
+RETRIES = 3
+"""Number of further attempts to open keys that several processes make at the same time."""
 
 
 class Keys:
@@ -63,7 +64,7 @@ class Keys:
             return self._keyring
         with self._lock:
             # If the folder was removed, the keys stay: a new key must not sign this log.
-            if self._state() not in (None, self._seen):
+            if _state_of(self._folder) not in (None, self._seen):
                 try:
                     self._keyring = self._open_keyring()
                 except OSError as error:  # such as a folder that cannot be written
@@ -73,21 +74,26 @@ class Keys:
     def _open_keyring(self) -> SigningKeys:
         """Open the keys, or make them if there are none, and remember the state of the folder.
 
-        Several processes may make the keys of one folder at the same time. The attempt is then repeated.
+        Several processes may make the keys of one folder at the same time. Each of them makes up a name for the log, if
+        the settings have none, and all but one then find a folder with another name. So the attempt is repeated.
+
+        Raises:
+            KeysUnusable: a key is missing, retired, of another name, or readable by others.
+            OSError: the folder cannot be read or written.
         """
-        present = datetime.now(UTC)
+        now = datetime.now(UTC)
         if self._folder is None:
-            return SigningKeys.new(SigningKey.new(self._origin or random_origin()), present)
-        for _ in range(TRIES):
+            return SigningKeys.new(SigningKey.new(self._origin or random_origin()), now)
+        retries = 0 if self._origin else RETRIES
+        while True:
             try:
-                keyring = open_keyring(self._folder, self._name(self._folder), present, secret=self._secret)
+                keyring = open_keyring(self._folder, self._name(self._folder), now, secret=self._secret)
                 break
             except KeysUnusable:
-                if self._origin:  # without a configured name, another replica may have chosen one meanwhile
+                if retries == 0:
                     raise
-        else:
-            keyring = open_keyring(self._folder, self._name(self._folder), present, secret=self._secret)
-        self._seen = self._state()
+                retries -= 1
+        self._seen = _state_of(self._folder)
         return keyring
 
     def _name(self, folder: Path) -> str:
@@ -96,14 +102,14 @@ class Keys:
             return self._origin
         return origin_of(folder) or random_origin()
 
-    def _state(self) -> tuple[int, int] | None:
-        """Return inode and modification time of the published keys; None if there are none."""
-        assert self._folder is not None
-        try:
-            status = (self._folder / PUBLISHED).stat()
-        except OSError:
-            return None
-        return status.st_ino, status.st_mtime_ns
+
+def _state_of(folder: Path) -> tuple[int, int] | None:
+    """Return inode and modification time of the published keys in a folder; None if there are none."""
+    try:
+        status = (folder / PUBLISHED).stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def random_origin() -> str:

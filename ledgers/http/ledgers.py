@@ -143,7 +143,7 @@ async def open_ledger(
     body: Annotated[unread(OpenLedger), Body(openapi_examples=examples.OPEN)],  # type: ignore[valid-type]
     key: MayBeKey = None,
 ) -> Response:
-    """Certify the plan and the slots of a new ledger together, once and for all."""
+    """Open a ledger. Its plan and its slots are certified together, once, at the opening."""
     ledgers, caller = ledgers_of(request, "owner")
     order = await read_request(OpenLedger, body)
     key = key or secrets.token_urlsafe(16)
@@ -162,7 +162,7 @@ async def list_ledgers(
 
 
 async def get_ledger(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
-    """Return its balances, its promise with the conditions, and the curve of its plan."""
+    """Return a ledger: its balances, its guarantee with the conditions, and the curve of its plan."""
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.ledger_answer, ledgers, caller.organisation, id))
 
@@ -177,7 +177,7 @@ async def list_entries(
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
     order: Annotated[Order, Query(description="which come first")] = "oldest",
 ) -> Response:
-    """List entries, which never change. Their numbers are those of the whole log of all ledgers."""
+    """Return entries of a ledger, which never change. They are numbered in the common log of all ledgers."""
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(
         await ledgers.call(caller, work.list_entries, ledgers, caller.organisation, id, start, limit, order)
@@ -191,8 +191,8 @@ async def get_report(request: Request, id: LedgerId) -> Response:  # noqa: A002 
     """
     ledgers, caller = ledgers_of(request, *READERS)
     accepted = request.headers.get("accept", "")
-    as_page = "application/json" not in accepted or "text/html" in accepted
-    report = await ledgers.call(caller, work.report, ledgers, caller.organisation, id, as_page=as_page)
+    wants_data_only = "application/json" in accepted and "text/html" not in accepted
+    report = await ledgers.call(caller, work.report, ledgers, caller.organisation, id, as_page=not wants_data_only)
     if not isinstance(report, str):
         return json_response(report)
     return Response(report, media_type="text/html", headers=dict(REPORT_HEADERS))
@@ -236,10 +236,17 @@ async def close(request: Request, id: LedgerId, key: MayBeKey = None) -> Respons
 
 
 async def _change(request: Request, kind: str, identifier: str, key: str | None) -> Response:
-    """Seal or close a ledger, and return its response."""
+    """Seal or close a ledger, and return its response.
+
+    Args:
+        request: the request.
+        kind: `sealed` or `closed`, which the log and the metrics name the change.
+        identifier: id of the ledger.
+        key: idempotency key of the request; None makes a new one.
+    """
     ledgers, caller = ledgers_of(request, "owner")
-    move = {"sealed": ledgers.book.seal, "closed": ledgers.book.close}[kind]
-    change = partial(move, caller.organisation, identifier, key or secrets.token_urlsafe(16), by=caller.name)
+    method = {"sealed": ledgers.book.seal, "closed": ledgers.book.close}[kind]
+    change = partial(method, caller.organisation, identifier, key or secrets.token_urlsafe(16), by=caller.name)
     return json_response(
         await ledgers.move(caller, kind, work.change_ledger, ledgers, caller.organisation, identifier, change)
     )
@@ -268,7 +275,10 @@ async def contradict(
     body: Annotated[unread(ContradictAsked), Body(openapi_examples=examples.CONTRADICT)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """Let nothing more be committed: the ledger has no ε. Reservations may be cancelled, and it may be closed."""
+    """Block all further commits, because a run differs from its record, so that the ledger has no ε.
+
+    Its reservations may be cancelled, and it may be closed.
+    """
     ledgers, caller = ledgers_of(request, "analyst", "owner")
     contradiction = await read_request(ContradictAsked, body)
     change = partial(ledgers.book.contradict, caller.organisation, id, contradiction, key, by=caller.name)
@@ -282,9 +292,10 @@ async def void(
     body: Annotated[unread(VoidAsked), Body(openapi_examples=examples.VOID)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """Record the caller and the declaration in the log; the ledger is conditional from then on.
+    """Return committed runs to the budget, on the declaration that nobody saw an output of them.
 
-    In a ledger with approval, owners and analysts may request it too, and another person approves it.
+    The log records the caller and the declaration, and the guarantee of the ledger depends on it from then on. In a
+    ledger with approval, owners and analysts may request it too, and another person approves it.
     """
     ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
     order = await read_request(VoidAsked, body)

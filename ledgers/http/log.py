@@ -71,7 +71,10 @@ def add(app: FastAPI) -> None:
 
 
 async def get_checkpoint(request: Request) -> Response:
-    """Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note."""
+    """Return the signed head of the log. Keep it: a log that does not continue it was rewritten.
+
+    With `Accept: text/plain` the answer is only the signed note.
+    """
     ledgers, caller = ledgers_of(request, *READERS)
     head = await ledgers.call(caller, proving.head, ledgers)
     if request.headers.get("accept", "").startswith("text/plain"):
@@ -87,13 +90,12 @@ async def get_proof(
 ) -> Response:
     """Return the proof for `entry`, or for `from` and, if it is not the present log, `to`."""
     ledgers, caller = ledgers_of(request, *READERS)
-    if (entry is None) == (first is None) or (entry is not None and second is not None):
-        fault = FieldError(parameter="entry", message="give either an entry, or from and to")
-        raise Problem("invalid-input", "A query parameter is invalid; see errors.", fault)
-    if entry is not None:
+    if entry is not None and first is None and second is None:
         return json_response(await ledgers.call(caller, proving.inclusion, ledgers, caller.organisation, entry))
-    assert first is not None
-    return json_response(await ledgers.call(caller, proving.consistency, ledgers, first, second))
+    if entry is None and first is not None:
+        return json_response(await ledgers.call(caller, proving.consistency, ledgers, first, second))
+    fault = FieldError(parameter="entry", message="give either an entry, or from and to")
+    raise Problem("invalid-input", "A query parameter is invalid; see errors.", fault)
 
 
 async def list_log_entries(
@@ -101,7 +103,7 @@ async def list_log_entries(
     start: Annotated[int, Query(alias="from", description="from this number in the log on", ge=0, le=2**53)] = 0,
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
 ) -> Response:
-    """List them as they were signed, the oldest first. Numbers that are missing are entries of other organisations."""
+    """Return the entries as they were signed, the oldest first. Missing numbers are entries of other organisations."""
     ledgers, caller = ledgers_of(request, "auditor")
     return json_response(await ledgers.call(caller, proving.log_entries, ledgers, caller.organisation, start, limit))
 
@@ -116,9 +118,11 @@ async def reconcile(
     request: Request,
     body: Annotated[unread(ReconcileAsked), Body(openapi_examples=examples.RECONCILE)],  # type: ignore[valid-type]
 ) -> Response:
-    """Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
+    """Accept the log as it is, so that ledgers may change again.
 
-    202: ledgers with approval move again only once their approvers approve; each has a pending move.
+    Its head replaces the checkpoint that is kept elsewhere.
+
+    202: each ledger with approval has a pending move, and changes again when an approver has approved it.
     """
     caller_of(request).require_scope("admin")
     ledgers, caller = ledgers_of(request)

@@ -47,22 +47,23 @@ def add(app: FastAPI) -> None:
 
 
 async def list_pending(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
-    """Return the oldest first. Moves that were approved, rejected or withdrawn, or have expired, are left out."""
+    """Return the pending moves of a ledger, the oldest first, without those that have ended."""
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.list_pending, ledgers, caller.organisation, id))
 
 
 async def get_pending(request: Request, id: LedgerId, move: MoveId) -> Response:  # noqa: A002 (the path parameter)
-    """Return a move, also one that has ended."""
+    """Return a pending move, or a move that has ended."""
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.pending_move, ledgers, caller.organisation, id, move))
 
 
 async def decide(request: Request, id: LedgerId, move: MoveId, decision: Decision) -> Response:  # noqa: A002
-    """Judge the move again as the ledger is now, and make it; or end it. There is no body.
+    """Approve or reject a pending move. The request has no body.
 
-    An approver approves and rejects moves that others requested; whoever requested a move withdraws it by `reject`. A
-    move that is refused stays pending. Approving an approved move again changes nothing.
+    An approver approves or rejects moves that other people requested. The person who requested a move withdraws it with
+    `reject`. An approved move is checked against the present ledger before it is made. If the ledger rejects it, it
+    stays pending. A second approval of the same move changes nothing.
     """
     if decision == "reject":
         ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")

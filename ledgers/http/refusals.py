@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from epsilond.app.http.problems import Problem
 from epsilond.app.settings import PREFIX
+from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.errors import Contended, HeadUnavailable, KeyReused, NotFound, NotReconciled, RoleMissing
 from epsilond.ledgers.log.errors import KeysUnusable
 from epsilond.storage.faults import StoreFault
@@ -18,6 +19,12 @@ CONTENDED = {"Retry-After": "1"}
 AFTER_RECONCILIATION = {"Retry-After": "600"}
 """Header of an answer after which an operator must act, which takes minutes; in seconds."""
 NOTHING = "There is no ledger, reservation, entry or pending move of this id."
+
+IN_MEMORY = Caution(
+    code="ledgers-in-memory",
+    message="The ledgers of this service are in memory: they and their spent budgets are lost when it stops.",
+)
+"""Warning in every answer about a ledger of a service that keeps ledgers in memory."""
 
 
 @contextmanager
@@ -52,6 +59,11 @@ def as_problems() -> Iterator[None]:
         raise Problem("unavailable", detail, headers=SOON) from None
     except KeysUnusable:
         raise Problem("unavailable", "The keys that sign the log cannot be used at present.", headers=SOON) from None
+
+
+def unavailable_problem(reason: str) -> Problem:
+    """Return the problem of a service that has no ledgers at present, for this reason, a sentence."""
+    return Problem("unavailable", reason, headers=SOON)
 
 
 def reconciliation_problem() -> Problem:

@@ -108,7 +108,7 @@ async def _reserve(request: Request, identifiers: tuple[str, ...], request_body:
 
 
 async def get_reservation(request: Request, id: ReservationId) -> Response:  # noqa: A002 (the path parameter)
-    """Return its state, its charge, and receipts of its newest commits under the log's present head."""
+    """Return a reservation: its state, its charge, and receipts of its newest commits under the log's present head."""
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.reservation, ledgers, caller.organisation, id))
 

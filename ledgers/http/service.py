@@ -39,7 +39,7 @@ from epsilond.ledgers.http.adoption import Adoption
 from epsilond.ledgers.http.figures import Figures
 from epsilond.ledgers.http.heads import KeptHeads
 from epsilond.ledgers.http.keys import Keys
-from epsilond.ledgers.http.refusals import as_problems, not_durable
+from epsilond.ledgers.http.refusals import IN_MEMORY, as_problems, not_durable, unavailable_problem
 from epsilond.ledgers.http.signatures import Signatures
 from epsilond.ledgers.http.webhooks.endpoints import endpoints_of
 from epsilond.ledgers.http.webhooks.service import Webhooks
@@ -58,16 +58,8 @@ THREADS = 32
 SWEEP_SECONDS = 60.0
 """Longest time between two looks for expired reservations; shorter if this service knows that one will expire."""
 KEPT_PROMISES = 256
-IN_MEMORY = Caution(
-    code="ledgers-in-memory",
-    message="The ledgers of this service are in memory: they and their spent budgets are lost when it stops.",
-)
+"""Largest number of versions of ledgers whose slow figures are cached."""
 _CALLER: ContextVar[str] = ContextVar("caller", default="")
-
-
-def unavailable_problem(reason: str) -> Problem:
-    """Return the problem of a service that has no ledgers at present."""
-    return Problem("unavailable", reason, headers={"Retry-After": "10"})
 
 
 class Ledgers:
@@ -150,27 +142,32 @@ class Ledgers:
         self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
-        """Open the ledgers in a database, unless it is in memory and the settings do not allow that."""
+        """Set up ledgers, keys, heads and figures, unless the database is in memory and that is not allowed."""
         if database.durable or self._settings.ledger_keys:
             self._keys = Keys.of(self._settings, durable=database.durable)
             self.signatures.use(self._keys)
-        if not database.durable:
-            cause = self._jobs.forgets
-            if not self._settings.ledgers_in_memory:
-                self._closed = not_durable(cause)
-                self._log.warning("ledgers are refused: the store is in memory", reason=cause)
-                return
-            self.warnings = (IN_MEMORY,)
-            self._log.error("ledgers are in memory, and are lost when the service stops", reason=cause)
+        if not database.durable and not self._may_use_memory():
+            return
         keys = self._keys = self._keys or Keys.of(self._settings, durable=False)
-        elsewhere = self._settings.ledger_checkpoint
-        file = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
-        book = Book(add_tables(database), keys, evaluate=self._evaluate, file=file)
+        head_path = self._settings.ledger_checkpoint
+        head_file = CheckpointFile(Path(head_path), keys) if head_path else None
+        book = Book(add_tables(database), keys, evaluate=self._evaluate, file=head_file)
         self._adoption = Adoption(book)
         self._adoption.assign(self._organisations())
         self._kept = KeptHeads(book, self._settings)
         self._kept.begin()
         self._book = self._figures.follow(book)
+
+    def _may_use_memory(self) -> bool:
+        """Return whether the settings allow ledgers in memory, and record why not, or a warning for all answers."""
+        cause = self._jobs.forgets
+        if not self._settings.ledgers_in_memory:
+            self._closed = not_durable(cause)
+            self._log.warning("ledgers are refused: the store is in memory", reason=cause)
+            return False
+        self.warnings = (IN_MEMORY,)
+        self._log.error("ledgers are in memory, and are lost when the service stops", reason=cause)
+        return True
 
     async def _check_balances(self) -> None:
         """Compare the rows of all ledgers with the log once, and log differences. Changes are checked in any case."""
@@ -264,8 +261,8 @@ class Ledgers:
         """
         with self._figures.count_move(kind), self.webhooks.waking(), caller.computation():
             answer: T = await self.call(caller, partial(self._move, method, *arguments, **named))
-        waits = isinstance(answer, PendingMove) and answer.state == "pending"
-        self._metrics.ledger_moves.labels("requested" if waits else kind).inc()
+        is_pending = isinstance(answer, PendingMove) and answer.state == "pending"
+        self._metrics.ledger_moves.labels("requested" if is_pending else kind).inc()
         return answer
 
     async def what_if(self, request: Request, caller: Caller, identifier: str, job: WhatIfAsked) -> WhatIf:
@@ -287,20 +284,20 @@ class Ledgers:
 
         async def compute() -> WhatIf:
             half = self._settings.deadline_seconds / 2
-            exactly = partial(pickle_result, partial(what_if, state, **job.job))
+            exact = partial(pickle_result, partial(what_if, state, **job.job))
+            rough = partial(pickle_result, partial(what_if, state, **job.job, rough=True))
             try:
-                answer = await self._in_worker(exactly, caller.identity, half)
+                answer = await self._in_worker(exact, caller.identity, half)
             except Problem as problem:
                 if problem.kind.slug != "deadline-exceeded":
                     raise
-                roughly = partial(pickle_result, partial(what_if, state, **job.job, rough=True))
-                answer = await self._in_worker(roughly, caller.identity, half)
+                answer = await self._in_worker(rough, caller.identity, half)
             return unpickle(answer, WhatIf)
 
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Return a ledger's rows, state and slow figures, which are cached by its version. The method blocks."""
+        """Return a ledger's rows, state, and conditions with the plan's curve, which are cached. The method blocks."""
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get((row.id, row.version))
         if promise is None:
@@ -345,21 +342,23 @@ class Ledgers:
     async def _expire(self) -> None:
         """End expired reservations every `SWEEP_SECONDS`, or earlier if one is due, until the task is cancelled."""
         while True:
-            with anyio.move_on_after(max(self._next - time.time(), 0.0)):
-                await self._due.wait()
-                self._due = anyio.Event()
-                continue
+            await self._wait_until_due()
             self._next = time.time() + SWEEP_SECONDS
             try:
                 with anyio.CancelScope(shield=True), as_problems():
-                    ended = await to_thread.run_sync(self._end_expired, limiter=self._threads)
+                    ended = await to_thread.run_sync(partial(self._move, self.book.expire), limiter=self._threads)
                 self._metrics.ledger_moves.labels("expired").inc(ended)
             except Problem as problem:
                 self._log.warning("reservations that have expired could not be ended", reason=problem.detail)
 
-    def _end_expired(self) -> int:
-        """End expired reservations now, and return their number."""
-        return self._move(self.book.expire)
+    async def _wait_until_due(self) -> None:
+        """Wait until the time `_next`, which `expires` may bring forward meanwhile."""
+        while True:
+            with anyio.move_on_after(max(self._next - time.time(), 0.0)) as wait:
+                await self._due.wait()
+            if wait.cancelled_caught:
+                return
+            self._due = anyio.Event()
 
     def _evaluate(self, call: Callable[[], T]) -> T:
         """Return the result of a call that a worker process computes. The calling thread blocks.
@@ -369,8 +368,8 @@ class Ledgers:
             Problem: the workers are busy, the call takes too long, or the service is stopping.
         """
         seconds = self._settings.deadline_seconds
-        answered = from_thread.run(self._in_worker, partial(pickle_result, call), _CALLER.get(), seconds)
-        value: T = pickle.loads(answered.body)  # noqa: S301 (made by a worker of our own)
+        answer = from_thread.run(self._in_worker, partial(pickle_result, call), _CALLER.get(), seconds)
+        value: T = pickle.loads(answer.body)  # noqa: S301 (made by a worker of our own)
         return value
 
     async def _in_worker(
@@ -386,10 +385,10 @@ class Ledgers:
             with anyio.move_on_after(seconds):
                 await task.done.wait()
         finally:
-            late = task.state != "ended"
-            if late:
+            is_late = task.state != "ended"
+            if is_late:
                 self._pool.stop(task)
-        if late:
+        if is_late:
             detail = f"It did not end within {seconds:g} s and was stopped; nothing was moved."
             raise Problem("deadline-exceeded", detail, headers={"Retry-After": "10"})
         if task.outcome is None:

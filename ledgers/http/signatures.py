@@ -6,6 +6,7 @@ import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -36,6 +37,47 @@ DESCRIBED: Final[JsonRecord] = {
         "schema": {"type": "string"},
     }
 }
+
+
+@dataclass(frozen=True)
+class _UnsignedAnswer:
+    """Answer to be signed, with the request.
+
+    Attributes:
+        kind: kind of the answer, such as `calibration` or `account`.
+        name: name of the algorithm; for an account, the kind of its spec.
+        engine: version of the engine.
+        request: body of the request.
+        answer: body of the answer.
+        digest: digest of the answer's canonical text; None if it is not known yet.
+    """
+
+    kind: str
+    name: str
+    engine: str
+    request: bytes
+    answer: bytes
+    digest: str | None
+
+    @property
+    def statement(self) -> SignedStatement:
+        """Statement that the signature covers. For an account its name is `account`, not the kind of the spec.
+
+        Raises:
+            Malformed: the request has numbers without a canonical text.
+        """
+        name = ACCOUNT if self.kind == ACCOUNT else self.name
+        request = digest_of(self.request)
+        return SignedStatement(kind=self.kind, name=name, engine_version=self.engine, request=request)
+
+    def cache_key(self, signing: SigningKey) -> bytes:
+        """Return a digest of everything on which the signature with a key depends."""
+        hasher = hashlib.sha256(signing.public.raw)
+        texts = [part.encode() for part in (self.kind, self.name, self.engine)]
+        for part in (*texts, self.request, self.answer):
+            hasher.update(len(part).to_bytes(8))  # the lengths keep different parts with the same bytes apart
+            hasher.update(part)
+        return hasher.digest()
 
 
 class Signatures:
@@ -71,15 +113,17 @@ class Signatures:
         keys = self._keys
         if keys is None or kind not in KINDS:
             return None
+        unsigned = _UnsignedAnswer(kind, name, engine, request, answer, digest)
         signing = self._signing
-        if signing is not None and time.monotonic() - self._looked < FRESH:
-            signature = self._kept.get(_place(signing, kind, name, engine, request, answer))
+        is_fresh = time.monotonic() - self._looked < FRESH
+        if signing is not None and is_fresh:
+            signature = self._kept.get(unsigned.cache_key(signing))
             if signature is not None:
                 return signature
-            if digest is not None and len(request) <= AT_ONCE:
-                return self._sign(lambda: signing, kind, name, engine, request, answer, digest)
-        look = partial(self._look, keys)
-        return await to_thread.run_sync(partial(self._sign, look, kind, name, engine, request, answer, digest))
+            is_quick = digest is not None and len(request) <= AT_ONCE
+            if is_quick:
+                return self._sign(lambda: signing, unsigned)
+        return await to_thread.run_sync(self._sign, partial(self._look, keys), unsigned)
 
     def _look(self, keys: Keys) -> SigningKey:
         """Return the key that signs now, and remember it with the time at which it was read.
@@ -91,17 +135,12 @@ class Signatures:
         self._signing, self._looked = keys().signing, time.monotonic()
         return self._signing
 
-    def _sign(
-        self,
-        signing_key: Callable[[], SigningKey],
-        kind: str,
-        name: str,
-        engine: str,
-        request: bytes,
-        answer: bytes,
-        digest: str | None,
-    ) -> str | None:
-        """Return a new signature, and cache it. Arguments are those of `of`; `signing_key` returns the key.
+    def _sign(self, signing_key: Callable[[], SigningKey], unsigned: _UnsignedAnswer) -> str | None:
+        """Return a new signature, and cache it.
+
+        Args:
+            signing_key: function that returns the key.
+            unsigned: the answer to sign.
 
         Returns:
             The signature. None, with an entry in the service's log, if the keys cannot be used, or if the request has
@@ -109,16 +148,14 @@ class Signatures:
         """
         try:
             signing = signing_key()
-            subject = ACCOUNT if kind == ACCOUNT else name  # for an account, `name` is the kind of its spec
-            statement = SignedStatement(kind=kind, name=subject, engine_version=engine, request=digest_of(request))
-            signature = sign(statement, answer, signing, digest=digest)
+            signature = sign(unsigned.statement, unsigned.answer, signing, digest=unsigned.digest)
         except (KeysUnusable, OSError) as error:
             self._log.error("answers are not signed: the keys cannot be used", reason=str(error))
             return None
         except Malformed as error:  # a request with numbers that have no canonical text
             self._log.warning("an answer is not signed", reason=str(error))
             return None
-        self._kept[_place(signing, kind, name, engine, request, answer)] = signature
+        self._kept[unsigned.cache_key(signing)] = signature
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return signature
@@ -154,13 +191,3 @@ async def sign_response(
         if signature is not None:
             response.headers[HEADER] = signature
     return response
-
-
-def _place(signing: SigningKey, *parts: str | bytes) -> bytes:
-    """Return the key under which a signature is cached."""
-    hasher = hashlib.sha256(signing.public.raw)
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        hasher.update(len(data).to_bytes(8))
-        hasher.update(data)
-    return hasher.digest()

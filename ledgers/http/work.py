@@ -43,7 +43,9 @@ def open_ledger(ledgers: Ledgers, caller: Caller, request: OpenLedger, key: str)
 
 
 def ledger_answer(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnswer:
-    """Return a ledger with its promise, and with warnings of other ledgers on the same people.
+    """Return a ledger, with its conditions, the curve of its plan, and warnings.
+
+    A warning (collision) names other ledgers that cover the same people, because their losses add up.
 
     Args:
         ledgers: ledgers of the service.

@@ -12,7 +12,8 @@ from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
 
 FORMAT: Final = "epsilond-log-bundle-1"
-_LISTS: Final = ("checkpoints", "entries", "proofs", "receipts")
+_ITEM_TYPES: Final = {"checkpoints": str, "entries": dict, "proofs": object, "receipts": dict}
+"""Types of the items in each list of a bundle. A proof has any type, because `Consistency.of_record` checks it."""
 
 
 @dataclass(frozen=True)
@@ -53,22 +54,18 @@ class Bundle:
             Malformed: the text is not a bundle of the present format.
         """
         record = read_json(text)
-        if record.get("format") != FORMAT or not record.keys() <= {"format", *_LISTS}:
-            raise Malformed(f"a bundle has the format {FORMAT} and {', '.join(_LISTS)}")
-        parts: dict[str, list[Any]] = {name: _list(record.get(name, []), name) for name in _LISTS}
-        for name, kind in (("checkpoints", str), ("entries", dict), ("receipts", dict)):
-            if not all(isinstance(item, kind) for item in parts[name]):
+        if record.get("format") != FORMAT or not record.keys() <= {"format", *_ITEM_TYPES}:
+            raise Malformed(f"a bundle has the format {FORMAT} and {', '.join(_ITEM_TYPES)}")
+        lists: dict[str, list[Any]] = {name: record.get(name, []) for name in _ITEM_TYPES}
+        for name, items in lists.items():
+            if not isinstance(items, list):
+                raise Malformed(f"{name} of a bundle is a list")
+        for name, items in lists.items():
+            if not all(isinstance(item, _ITEM_TYPES[name]) for item in items):
                 raise Malformed(f"{name} of a bundle has other content")
         return cls(
-            entries=tuple(parts["entries"]),
-            checkpoints=tuple(parts["checkpoints"]),
-            receipts=tuple(Receipt.of_record(item) for item in parts["receipts"]),
-            proofs=tuple(Consistency.of_record(item) for item in parts["proofs"]),
+            entries=tuple(lists["entries"]),
+            checkpoints=tuple(lists["checkpoints"]),
+            receipts=tuple(Receipt.of_record(item) for item in lists["receipts"]),
+            proofs=tuple(Consistency.of_record(item) for item in lists["proofs"]),
         )
-
-
-def _list(value: object, name: str) -> list[object]:
-    """Return a value that must be a list."""
-    if not isinstance(value, list):
-        raise Malformed(f"{name} of a bundle is a list")
-    return value

@@ -18,6 +18,7 @@ from epsilond.witness.reports.canonical import canonical as canonical_text
 Record: TypeAlias = JsonObject
 """An object of JSON: strings, integers, true, false, null, and lists and objects of these."""
 LARGEST: Final = 2**53 - 1
+"""Largest size of an integer; readers of JSON that use doubles round larger ones."""
 DEEPEST: Final = 64
 """Largest depth of nested lists and objects."""
 SHA256: Final = "sha256:"
@@ -60,7 +61,7 @@ def read_json(text: bytes) -> JsonRecord:
         raise Malformed(f"the record is nested deeper than {DEEPEST} levels") from None
     except UnicodeDecodeError:
         raise Malformed("the record is not UTF-8") from None
-    except Malformed:
+    except Malformed:  # also a ValueError, raised by `_members`
         raise
     except ValueError:
         raise Malformed("the record is not JSON") from None
@@ -106,7 +107,7 @@ def _plain(value: object, pointer: str, depth: int) -> object:
         case None | bool():
             return value
         case str():
-            return str.__str__(value)
+            return str.__str__(value)  # a plain string for an instance of a subclass, such as a StrEnum
         case int() if abs(value) <= LARGEST:
             return int(value)
         case int():

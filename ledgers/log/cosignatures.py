@@ -62,8 +62,9 @@ class CosignerKey:
         Raises:
             Malformed: the text is not a vkey of a witness, or the id in it belongs to another key.
         """
-        name, _, rest = text.partition("+")
-        data = from_base64(rest.partition("+")[2])
+        name, _, id_and_key = text.partition("+")
+        _, _, encoded_key = id_and_key.partition("+")
+        data = from_base64(encoded_key)
         if data[:1] != _COSIGNATURE:
             raise Malformed("is no key of a witness: its signature type is not 4")
         key = cls(name, data[1:])
@@ -80,12 +81,8 @@ class CosignerKey:
         Raises:
             NotVerified: a line with the name and the id of this key does not verify.
         """
-        times = [
-            self._verify_line(note.text, line)
-            for line in note.signatures
-            if (line.name, line.note_id) == (self.name, self.note_id)
-        ]
-        return max(times, default=None)
+        own_lines = [line for line in note.signatures if (line.name, line.note_id) == (self.name, self.note_id)]
+        return max((self._verify_line(note.text, line) for line in own_lines), default=None)
 
     def _verify_line(self, text: str, line: NoteSignature) -> int:
         """Verify a signature line of this key, and return its time in seconds since 1970.
@@ -129,5 +126,5 @@ class CosigningKey:
 
 
 def _message(time: int, text: str) -> bytes:
-    """Return the bytes that a witness signs."""
+    """Return the bytes that a witness signs: the time in seconds since 1970, and the text of the checkpoint."""
     return f"cosignature/v1\ntime {time}\n{text}".encode()

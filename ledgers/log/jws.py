@@ -20,6 +20,8 @@ TYPE: Final = "epsilond-record+jws"
 """Default type of signed records. A signature of one type is not valid for another."""
 REMEMBERED: Final = 64
 """Number of pairs of key and kind whose headers are remembered, except for the subject."""
+_SUBJECT: Final = b"<subject>"
+"""Placeholder of the subject in a remembered header. No id of a key contains it, because ids are base64url."""
 LONGEST: Final = 1_000
 """Largest number of characters in a signature; ours have about 360."""
 
@@ -38,8 +40,8 @@ def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> 
     Raises:
         Malformed: the record has no canonical form, or the subject is not a digest.
     """
-    head, _, signature = sign_whole(record, subject, key, kind=kind).split(".")
-    return f"{head}..{signature}"
+    header, _, signature = sign_whole(record, subject, key, kind=kind).split(".")
+    return f"{header}..{signature}"
 
 
 def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
@@ -74,33 +76,40 @@ def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *,
     """
     if len(jws) > LONGEST or ".." not in jws:
         raise Malformed("is no detached JSON Web Signature")
-    head, _, signature = jws.partition("..")
-    kid = parse(from_base64url(head)).get("kid")
-    for key in keys:
-        if key.kid == kid:
-            # The header is not interpreted but compared, so that it cannot select another algorithm or key.
-            if head != _header(key.kid, subject, kind):
-                raise NotVerified("the signature is for another subject, or of another form or kind")
-            key.verify(_signing_input(head, record), from_base64url(signature))
-            return key
-    raise NotVerified("no key that is known signed the record")
+    header, _, signature = jws.partition("..")
+    kid = parse(from_base64url(header)).get("kid")
+    key = next((trusted for trusted in keys if trusted.kid == kid), None)
+    if key is None:
+        raise NotVerified("no key that is known signed the record")
+    # Apart from the id of the key, the header is not interpreted but compared. So it cannot select another algorithm.
+    if header != _header(key.kid, subject, kind):
+        raise NotVerified("the signature is for another subject, or of another form or kind")
+    key.verify(_signing_input(header, record), from_base64url(signature))
+    return key
 
 
 def _header(kid: str, subject: str, kind: str) -> str:
-    """Return the encoded protected header."""
+    """Return the encoded protected header.
+
+    Args:
+        kid: id of the key.
+        subject: digest of the document that the record is about.
+        kind: type of the record.
+
+    Raises:
+        Malformed: the subject is not a digest.
+    """
     if not is_digest(subject):
         raise Malformed("a subject is sha256: and 64 hexadecimal digits")
-    before, after = _around_subject(kid, kind)
-    return to_base64url(before + subject.encode() + after)
+    return to_base64url(_header_template(kid, kind).replace(_SUBJECT, subject.encode(), 1))
 
 
 @lru_cache(REMEMBERED)
-def _around_subject(kid: str, kind: str) -> tuple[bytes, bytes]:
-    """Return the canonical text of a header before its subject, and after it."""
-    before = canonical({"alg": "EdDSA", "kid": kid, "subject": ""})
-    return before.removesuffix(b'"}'), b'",' + canonical({"typ": kind}).removeprefix(b"{")
+def _header_template(kid: str, kind: str) -> bytes:
+    """Return the canonical text of a header, with a placeholder for its subject."""
+    return canonical({"alg": "EdDSA", "kid": kid, "subject": _SUBJECT.decode(), "typ": kind})
 
 
-def _signing_input(head: str, record: Record) -> bytes:
-    """Return the bytes that are signed."""
-    return f"{head}.{to_base64url(canonical(record))}".encode()
+def _signing_input(header: str, record: Record) -> bytes:
+    """Return the bytes that are signed: the encoded header, a point, and the encoded canonical form of the record."""
+    return f"{header}.{to_base64url(canonical(record))}".encode()

@@ -23,7 +23,9 @@ from epsilond.ledgers.log.signing import PublishedKey, SigningKeys, document_of,
 from epsilond.storage.replacing import create_file, lock_folder, replace_file
 
 PUBLISHED: Final = "keys.json"
+"""Name of the file of the public keys."""
 _PRIVATE: Final = ".pem"
+"""End of the name of a private key's file; the id of the key comes before."""
 
 
 def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
@@ -43,24 +45,24 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
     folder.mkdir(parents=True, exist_ok=True)
     with lock_folder(folder):
         published = _read_published(folder, name)
-        if secret is not None:
-            signing = read_private(secret, name)
-        elif published:
-            if published[-1].until is not None:
-                raise KeysUnusable(f"the last key in {folder} was retired: make another before anything is signed")
-            signing = _own(folder, name, published[-1].key.kid)
-        else:
-            signing = _find_unpublished(folder, name) or _make_private(folder, name)
-        if not published:
-            keyring = SigningKeys.new(signing, now)
-        elif published[-1].key == signing.public and published[-1].until is None:
+        signing = _open_signing_key(folder, name, published) if secret is None else read_private(secret, name)
+        is_published = bool(published) and published[-1].key == signing.public and published[-1].until is None
+        if is_published:
             return SigningKeys(signing, published)
-        else:
-            keyring = SigningKeys.following(published, signing, now)
-        replace_file(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
-        if published:
-            _private(folder, published[-1].key.kid).unlink(missing_ok=True)
-        return keyring
+        return _publish(folder, published, signing, now)
+
+
+def _open_signing_key(folder: Path, name: str, published: tuple[PublishedKey, ...]) -> SigningKey:
+    """Read the private key of the last published key. If no key is published, take an unpublished or a new one.
+
+    Raises:
+        KeysUnusable: the last published key was retired, or its private key cannot be used.
+    """
+    if not published:
+        return _find_unpublished(folder, name) or _make_private(folder, name)
+    if published[-1].until is not None:
+        raise KeysUnusable(f"the last key in {folder} was retired: make another before anything is signed")
+    return _read_own_private(folder, name, published[-1].key.kid)
 
 
 def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
@@ -108,7 +110,7 @@ def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None
         current = published[-1]
         if current.until is not None:
             raise KeysUnusable(f"the last key in {folder} was retired: make another instead")
-        current_file = _private(folder, current.key.kid) if secret is None else secret
+        current_file = _private_path(folder, current.key.kid) if secret is None else secret
         if not current_file.exists():
             raise KeysUnusable(f"the key that signs is not in {folder}: where it is given as a secret, give another")
         if secret is not None and read_private(secret, name).public != current.key:
@@ -139,7 +141,7 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
             raise KeysUnusable(f"{kid} was retired before")
         after = retire_signing_key(published, now)
         replace_file(folder / PUBLISHED, canonical(document_of(after)), mode=0o644)
-        _private(folder, kid).unlink(missing_ok=True)
+        _private_path(folder, kid).unlink(missing_ok=True)
         return after
 
 
@@ -169,7 +171,7 @@ def origin_of(folder: Path) -> str | None:
 
 def has_private(folder: Path, kid: str) -> bool:
     """Return whether the folder holds the private key with this id."""
-    return _private(folder, kid).exists()
+    return _private_path(folder, kid).exists()
 
 
 def read_private(path: Path, name: str) -> SigningKey:
@@ -217,18 +219,30 @@ def _exchange(
     signing = SigningKey.new(name)
     text = _pem_of(signing)
     if secret is None:
-        replace_file(_private(folder, signing.public.kid), text)
+        replace_file(_private_path(folder, signing.public.kid), text)
     elif replacing:
-        replace_file(secret, text, mode=secret.stat().st_mode & 0o777)
+        replace_file(secret, text, mode=secret.stat().st_mode & 0o777)  # with the permissions of the old file
     else:
         try:
             create_file(secret, text)
         except FileExistsError:
             raise KeysUnusable(f"{secret} is there already") from None
+    return _publish(folder, published, signing, now)
+
+
+def _publish(folder: Path, published: tuple[PublishedKey, ...], signing: SigningKey, now: datetime) -> SigningKeys:
+    """Publish a new signing key in `keys.json`, and then delete the previous private key from the folder.
+
+    Args:
+        folder: folder of the keys.
+        published: all keys that were published so far, oldest first.
+        signing: the new key.
+        now: time from which the new key signs.
+    """
     keyring = SigningKeys.following(published, signing, now) if published else SigningKeys.new(signing, now)
     replace_file(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
     if published:
-        _private(folder, published[-1].key.kid).unlink(missing_ok=True)
+        _private_path(folder, published[-1].key.kid).unlink(missing_ok=True)
     return keyring
 
 
@@ -255,18 +269,18 @@ def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
     return published
 
 
-def _private(folder: Path, kid: str) -> Path:
+def _private_path(folder: Path, kid: str) -> Path:
     """Return the path of a private key."""
     return folder / f"{kid}{_PRIVATE}"
 
 
-def _own(folder: Path, name: str, kid: str) -> SigningKey:
+def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
     """Read the private key with this id from the folder.
 
     Raises:
         KeysUnusable: the key is missing, has another id, or can be read by others than its owner.
     """
-    path = _private(folder, kid)
+    path = _private_path(folder, kid)
     if sys.platform != "win32" and path.exists() and path.stat().st_mode & 0o077:
         raise KeysUnusable(f"{path} can be read by others than its owner: chmod 600, and think of a new key")
     signing = read_private(path, name)
@@ -284,14 +298,14 @@ def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
     ids = sorted(path.stem for path in folder.glob(f"*{_PRIVATE}"))
     if len(ids) > 1:
         raise KeysUnusable(f"{folder} has several private keys and no {PUBLISHED}, which says which of them signs")
-    return _own(folder, name, ids[0]) if ids else None
+    return _read_own_private(folder, name, ids[0]) if ids else None
 
 
 def _make_private(folder: Path, name: str) -> SigningKey:
     """Make a new private key and write it to the folder."""
     signing = SigningKey.new(name)
     text = _pem_of(signing)
-    replace_file(_private(folder, signing.public.kid), text)
+    replace_file(_private_path(folder, signing.public.kid), text)
     return signing
 
 

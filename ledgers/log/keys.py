@@ -124,6 +124,9 @@ def is_key_name(name: str) -> bool:
 
     It must not be empty, must have no Unicode spaces, plus or control characters, and must be writable in UTF-8.
     """
-    if not name or "+" in name or any(character.isspace() or character < " " for character in name):
+    if not name or "+" in name:
         return False
-    return not any("\ud800" <= character <= "\udfff" for character in name)
+    has_spaces = any(character.isspace() for character in name)
+    has_controls = any(character < " " for character in name)
+    has_surrogates = any("\ud800" <= character <= "\udfff" for character in name)  # which UTF-8 cannot encode
+    return not (has_spaces or has_controls or has_surrogates)

@@ -15,9 +15,11 @@ from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.keys import PublicKey, SigningKey, is_key_name
 
 MOST_SIGNATURES: Final = 100
+"""Largest number of signature lines of a note."""
 LONGEST: Final = 1_000_000
 """Largest number of characters in a note."""
 _ID_BYTES: Final = 4
+"""Length of the id of a key, which precedes the signature in a signature line."""
 _DASH: Final = "\N{EM DASH} "
 
 
@@ -53,12 +55,14 @@ class Note:
             NotVerified: no trusted key signed the note, or a signature line with the id of a trusted key is not valid.
         """
         trusted = {(key.name, key.note_id): key for key in keys}
-        signers = dict[PublicKey, None]()
+        signers: list[PublicKey] = []
         for line in self.signatures:
             key = trusted.get((line.name, line.note_id))
-            if key is not None:
-                key.verify(self.text.encode(), line.signature)
-                signers[key] = None
+            if key is None:
+                continue
+            key.verify(self.text.encode(), line.signature)
+            if key not in signers:
+                signers.append(key)
         if not signers:
             raise NotVerified("no key that is known signed the note")
         return tuple(signers)
@@ -85,24 +89,27 @@ def parse(whole: str) -> Note:
         Malformed: the text is no note.
     """
     _check(whole)
-    text, gap, lines = whole.rpartition("\n\n")
-    if not gap or not lines.endswith("\n"):
+    text, empty_line, signature_lines = whole.rpartition("\n\n")
+    if not empty_line or not signature_lines.endswith("\n"):
         raise Malformed("the note has no signatures after an empty line")
-    signed = lines[:-1].split("\n")
-    if len(signed) > MOST_SIGNATURES:
+    lines = signature_lines[:-1].split("\n")
+    if len(lines) > MOST_SIGNATURES:
         raise Malformed(f"the note has more than {MOST_SIGNATURES} signatures")
-    return Note(text + "\n", tuple(map(_signature, signed)))
+    return Note(text + "\n", tuple(map(_parse_signature, lines)))
 
 
 def _check(whole: str) -> None:
     """Raise Malformed if a text is too long for a note or has forbidden characters."""
     if len(whole) > LONGEST:
         raise Malformed("the note is too long")
-    if any((character < " " and character != "\n") or "\ud800" <= character <= "\udfff" for character in whole):
-        raise Malformed("the note holds control characters, or cannot be written in UTF-8")
+    for character in whole:
+        is_control = character < " " and character != "\n"
+        is_surrogate = "\ud800" <= character <= "\udfff"  # which UTF-8 cannot encode
+        if is_control or is_surrogate:
+            raise Malformed("the note holds control characters, or cannot be written in UTF-8")
 
 
-def _signature(line: str) -> NoteSignature:
+def _parse_signature(line: str) -> NoteSignature:
     """Parse a signature line: a dash, the key's name, and base 64 of the key's id and the signature.
 
     Raises:

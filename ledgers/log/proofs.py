@@ -95,7 +95,9 @@ class Consistency:
 
 
 def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> None:
-    """Verify that a leaf is at an index of a tree.
+    """Verify that a leaf is at an index of a tree (RFC 9162, section 2.1.3.2).
+
+    The path from the leaf to the root is computed with the hashes of the proof, one sibling after the other.
 
     Args:
         leaf: content of the leaf.
@@ -110,18 +112,14 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
     if not 0 <= index < size:
         raise NotVerified(f"a tree of {size} leaves has no leaf {index}")
     _require_hashes(proof)
-    place, last = index, size - 1
+    path = _PathToRoot(index, size - 1)
     value = leaf_hash(leaf)
     for sibling in proof:
-        if last == 0:
+        if path.is_at_root:
             raise NotVerified("the inclusion proof is too long for the tree")
-        if place & 1 or place == last:
-            value = node_hash(sibling, value)
-            place, last = _at_a_right_side(place, last)
-        else:
-            value = node_hash(value, sibling)
-        place, last = place >> 1, last >> 1
-    if last:
+        value = node_hash(sibling, value) if path.has_left_sibling else node_hash(value, sibling)
+        path = path.parent
+    if not path.is_at_root:
         raise NotVerified("the inclusion proof is too short for the tree")
     _require_same(value, root, f"the leaf is not entry {index} of the tree with this root")
 
@@ -152,36 +150,40 @@ def verify_consistency(
         if proof:
             raise NotVerified("the consistency proof is too long: these trees need none")
         return
-    _climb(earlier, earlier_root, later, later_root, proof)
+    _verify_both_roots(earlier, earlier_root, later, later_root, proof)
 
 
-def _climb(earlier: int, earlier_root: bytes, later: int, later_root: bytes, proof: Sequence[bytes]) -> None:
+def _verify_both_roots(
+    earlier: int, earlier_root: bytes, later: int, later_root: bytes, proof: Sequence[bytes]
+) -> None:
     """Verify a consistency proof by computing both roots from it (RFC 9162, section 2.1.4.2).
 
-    The arguments are those of `verify_consistency`, with 0 < `earlier` < `later`.
+    The arguments are those of `verify_consistency`, with 0 < `earlier` < `later`. The path starts at the largest
+    perfect subtree that ends with the last leaf of the earlier tree. This subtree is a node of both trees.
 
     Raises:
         NotVerified: the proof has a wrong length, or leads to another root.
     """
-    path = list(proof)
-    if earlier & (earlier - 1) == 0:  # a perfect tree is a node of the later one
-        path.insert(0, earlier_root)
-    if not path:
+    hashes = list(proof)
+    earlier_is_perfect = earlier & (earlier - 1) == 0  # a power of two
+    if earlier_is_perfect:  # then the earlier tree itself is that subtree, and the proof leaves its root out
+        hashes.insert(0, earlier_root)
+    if not hashes:
         raise NotVerified("the consistency proof is empty")
-    place, last = earlier - 1, later - 1
-    while place & 1:
-        place, last = place >> 1, last >> 1
-    earlier_value = later_value = path[0]
-    for sibling in path[1:]:
-        if last == 0:
+    path = _PathToRoot(earlier - 1, later - 1)
+    while path.is_right_child:
+        path = _PathToRoot(path.index >> 1, path.last >> 1)
+    earlier_value = later_value = hashes[0]
+    for sibling in hashes[1:]:
+        if path.is_at_root:
             raise NotVerified("the consistency proof is too long for the trees")
-        if place & 1 or place == last:
-            earlier_value, later_value = node_hash(sibling, earlier_value), node_hash(sibling, later_value)
-            place, last = _at_a_right_side(place, last)
-        else:
+        if path.has_left_sibling:
+            earlier_value = node_hash(sibling, earlier_value)
+            later_value = node_hash(sibling, later_value)
+        else:  # leaves on the right side are only in the later tree
             later_value = node_hash(later_value, sibling)
-        place, last = place >> 1, last >> 1
-    if last:
+        path = path.parent
+    if not path.is_at_root:
         raise NotVerified("the consistency proof is too short for the trees")
     _require_same(earlier_value, earlier_root, "the proof does not lead to the earlier root")
     _require_same(
@@ -191,14 +193,45 @@ def _climb(earlier: int, earlier_root: bytes, later: int, later_root: bytes, pro
     )
 
 
-def _at_a_right_side(place: int, last: int) -> tuple[int, int]:
-    """Return place and last node at the level where the node has a left sibling.
+@dataclass(frozen=True)
+class _PathToRoot:
+    """Position of a node on the path from a leaf to the root, at one level of a Merkle tree.
 
-    At the levels in between the node is the only child of its parent.
+    Attributes:
+        index: index of the node at its level, from 0; `fn` in RFC 9162.
+        last: index of the last node at that level; `sn` in RFC 9162.
     """
-    while place and not place & 1:
-        place, last = place >> 1, last >> 1
-    return place, last
+
+    index: int
+    last: int
+
+    @property
+    def is_at_root(self) -> bool:
+        """True at the level of the root, which has one node."""
+        return self.last == 0
+
+    @property
+    def is_right_child(self) -> bool:
+        """True if the index is odd, so that the node is the right child of its parent."""
+        return self.index & 1 == 1
+
+    @property
+    def has_left_sibling(self) -> bool:
+        """True if the next hash of a proof is left of the node, and False if it is right of it.
+
+        The last node of a level has no right sibling. If its index is even, it is moved up unchanged to the level where
+        it is a right child.
+        """
+        return self.is_right_child or self.index == self.last
+
+    @property
+    def parent(self) -> _PathToRoot:
+        """Position after the node was joined with its sibling."""
+        index, last = self.index, self.last
+        if self.has_left_sibling:
+            while index and index & 1 == 0:  # the levels at which the node is the only child of its parent
+                index, last = index >> 1, last >> 1
+        return _PathToRoot(index >> 1, last >> 1)
 
 
 def _texts(path: Sequence[bytes]) -> list[str]:
@@ -219,12 +252,17 @@ def _fields(record: object, first: str, second: str, path: str) -> tuple[int, in
     """
     if not isinstance(record, Mapping) or record.keys() - {WARNINGS} != {first, second, path}:
         raise Malformed(f"a proof has {first}, {second} and {path}")
-    sizes, hashes = (record[first], record[second]), record[path]
-    if any(not isinstance(item, int) or isinstance(item, bool) for item in sizes):
+    first_number, second_number, hashes = record[first], record[second], record[path]
+    if not _is_integer(first_number) or not _is_integer(second_number):
         raise Malformed(f"{first} and {second} of a proof are integers")
     if not isinstance(hashes, list) or not all(isinstance(item, str) for item in hashes):
         raise Malformed(f"{path} of a proof is a list of hashes in base 64")
-    return (*sizes, tuple(from_base64(item) for item in hashes))
+    return first_number, second_number, tuple(from_base64(item) for item in hashes)
+
+
+def _is_integer(value: object) -> bool:
+    """Return whether a value of a JSON document is an integer. In Python, True and False are integers too."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _require_hashes(proof: Sequence[bytes]) -> None:

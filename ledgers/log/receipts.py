@@ -18,7 +18,8 @@ from epsilond.ledgers.log.keys import PublicKey, SigningKey
 from epsilond.ledgers.log.proofs import WARNINGS, Inclusion
 from epsilond.ledgers.log.tree import Tree
 
-_MEMBERS = {"entry", "proof", "checkpoint", "signature"}
+MEMBERS = {"entry", "proof", "checkpoint", "signature"}
+"""Members of the record of a receipt."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Receipt:
         Raises:
             Malformed: the record has other members or types than a receipt.
         """
-        if record.keys() - {WARNINGS} != _MEMBERS:
+        if record.keys() - {WARNINGS} != MEMBERS:
             raise Malformed("a receipt has an entry, a proof, a checkpoint and a signature")
         checkpoint, signature = record["checkpoint"], record["signature"]
         if not isinstance(checkpoint, str) or not isinstance(signature, str):
@@ -101,8 +102,9 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
         NotVerified: the tree has another entry at one of the indices, or the checkpoint is not the tree's.
         ValueError: the tree has no such index.
     """
-    trusted, receipts = [key.public], []
+    trusted = [key.public]
     head = checkpoints.verify(checkpoint, key.name, trusted)
+    receipts = []
     for leaf_index, entry in entries:
         proof = Inclusion.of(tree, leaf_index)
         signature = jws.sign(_statement(entry, proof, checkpoint), digest(canonical(entry)), key)
@@ -135,12 +137,13 @@ def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[Pu
     Raises:
         NotVerified: the proof or the signature is not valid, or the entry states another number.
     """
-    leaf = canonical(receipt.entry)
-    if checkpoint.size != receipt.proof.tree_size:
-        raise NotVerified(f"the proof is for {receipt.proof.tree_size} entries, the checkpoint of {checkpoint.size}")
-    receipt.proof.verify(leaf, checkpoint.root)
-    if receipt.entry.get("seq", receipt.proof.leaf_index) != receipt.proof.leaf_index:
-        raise NotVerified(f"the entry says that it is entry {receipt.entry['seq']}, not {receipt.proof.leaf_index}")
+    entry, proof = receipt.entry, receipt.proof
+    leaf = canonical(entry)
+    if checkpoint.size != proof.tree_size:
+        raise NotVerified(f"the proof is for {proof.tree_size} entries, the checkpoint of {checkpoint.size}")
+    proof.verify(leaf, checkpoint.root)
+    if entry.get("seq", proof.leaf_index) != proof.leaf_index:
+        raise NotVerified(f"the entry says that it is entry {entry['seq']}, not {proof.leaf_index}")
     statement = _statement(receipt.entry, receipt.proof, receipt.checkpoint)
     jws.verify(statement, digest(leaf), receipt.signature, trusted)
 

@@ -30,14 +30,12 @@ class PublishedKey:
     @property
     def record(self) -> dict[str, str | None]:
         """JSON Web Key with its name, its text for verifiers of notes, and the times between which it signs."""
-        until = None if self.until is None else _format_time(self.until)
-        members = {
+        return self.key.jwk | {
             "name": self.key.name,
             "note_key": self.key.note_key,
             "from": _format_time(self.since),
-            "until": until,
+            "until": None if self.until is None else _format_time(self.until),
         }
-        return self.key.jwk | members
 
     @classmethod
     def of_record(cls, record: object) -> PublishedKey:
@@ -70,7 +68,9 @@ class SigningKeys:
         *retired, current = self.published
         if current.key != self.signing.public or current.until is not None:
             raise KeysUnusable("the key that signs is not the one that is published")
-        if any(key.until is None for key in retired) or len({key.key for key in self.published}) <= len(retired):
+        has_several_current = any(key.until is None for key in retired)
+        has_duplicates = len({key.key for key in self.published}) < len(self.published)
+        if has_several_current or has_duplicates:
             raise KeysUnusable("all keys but the last are retired, and none is there twice")
 
     @classmethod
@@ -109,13 +109,15 @@ class SigningKeys:
 
 
 def retire_signing_key(published: tuple[PublishedKey, ...], at: datetime) -> tuple[PublishedKey, ...]:
-    """Return the keys, with the signing key retired at the time `at`.
+    """Return the keys, with the last key retired at the time `at`. A key that is already retired keeps its time.
 
     Raises:
         KeysUnusable: `at` is before the time of the signing key.
     """
     *earlier, current = published
-    return (*earlier, current if current.until is not None else replace(current, until=_second(at)))
+    if current.until is not None:
+        return published
+    return (*earlier, replace(current, until=_second(at)))
 
 
 def document_of(published: tuple[PublishedKey, ...]) -> JsonRecord:

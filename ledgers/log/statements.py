@@ -40,14 +40,18 @@ class SignedStatement:
     """Statement that a version of the engine gave a certain answer to a request.
 
     The answer's digest is not in the statement. It is the subject of the signature.
+
+    Attributes:
+        kind: kind of the answer: `calibration`, `sweep`, `account` or `report`.
+        name: name of the algorithm, or `account` for an account.
+        engine_version: version of the engine.
+        request: digest of the request body's canonical text.
     """
 
     kind: str
     name: str
-    """Name of the algorithm, or `account` for an account."""
     engine_version: str
     request: str
-    """Digest of the request body's canonical text."""
 
     @property
     def record(self) -> JsonRecord:
@@ -67,12 +71,10 @@ class SignedStatement:
         Raises:
             Malformed: the record has other members than a statement, or an unknown kind.
         """
-        members = {name: item for name, item in record.items() if name != "format" and isinstance(item, str)}
-        try:
-            statement = cls(**members)
-        except TypeError:
-            raise Malformed("is no statement about an answer") from None
-        if statement.record != record or statement.kind not in KINDS or not is_digest(statement.request):
+        texts = {name: str(record.get(name)) for name in ("kind", "name", "engine_version", "request")}
+        statement = cls(**texts)
+        has_its_members = statement.record == record
+        if not has_its_members or statement.kind not in KINDS or not is_digest(statement.request):
             raise Malformed("is no statement about an answer")
         return statement
 
@@ -129,7 +131,7 @@ def digest_of(text: bytes) -> str:
 
 
 def _subject(statement: SignedStatement, content: bytes) -> str:
-    """Return the digest of an answer."""
+    """Return the digest of an answer: of the bytes of a report, or of the canonical text of any other answer."""
     return digest(content) if statement.kind == REPORT else digest_of(content)
 
 
@@ -139,7 +141,8 @@ def find_signature(text: str) -> str:
     Raises:
         NotVerified: the text has several signatures.
     """
-    signatures = [line.partition(":")[2] for line in text.splitlines() if line.lower().startswith(f"{HEADER.lower()}:")]
+    prefix = f"{HEADER.lower()}:"
+    signatures = [line[len(prefix) :] for line in text.splitlines() if line.lower().startswith(prefix)]
     if len(signatures) > 1:
         raise NotVerified("there are several signatures")
-    return (signatures[0] if signatures else text).strip()
+    return signatures[0].strip() if signatures else text.strip()

@@ -23,6 +23,16 @@ class Node(NamedTuple):
     level: int
     place: int
 
+    @property
+    def is_right_child(self) -> bool:
+        """True if the subtree is the right half of the next larger perfect subtree."""
+        return self.place % 2 == 1
+
+    @property
+    def parent(self) -> Node:
+        """The next larger perfect subtree, whose half this subtree is."""
+        return Node(self.level + 1, self.place // 2)
+
 
 class HashStore(Protocol):
     """Store of the hashes of perfect subtrees, which never change."""
@@ -98,20 +108,22 @@ class Tree:
             ValueError: the store has another leaf at one of these indices already.
             NodesMissing: the store lacks hashes of this tree.
         """
-        peaks = [*_perfect(0, self.size)]
+        peaks = list(_perfect(0, self.size))
         stored = self._read_all(peaks)
-        stack = [(peak, stored[peak]) for peak in peaks]
-        size, written = self.size, dict[Node, bytes]()
+        # Perfect subtrees that are not yet the left child of a stored node, largest first, with their hashes.
+        open_subtrees = [(peak, stored[peak]) for peak in peaks]
+        new_hashes: dict[Node, bytes] = {}
+        size = self.size
         for leaf in leaves:
             node, value = Node(0, size), leaf_hash(leaf)
-            written[node] = value
-            while node.place % 2:  # it completes the subtree whose left half ends the stack
-                left = stack.pop()[1]
-                node, value = Node(node.level + 1, node.place // 2), node_hash(left, value)
-                written[node] = value
-            stack.append((node, value))
+            new_hashes[node] = value
+            while node.is_right_child:  # the last open subtree is its left sibling, so that their parent is complete
+                _, left_hash = open_subtrees.pop()
+                node, value = node.parent, node_hash(left_hash, value)
+                new_hashes[node] = value
+            open_subtrees.append((node, value))
             size += 1
-        self.nodes.write(written)
+        self.nodes.write(new_hashes)
         return Tree(self.nodes, size)
 
     def root(self) -> bytes:
@@ -196,12 +208,13 @@ class Tree:
         Raises:
             NodesMissing: the nodes do not hold this tree.
         """
-        nodes_of_ranges = [[*_perfect(start, end)] for start, end in ranges]
+        nodes_of_ranges = [list(_perfect(start, end)) for start, end in ranges]
         stored = self._read_all(node for nodes in nodes_of_ranges for node in nodes)
         roots = []
         for nodes in nodes_of_ranges:  # the nodes are joined from the right, where the subtrees are smallest
-            value = stored[nodes[-1]]
-            for node in nodes[-2::-1]:
+            *left_nodes, last_node = nodes
+            value = stored[last_node]
+            for node in reversed(left_nodes):
                 value = node_hash(stored[node], value)
             roots.append(value)
         return tuple(roots)
@@ -217,7 +230,7 @@ class Tree:
 
 
 def _left_size(count: int) -> int:
-    """Return the largest power of two below `count`, which must be at least 2."""
+    """Return the largest power of two below `count`, which must be at least 2: the leaves of the left subtree."""
     return 1 << ((count - 1).bit_length() - 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -145,7 +146,7 @@ def verify(
 def _verify_checkpoints(
     bundle: Bundle, origin: str, keys: Sequence[PublicKey], verification: LogVerification
 ) -> Iterable[Checkpoint]:
-    """Yield the checkpoints with valid signatures, including those of receipts, and add a finding for each.
+    """Yield the checkpoints with valid signatures, including those of receipts, and add a finding for each checkpoint.
 
     Args:
         bundle: the evidence.
@@ -178,10 +179,8 @@ def _verify_checkpoints(
 
 def _check_roots(heads: Sequence[_Head], verification: LogVerification) -> None:
     """Add a failure for each size of the log for which several roots were signed, which proves a fork."""
-    roots: dict[int, int] = {}
-    for head in heads:
-        roots[head.size] = roots.get(head.size, 0) + 1
-    for size, count in roots.items():
+    root_counts = Counter(head.size for head in heads)  # equal heads were merged before
+    for size, count in root_counts.items():
         if count > 1:
             message = f"{count} roots are signed for the log of {_count(size)}: keep them, they are proof of a fork."
             verification.add(ClaimOutcome.FAILED, message)
@@ -206,25 +205,33 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
     for index, entry in enumerate(entries):
         if entry.get("seq", index) != index:
             verification.add(ClaimOutcome.FAILED, f"Entry {index} says that it is entry {entry['seq']} of the log.")
-    recomputed = set()
-    for head in heads:
-        if head.size > tree.size:
-            message = f"A checkpoint has {_count(head.size)}, of which {tree.size} are given: the others are unknown."
-            verification.add(ClaimOutcome.NOT_VERIFIED, message)
-        elif Tree(tree.nodes, head.size).root() == head.root:
-            recomputed.add(head)
-            verification.add(
-                ClaimOutcome.VERIFIED, f"The first {_count(head.size)} given are all of the log of that size."
-            )
-        else:
-            message = f"The first {_count(head.size)} given are not those of the checkpoint of that size."
-            verification.add(ClaimOutcome.FAILED, message)
-    if tree.size > heads[-1].size:
-        message = (
-            f"Of {_count(tree.size)} given, the first {heads[-1].size} are under a checkpoint: the others may change."
-        )
+    recomputed = {head for head in heads if _has_root(tree, head, verification)}
+    covered = heads[-1].size
+    if tree.size > covered:
+        message = f"Of {_count(tree.size)} given, the first {covered} are under a checkpoint: the others may change."
         verification.add(ClaimOutcome.NOT_VERIFIED, message)
     return recomputed
+
+
+def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
+    """Return whether the first leaves of a tree have the root of a signed head, and report it.
+
+    Args:
+        tree: Merkle tree of the given entries.
+        head: the head. If it has more entries than the tree, its root cannot be computed.
+        verification: receives the finding.
+    """
+    if head.size > tree.size:
+        message = f"A checkpoint has {_count(head.size)}, of which {tree.size} are given: the others are unknown."
+        verification.add(ClaimOutcome.NOT_VERIFIED, message)
+        return False
+    if Tree(tree.nodes, head.size).root() != head.root:
+        message = f"The first {_count(head.size)} given are not those of the checkpoint of that size."
+        verification.add(ClaimOutcome.FAILED, message)
+        return False
+    message = f"The first {_count(head.size)} given are all of the log of that size."
+    verification.add(ClaimOutcome.VERIFIED, message)
+    return True
 
 
 def _check_consistency(
@@ -232,7 +239,7 @@ def _check_consistency(
 ) -> None:
     """Report for each two successive heads whether the log of the smaller is the beginning of the log of the larger.
 
-    A direct proof is not needed: it suffices that both are proved to be beginnings of the same larger log, or of the
+    A direct proof is not needed. It suffices that both are proved to be beginnings of the same larger log, or of the
     given entries.
 
     Args:
@@ -241,15 +248,18 @@ def _check_consistency(
         recomputed: heads of which the root was recomputed from the entries.
         verification: receives the findings.
     """
-    reached: dict[_Head, set[_Head | None]] = {head: {head} for head in heads}  # None: the tree of the given entries
-    for head in recomputed:
-        reached[head].add(None)
-    for earlier, later in sorted(_proved_steps(bundle, heads, verification), reverse=True):
-        reached[earlier] |= reached[later]  # larger heads come first, so that their sets are complete
+    larger_logs: dict[_Head, set[_Head | None]] = {}
+    """Heads of the logs of which a head's log is a proved beginning; None stands for the log of the given entries."""
+    for head in heads:
+        larger_logs[head] = {head, None} if head in recomputed else {head}
+    steps = _proved_steps(bundle, heads, verification)
+    for earlier, later in sorted(steps, reverse=True):  # by decreasing size, so that the set of `later` is complete
+        larger_logs[earlier] |= larger_logs[later]
     for earlier, later in pairwise(heads):
         if earlier.size == later.size:
-            continue
-        if earlier.size == 0 or reached[earlier] & reached[later]:
+            continue  # two roots of one size are reported as a fork
+        has_common_log = not larger_logs[earlier].isdisjoint(larger_logs[later])
+        if earlier.size == 0 or has_common_log:
             message = f"The log of {_count(earlier.size)} is the beginning of the log of {_count(later.size)}."
             verification.add(ClaimOutcome.VERIFIED, message)
         else:
@@ -292,37 +302,59 @@ def _report_cosignatures(
         witnesses: trusted keys of witnesses.
         verification: receives the findings.
     """
-    notes_of_heads = list[tuple[_Head, Note]]()
-    for text in (*bundle.checkpoints, *(receipt.checkpoint for receipt in bundle.receipts)):
-        with suppress(NotVerified):  # reported before
+    notes_of_heads = _notes_of_heads(bundle, origin, heads)
+    for witness in witnesses:
+        newest = _newest_cosignature(witness, notes_of_heads, verification)
+        if newest is not None:
+            head, time = newest
+            message = f"The witness {witness.name} cosigned {_count(head.size)}{_time(time)}."
+            verification.add(ClaimOutcome.VERIFIED, message)
+        if newest is None or newest[0].size < heads[-1].size:
+            message = f"Whether the witness {witness.name} cosigned {_count(heads[-1].size)} is not shown."
+            verification.add(ClaimOutcome.NOT_VERIFIED, message)
+
+
+def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list[tuple[_Head, Note]]:
+    """Return the signed notes in a bundle that contain one of these heads of a log, each with its head."""
+    texts = list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
+    notes_of_heads = []
+    for text in texts:
+        with suppress(NotVerified):  # a note that cannot be read was reported before
             note = notes.parse(text)
             checkpoint = checkpoints.parse(note.text)
             head = _Head(checkpoint.size, checkpoint.root)
             if checkpoint.origin == origin and head in heads:
                 notes_of_heads.append((head, note))
-    for witness in witnesses:
-        cosigned = list[tuple[_Head, int]]()
-        for head, note in notes_of_heads:
-            try:
-                time = witness.verify(note)
-            except NotVerified as error:
-                verification.add(ClaimOutcome.FAILED, f"A cosignature does not hold: {error}.")
-                continue
-            if time is not None:
-                cosigned.append((head, time))
-        if cosigned:
-            head, time = max(cosigned)
-            time_text = _time(time)
-            verification.add(
-                ClaimOutcome.VERIFIED, f"The witness {witness.name} cosigned {_count(head.size)}{time_text}."
-            )
-        if not cosigned or head.size < heads[-1].size:
-            message = f"Whether the witness {witness.name} cosigned {_count(heads[-1].size)} is not shown."
-            verification.add(ClaimOutcome.NOT_VERIFIED, message)
+    return notes_of_heads
+
+
+def _newest_cosignature(
+    witness: CosignerKey, notes_of_heads: Sequence[tuple[_Head, Note]], verification: LogVerification
+) -> tuple[_Head, int] | None:
+    """Return the largest head that a witness cosigned.
+
+    Args:
+        witness: trusted key of the witness.
+        notes_of_heads: heads of the log with their signed notes.
+        verification: receives a finding for each cosignature that is not valid.
+
+    Returns:
+        The head, and the latest time of its cosignature in seconds since 1970. None if the witness cosigned no head.
+    """
+    cosigned = []
+    for head, note in notes_of_heads:
+        try:
+            time = witness.verify(note)
+        except NotVerified as error:
+            verification.add(ClaimOutcome.FAILED, f"A cosignature does not hold: {error}.")
+            continue
+        if time is not None:
+            cosigned.append((head, time))
+    return max(cosigned, default=None)
 
 
 def _time(seconds: int) -> str:
-    """Return the time of a cosignature as words; the year 9999 is the latest that has a name."""
+    """Return the time of a cosignature in words. A time after the year 9999 has no date, and is stated in seconds."""
     try:
         return f" at {datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (OverflowError, ValueError, OSError):

@@ -21,6 +21,7 @@ from epsilond.ledgers.mathematics.state import JOB, LedgerState, PlanItem
 
 Independence = Literal["independent-of-outputs"]
 INDEPENDENT: Final[Independence] = "independent-of-outputs"
+"""Declaration that neither an amendment nor its time depends on any released output."""
 
 
 def amend_plan(
@@ -64,22 +65,27 @@ def amend_plan(
     state = state if approval is None else replace(state, approval=approval)
     if not add and not lower:
         return state, opening(state)
-    committed = _count_committed(state)
-    released = released or committed > 0 or state.released
+    released = released or state.released or _count_committed(state) > 0
     if released and declared is None:
-        statement = "runs were committed before the plan is amended, which no output may have decided"
-        sides = ConditionResult("epsilond.ledger-amended", statement, Verdict.NO, float(max(committed, 1)), 0.0)
-        raise ConditionViolated(
-            "Something was committed, so an amendment that depends on outputs holds by no theorem. If this one does "
-            f"not, nor does its time, declare {INDEPENDENT}.",
-            sides,
-        )
+        raise _needs_declaration(state)
     for name, planned in (lower or {}).items():
         state = state.with_item(_lower_item(state, name, planned))
     for index, item in enumerate(add):
         state = _with_added(state, item, index)
     state = replace(state, amended=True, conditional=state.conditional or released)
     return state, opening(state)
+
+
+def _needs_declaration(state: LedgerState) -> ConditionViolated:
+    """Return the error for an amendment after runs were committed, unless it is declared independent of outputs."""
+    committed = max(_count_committed(state), 1)  # at least one was, even if the state does not show it
+    statement = "runs were committed before the plan is amended, which no output may have decided"
+    sides = ConditionResult("epsilond.ledger-amended", statement, Verdict.NO, float(committed), 0.0)
+    return ConditionViolated(
+        "Something was committed, so an amendment that depends on outputs holds by no theorem. If neither this one "
+        f"nor its time depends on outputs, declare {INDEPENDENT}.",
+        sides,
+    )
 
 
 def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
@@ -103,9 +109,18 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
     return replace(item, planned=planned, credit=min(item.credit, planned - taken))
 
 
-def _with_added(state: LedgerState, item: PlanItem, place: int) -> LedgerState:
-    """Return the state with a new item of the plan, if its name is free."""
-    pointer = f"/add/{place}/name"
+def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
+    """Return the state with a new item of the plan.
+
+    Args:
+        state: the ledger.
+        item: the new item.
+        index: index of the item in the request, for errors.
+
+    Raises:
+        InvalidInput: the name is taken, or begins like the names of jobs that slots pay for.
+    """
+    pointer = f"/add/{index}/name"
     if item.name.startswith(JOB):
         raise InvalidInput.at(pointer, f'begins with "{JOB}", as items of charged jobs do')
     if state.item(item.name) is not None:

@@ -14,12 +14,14 @@ from typing import Final
 from epsilond.accountants.errors import InvalidInput
 
 PLACES: Final = 18
+"""Number of decimal places of amounts."""
 QUANTUM: Final = Decimal(1).scaleb(-PLACES)
 """Smallest positive amount."""
 LARGEST: Final = Decimal(10) ** 18
 """Bound above all amounts, which are smaller than this."""
 ZERO: Final = Decimal(0)
 _DIGITS = 80
+"""Digits of exact arithmetic, more than any sum or multiple of amounts has."""
 EXACT: Final = Context(prec=_DIGITS, traps=[Inexact, InvalidOperation])
 """Context for exact sums and multiples, which have up to fifty digits; the default context rounds to 28 silently."""
 
@@ -34,8 +36,7 @@ def up(value: float | str | Decimal | Fraction) -> Amount:
         InvalidInput: the value is negative, not finite, or too large for an amount.
     """
     if isinstance(value, Fraction):
-        scaled = value * 10**PLACES
-        value = Decimal(-(-scaled.numerator // scaled.denominator)).scaleb(-PLACES, EXACT)
+        value = Decimal(math.ceil(value * 10**PLACES)).scaleb(-PLACES, EXACT)
     return _round(value, ROUND_CEILING)
 
 
@@ -96,29 +97,27 @@ def multiple(each: Amount, count: int) -> Amount:
 
 
 def root_below(amount: Amount) -> float:
-    """Return a float that is at most √amount."""
-    return math.nextafter(math.nextafter(math.sqrt(_float(amount)), 0.0), 0.0)
+    """Return a float that is at most √amount. Two steps down exceed the rounding of the amount and of its root."""
+    return math.nextafter(math.nextafter(math.sqrt(float(amount)), 0.0), 0.0)
 
 
 def root_above(amount: Amount) -> float:
     """Return a float that is at least √amount, or 0.0 if the amount is zero."""
-    return math.nextafter(math.nextafter(math.sqrt(_float(amount)), math.inf), math.inf) if amount > 0 else 0.0
+    if amount <= 0:
+        return 0.0
+    return math.nextafter(math.nextafter(math.sqrt(float(amount)), math.inf), math.inf)
 
 
 def float_below(amount: Amount) -> float:
     """Return a float that is at most the amount, and at least zero."""
-    value = _float(amount)
+    value = float(amount)
     return value if Decimal(value) <= amount else math.nextafter(value, 0.0)
 
 
 def float_above(amount: Amount) -> float:
     """Return a float that is at least the amount."""
-    value = _float(amount)
+    value = float(amount)
     return value if Decimal(value) >= amount else math.nextafter(value, math.inf)
-
-
-def _float(amount: Amount) -> float:
-    return float(amount)
 
 
 def _round(value: float | str | Decimal, rounding: str) -> Amount:

@@ -63,7 +63,12 @@ def is_live(reservation: Reservation) -> bool:
 
 
 def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
-    """Return the members of a reservation that count for the balance. `text` returns a mechanism's JSON text."""
+    """Return a reservation for the digest of a ledger's balance: what is held, what pays, and how much is committed.
+
+    Args:
+        reservation: the reservation.
+        text: returns the canonical JSON text of a mechanism.
+    """
     return {
         "id": reservation.id,
         "spec": text(reservation.spec),

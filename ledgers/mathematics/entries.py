@@ -15,6 +15,8 @@ from typing import Final
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.quantities import require_unit
+from epsilond.accountants.quantities.units import unit_json
 from epsilond.ledgers.mathematics.amounts import Amount, exact, format_amount
 from epsilond.ledgers.mathematics.invariant import Opening
 from epsilond.ledgers.mathematics.state import (
@@ -48,7 +50,7 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
     record: Record = {
         "kind": "opened",
         "relation": setting.relation,
-        "unit": setting.unit,
+        "unit": unit_json(setting.protected_unit),
         "observer": setting.observer,
         "target": {"epsilon": repr(state.target.epsilon), "log_delta": repr(state.target.log_delta)},
         "declared": {
@@ -69,7 +71,12 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
 
 
 def reservation_record(reservation: Reservation, spec: str) -> Record:
-    """Return the record of a reservation, with its holdings."""
+    """Return the log entry of a reservation: its mechanism, number of runs, and the item or the charged slot.
+
+    Args:
+        reservation: the reservation.
+        spec: its mechanism as canonical JSON text.
+    """
     record: Record = {"kind": "reserved", "reservation": reservation.id, "spec": spec, "count": reservation.count}
     if reservation.item is not None:
         record["item"] = reservation.item
@@ -125,8 +132,11 @@ def amendment_record(
         "lower": [{"name": name, "planned": planned} for name, planned in lower.items()],
         "certified": {"log_delta": repr(certified.log_delta), "epsilon": repr(certified.epsilon)},
     }
-    record |= {} if approval is None else {"approval": approval}
-    return record if declared is None else record | {"declared": declared}
+    if approval is not None:
+        record["approval"] = approval
+    if declared is not None:
+        record["declared"] = declared
+    return record
 
 
 def reconciliation_record(size: int, root: str) -> Record:
@@ -170,7 +180,8 @@ def has_two_people(entry: JsonObject) -> bool:
     requester, approver = entry.get("requested_by"), entry.get("approved_by")
     if not isinstance(requester, str) or not isinstance(approver, str):
         return False
-    return bool(normalise_person(requester) and normalise_person(approver)) and not is_same_person(requester, approver)
+    are_visible = bool(normalise_person(requester) and normalise_person(approver))
+    return are_visible and not is_same_person(requester, approver)
 
 
 def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
@@ -181,7 +192,9 @@ def contradiction_record(observations: Sequence[Observation], reservations: Sequ
         reservations: ids of the reservations that paid for the run; None means all with committed runs.
     """
     record: Record = {"kind": "contradicted", "observations": [asdict(observation) for observation in observations]}
-    return record if reservations is None else record | {"reservations": list(reservations)}
+    if reservations is not None:
+        record["reservations"] = list(reservations)
+    return record
 
 
 def observations_of(record: JsonObject) -> tuple[Observation, ...]:
@@ -194,8 +207,9 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
     for index, observation in enumerate(observations):
         texts: tuple[object, ...] = (observation.premise, observation.message, observation.remedy)
         count: object = observation.count
+        are_texts = all(isinstance(text, str) and text for text in texts)
         is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
-        if not (all(isinstance(text, str) and text for text in texts) and is_count):
+        if not (are_texts and is_count):
             raise InvalidInput.at(f"/observations/{index}", "is no observation")
     return observations
 
@@ -224,7 +238,8 @@ def charge_of(record: JsonObject) -> Charge:
     Raises:
         InvalidInput: a text is not an amount, or the record does not have exactly one of these members.
     """
-    if ("remaining" in record) == ("each" in record):
+    has_both_or_neither = ("remaining" in record) == ("each" in record)
+    if has_both_or_neither:
         raise InvalidInput.at("/charge", "has either a part of each run, or what was left when it was found")
     return Charge(
         parts=_read_amounts(record["parts"]),
@@ -244,7 +259,7 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     declared = record["declared"]
     plan = [PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]]
     return LedgerState(
-        setting=Setting(relation=record["relation"], unit=record["unit"], observer=record["observer"]),
+        setting=Setting.of(relation=record["relation"], unit=require_unit(record["unit"]), observer=record["observer"]),
         target=LedgerTarget(epsilon=float(record["target"]["epsilon"]), log_delta=float(record["target"]["log_delta"])),
         declared=Declared(**declared),
         plan=tuple(plan),

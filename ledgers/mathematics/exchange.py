@@ -13,33 +13,87 @@ import math
 from dataclasses import replace
 from typing import NamedTuple
 
+from epsilond.accountants.errors import InvalidInput, NotInPlan
 from epsilond.accountants.specs import Spec, Subsampled
 from epsilond.accountants.specs.primitives import NoisySum, Primitive
+from epsilond.ledgers.mathematics.charges.stepped import steps_of
+from epsilond.ledgers.mathematics.state import LedgerState, PlanItem
 
 
-def dominance_reason(spec: Spec, by: Spec) -> str | None:
-    """Return a reason why one run of `spec` loses no more privacy than one run of `by`.
+def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem:
+    """Return the item of the plan that pays for a job.
 
-    The reason holds under every neighbouring relation: the same mechanism, or more noise or a smaller sampling rate.
+    Args:
+        state: the ledger.
+        spec: mechanism of the job. None takes the item's mechanism, and then the name is needed.
+        name: name of the item. None selects an item with exactly the mechanism of a step, if possible with free runs.
+
+    Raises:
+        InvalidInput: neither a name nor a spec is given.
+        NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little privacy.
+    """
+    if name is not None:
+        return _named_item(state, name, spec)
+    if spec is None:
+        raise InvalidInput.at("/item", "name an item of the plan, a slot, or a mechanism of the plan")
+    step, _ = steps_of(spec)
+    same_items = [item for item in state.plan if item.spec == step]
+    if not same_items:
+        kinds = " or ".join(slot.kind for slot in state.slots)
+        hint = f"; name the slot {kinds} to charge it there" if kinds else ""
+        raise NotInPlan(f"The plan has no such mechanism{hint}. To run it for one of the plan's, name that item.")
+    return next((item for item in same_items if item.free), same_items[0])
+
+
+def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
+    """Return the item of this name. A run of the spec must be proved to lose no more privacy than one of the item.
+
+    Raises:
+        NotInPlan: the plan has no such item, or there is no such proof.
+    """
+    item = state.item(name)
+    if item is None:
+        names = ", ".join(planned.name for planned in state.plan) or "none"
+        raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
+    if spec is not None and dominance_reason(steps_of(spec)[0], item.spec) is None:
+        raise NotInPlan(
+            f"The mechanism is not proved to lose as little as the plan's item {name}: it needs the same sampling "
+            "and kind of noise, no larger rate and no smaller noise."
+        )
+    return item
+
+
+def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
+    """Return a reason why one run of a mechanism loses no more privacy than one run of the planned mechanism.
+
+    Reasons that are known: it is the same mechanism, or it has more noise or a smaller sampling rate. They hold under
+    every neighbouring relation.
 
     Returns:
         The reason as a clause, or None if no such reason is known.
     """
-    if spec == by:
+    if run_spec == planned_spec:
         return "it is the same mechanism"
-    if getattr(spec, "level", None) != getattr(by, "level", None):
+    if getattr(run_spec, "level", None) != getattr(planned_spec, "level", None):
         return None
-    if (
-        isinstance(spec, Subsampled)
-        and isinstance(by, Subsampled)
-        and replace(spec, mechanism=by.mechanism) == by
-        and _has_enough_noise(spec.mechanism.primitive, by.mechanism.primitive)
-    ):
+    if _has_same_sampling(run_spec, planned_spec):
         return "it has the same draw, and the same noise or more"
-    run, planned = _sampled_sum(spec), _sampled_sum(by)
-    if run is None or planned is None or run.rate > planned.rate or not _has_enough_noise(run.noise, planned.noise):
+    run, planned = _sampled_sum(run_spec), _sampled_sum(planned_spec)
+    if run is None or planned is None:
         return None
-    return "it has the same noise or more, and the same sampling rate or less"
+    if run.rate <= planned.rate and _has_enough_noise(run.noise, planned.noise):
+        return "it has the same noise or more, and the same sampling rate or less"
+    return None
+
+
+def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
+    """Return whether both mechanisms subsample in one way, and the first adds at least the noise of the second."""
+    if not (isinstance(run_spec, Subsampled) and isinstance(planned_spec, Subsampled)):
+        return False
+    differ_in_mechanism_only = replace(run_spec, mechanism=planned_spec.mechanism) == planned_spec
+    return differ_in_mechanism_only and _has_enough_noise(
+        run_spec.mechanism.primitive, planned_spec.mechanism.primitive
+    )
 
 
 def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) -> bool:
@@ -63,7 +117,8 @@ def _sampled_sum(spec: Spec) -> _SampledSum | None:
     """Return the sampling rate and the noise of a Poisson-sampled or plain noisy sum, or None for any other spec."""
     rate = 1.0
     if isinstance(spec, Subsampled):
-        if spec.sampling != "poisson" or spec.rate is None:
+        counts_others = spec.largest_batch is not None or spec.records_of_one_client is not None
+        if spec.sampling != "poisson" or spec.rate is None or counts_others:
             return None
         rate, spec = float(spec.rate), spec.mechanism
     if not isinstance(spec.primitive, NoisySum) or not math.isfinite(rate):

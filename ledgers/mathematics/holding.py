@@ -6,9 +6,13 @@ from dataclasses import replace
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import LedgerExhausted
+from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.verdict import Verdict
+from epsilond.ledgers.mathematics.charges import charge
+from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.mixture import may_go_on
-from epsilond.ledgers.mathematics.state import Amounts, LedgerState, Reservation, Slot, minus, plus
+from epsilond.ledgers.mathematics.residue import holds
+from epsilond.ledgers.mathematics.state import Amounts, Charge, LedgerState, Reservation, Slot, minus, plus
 
 
 def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> LedgerState:
@@ -24,16 +28,48 @@ def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> Led
     Raises:
         LedgerExhausted: less is free than the charge.
     """
-    assert reservation.charge is not None
+    assert reservation.charge is not None  # required of the caller
     require_free(slot, reservation.charge.parts)
     updated = replace(slot, reserved=plus(slot.reserved, reservation.charge.parts))
     return state.with_slot(updated).with_reservation(reservation)
 
 
 def release_charge(slot: Slot, reservation: Reservation) -> Slot:
-    """Return the slot without the charge of a reservation of which nothing was committed."""
-    assert reservation.charge is not None
+    """Return the slot without the charge that it holds for a reservation of which nothing was committed."""
+    assert reservation.charge is not None  # the slot holds it
     return replace(slot, reserved=minus(slot.reserved, reservation.charge.parts))
+
+
+def renew_charge(setting: Setting, slot: Slot, reservation: Reservation) -> tuple[Slot, Charge]:
+    """Return the charge of a whole job that is valid for the μ² which a Gaussian slot has left at the first commit.
+
+    A charge is valid at the remaining μ² for which it was computed, and at every larger one. If the slot has less left,
+    the charge is certified again at the smaller amount. If it does not suffice there, it is computed anew.
+
+    Args:
+        setting: neighbouring relation, unit of privacy and observer of the ledger.
+        slot: the slot, which holds the charge of the reservation.
+        reservation: the reservation of the whole job.
+
+    Returns:
+        The slot, which holds the valid charge in place of the former one, and the charge.
+
+    Raises:
+        LedgerExhausted: the slot has less free than the job now costs.
+    """
+    price = reservation.charge
+    assert price is not None  # the slot holds it
+    assert price.remaining is not None  # charges of whole jobs state it
+    remaining, eta = slot.remainder("mu_squared"), price.parts["eta"]
+    if remaining >= price.remaining:
+        return slot, price
+    request = ChargeRequest(setting=setting, spec=reservation.spec, count=reservation.count, eta=eta)
+    if holds(request.parts, remaining=remaining, cost=price.parts["mu_squared"], eta=eta):
+        return slot, replace(price, remaining=remaining)
+    freed = release_charge(slot, reservation)
+    price = charge(request, freed)
+    require_free(freed, price.parts)
+    return replace(freed, reserved=plus(freed.reserved, price.parts)), price
 
 
 def use_reserved(slot: Slot, amounts: Amounts) -> Slot:
@@ -42,7 +78,15 @@ def use_reserved(slot: Slot, amounts: Amounts) -> Slot:
 
 
 def require_free(slot: Slot, parts: Amounts) -> None:
-    """Raise LedgerExhausted if the slot has less free than these amounts."""
+    """Raise LedgerExhausted if the free amounts of a slot do not pay the requested amounts.
+
+    Several Rényi orders of a slot count together: some may be overdrawn as long as `may_go_on` finds room in a mean of
+    all of them.
+
+    Args:
+        slot: part of the privacy budget, with amounts such as μ², ρ, ε or one for each Rényi order.
+        parts: requested amounts by the names of the slot's parts, such as `mu_squared`.
+    """
     if slot.kind == "rdp":
         if not may_go_on(slot, parts):
             raise LedgerExhausted("no mean of the slot's Rényi orders has room for the job")

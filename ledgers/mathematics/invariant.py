@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.errors import Infeasible
-from epsilond.accountants.kinds.approximate import approximate_pair
+from epsilond.accountants.kinds.declared.approximate import approximate_pair
 from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.profiles.concentrated import concentrated_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -56,6 +56,9 @@ class Opening:
 def opening(state: LedgerState) -> Opening:
     """Certify that all planned runs and full slots together are within the ledger's target (ε*, δ*).
 
+    The condition is δ(ε*) ≤ δ* − Σ η. Here δ(ε) is the privacy profile of all planned runs composed with all full
+    slots, and Σ η is the δ that slots may add.
+
     Returns:
         Upper bounds: log δ at ε*, and ε at the δ that δ* leaves after the δ of the slots.
 
@@ -64,22 +67,32 @@ def opening(state: LedgerState) -> Opening:
         ConditionViolated: no theorem covers a mechanism of the plan under the ledger's setting.
     """
     pair = product(state)
-    allowed = _log_allowed(state)
-    at_target = pair.log_delta_bounds(state.target.epsilon).upper
-    if not at_target <= allowed:
-        nearest = pair.epsilon(allowed).upper if allowed > -math.inf else math.inf
-        condition = ConditionResult(
-            "epsilond.ledger-invariant",
-            "δ of everything that the ledger allows, at its ε, is at most its δ less what its slots may add",
-            Verdict.NO,
-            math.exp(at_target),
-            math.exp(allowed),
-        )
-        message = "The plan and the slots lose more together than the target allows."
-        raise Infeasible(message, condition, {"epsilon": nearest} if math.isfinite(nearest) else {})
-    return Opening(
-        log_delta=_with_added(at_target, state), epsilon=min(pair.epsilon(allowed).upper, state.target.epsilon)
+    log_allowed = _log_allowed(state)
+    log_delta = pair.log_delta_bounds(state.target.epsilon).upper
+    if not log_delta <= log_allowed:
+        raise _exceeds_target(pair, log_delta, log_allowed)
+    epsilon = min(pair.epsilon(log_allowed).upper, state.target.epsilon)
+    return Opening(log_delta=_with_added(log_delta, state), epsilon=epsilon)
+
+
+def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasible:
+    """Return the error that a ledger exceeds its target, with the smallest ε at which it would not.
+
+    Args:
+        pair: dominating pair of everything that the ledger allows.
+        log_delta: upper bound on its log δ at the target's ε.
+        log_allowed: log of the δ that the target allows it; −∞ if slots may add all of the target's δ.
+    """
+    nearest = pair.epsilon(log_allowed).upper if log_allowed > -math.inf else math.inf
+    condition = ConditionResult(
+        "epsilond.ledger-invariant",
+        "δ of everything that the ledger allows, at its ε, is at most its δ less what its slots may add",
+        Verdict.NO,
+        math.exp(log_delta),
+        math.exp(log_allowed),
     )
+    message = "The plan and the slots lose more together than the target allows."
+    return Infeasible(message, condition, {"epsilon": nearest} if math.isfinite(nearest) else {})
 
 
 def largest(state: LedgerState, kind: str) -> Slot:
@@ -96,19 +109,19 @@ def largest(state: LedgerState, kind: str) -> Slot:
         Infeasible: no capacity is left for the slot.
     """
     slot = state.slot(kind)
-    assert slot is not None
+    assert slot is not None  # required of the caller
     part = _SEARCHED.get(kind, "")
-    fixed, allowed = _pairs(state, without=kind), _log_allowed(state)
+    other_pairs, log_allowed = _pairs(state, without=kind), _log_allowed(state)
 
     @cache
     def excess(capacity: float, effort: Effort) -> float:
         """Return log δ of the ledger with this capacity, less the allowed log δ; a larger capacity gives more."""
         trial = _with_capacity(slot, part, capacity)
-        pair = composed_pair([*fixed, (slot_pair(trial), 1)], effort)
-        return pair.upper_log_delta(state.target.epsilon) - allowed
+        pair = composed_pair([*other_pairs, (slot_pair(trial), 1)], effort)
+        return pair.upper_log_delta(state.target.epsilon) - log_allowed
 
     capacity = 0.0
-    if _leaves_room(fixed, allowed, state.target.epsilon):
+    if _leaves_room(other_pairs, log_allowed, state.target.epsilon):
         estimate = _estimate_capacity(partial(excess, effort="coarse"))
         capacity = _root_near(partial(excess, effort="default"), estimate)
     if down(capacity) <= 0:
@@ -116,17 +129,19 @@ def largest(state: LedgerState, kind: str) -> Slot:
     return _with_capacity(slot, part, capacity)
 
 
-def _leaves_room(fixed: Sequence[tuple[Pair, int]], allowed: float, epsilon: float) -> bool:
+def _leaves_room(pairs: Sequence[tuple[Pair, int]], log_allowed: float, epsilon: float) -> bool:
     """Return whether the rest of a ledger, without the requested slot, is within the target.
 
     Args:
-        fixed: dominating pairs of the rest, each with its number of runs.
-        allowed: log of the δ that the rest may have at ε.
+        pairs: dominating pairs of the rest, each with its number of runs.
+        log_allowed: log of the δ that the rest may have at ε.
         epsilon: ε of the target, in nats.
     """
-    if math.isinf(allowed):
+    if math.isinf(log_allowed):
         return False
-    return not fixed or composed_pair(fixed, "default").upper_log_delta(epsilon) <= allowed
+    if not pairs:
+        return True
+    return composed_pair(pairs, "default").upper_log_delta(epsilon) <= log_allowed
 
 
 def _estimate_capacity(excess: Callable[[float], float]) -> float:
@@ -136,16 +151,21 @@ def _estimate_capacity(excess: Callable[[float], float]) -> float:
         excess: function that is at most 0 if and only if the ledger is within its target.
 
     Returns:
-        The capacity, or 0 if the root is below 1e-15.
+        The capacity. If the root is below 1e-15, a number between it and 1e-15.
     """
     low, high = 0.0, 0.25
     while excess(high) <= 0.0:
         low, high = high, 8.0 * high
     while low == 0.0 and high > _SMALLEST:
-        middle = high / 64.0
-        low, high = (middle, high) if excess(middle) <= 0.0 else (0.0, middle)
-    if low == 0.0 or excess(low) == 0.0:
-        return low or high
+        smaller = high / 64.0
+        if excess(smaller) <= 0.0:
+            low = smaller
+        else:
+            high = smaller
+    if low == 0.0:
+        return high
+    if excess(low) == 0.0:
+        return low
     return brent_root(excess, low, high, absolute=1e-300, relative=_ESTIMATED)
 
 
@@ -161,17 +181,21 @@ def _root_near(excess: Callable[[float], float], estimate: float) -> float:
         certified bound otherwise. It is 0 if no number above 1e-15 is found.
     """
     low = high = estimate
-    width = 4.0 * _ESTIMATED
+    width = 4.0 * _ESTIMATED  # relative; it grows until the root is between low and high
     while excess(high) <= 0.0:
-        low, high, width = high, high * (1.0 + width), 8.0 * width
+        low, high = high, high * (1.0 + width)
+        width *= 8.0
     while low > _SMALLEST and excess(low) > 0.0:
-        low, high, width = low / (1.0 + width), low, 8.0 * width
-    if low <= _SMALLEST and excess(low) > 0.0:
+        low, high = low / (1.0 + width), low
+        width *= 8.0
+    low_excess = excess(low)
+    if low <= _SMALLEST and low_excess > 0.0:
         return 0.0
-    root = low if excess(low) == 0.0 else brent_root(excess, low, high, absolute=1e-300, relative=_TOLERANCE)
+    root = low if low_excess == 0.0 else brent_root(excess, low, high, absolute=1e-300, relative=_TOLERANCE)
     margin = _TOLERANCE
-    while excess(root) > 0.0:
-        root, margin = max(root * (1.0 - margin), low), 4.0 * margin
+    while excess(root) > 0.0:  # the root search may end just above the root
+        root = max(root * (1.0 - margin), low)
+        margin *= 4.0
     return root
 
 
@@ -235,20 +259,21 @@ def slots_delta(state: LedgerState) -> Amount:
 
 def _log_allowed(state: LedgerState) -> float:
     """Return log(δ* − the δ that slots may add), rounded down; −∞ if the difference is not positive."""
-    rest = less(state.target.delta, slots_delta(state))
-    if not slots_delta(state):
-        value = state.target.log_delta
+    added = slots_delta(state)
+    rest = less(state.target.delta, added)
+    if added <= 0:
+        log_rest = state.target.log_delta  # as an amount, a δ* below 10^-18 would be 0
     elif rest > 0:
-        value = math.log(float_below(rest))
+        log_rest = math.log(float_below(rest))
     else:
         return -math.inf
-    return value - 1e-15 * (1.0 + abs(value))
+    return log_rest - 1e-15 * (1.0 + abs(log_rest))
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
     """Return an upper bound on the log of δ plus the δ that slots may add, at most log δ* of the target."""
-    extra = slots_delta(state)
-    if extra <= 0:
+    added = slots_delta(state)
+    if added <= 0:
         return log_delta
-    total = math.exp(log_delta) + float_above(extra)
-    return min(math.log(total) + 1e-14, state.target.log_delta)
+    delta = math.exp(log_delta) + float_above(added)
+    return min(math.log(delta) + 1e-14, state.target.log_delta)  # 1e-14 exceeds the rounding of the sum and logarithm

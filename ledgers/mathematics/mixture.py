@@ -24,7 +24,8 @@ _SLACK = 1e-13
 
 def log_coefficients(slot: Slot) -> list[float]:
     """Return log(w_a C(a) e^{(a−1) B_a}) for each order of a slot without charges, rounded up."""
-    return [value + _SLACK * (1.0 + abs(value)) for value in _values(slot, dict.fromkeys(slot.capacity, ZERO))]
+    nothing_spent = dict.fromkeys(slot.capacity, ZERO)
+    return [term + _SLACK * (1.0 + abs(term)) for term in _log_terms(slot, nothing_spent)]
 
 
 def may_go_on(slot: Slot, parts: Amounts) -> bool:
@@ -37,21 +38,24 @@ def may_go_on(slot: Slot, parts: Amounts) -> bool:
         slot: the Rényi slot.
         parts: requested amounts: Rényi divergence by the name `order:a` of each order a.
     """
-    spent = {part: less(total(slot.capacity[part], parts.get(part, ZERO)), slot.free(part)) for part in slot.capacity}
-    values = [value - _SLACK * (1.0 + abs(value)) for value in _values(slot, spent)]
-    return PowerProfile(slot.orders, tuple(values)).legal
+    spent = {}
+    for part, capacity in slot.capacity.items():
+        with_request = total(capacity, parts.get(part, ZERO))
+        spent[part] = less(with_request, slot.free(part))
+    lower_bounds = [term - _SLACK * (1.0 + abs(term)) for term in _log_terms(slot, spent)]
+    return PowerProfile(slot.orders, tuple(lower_bounds)).legal
 
 
-def _values(slot: Slot, spent: Amounts) -> list[float]:
-    """Return log(w_a C(a) e^{(a−1)(B_a − S_a)}) for each order a.
+def _log_terms(slot: Slot, spent: Amounts) -> list[float]:
+    """Return log(w_a C(a) e^{(a−1)(B_a − S_a)}) for each order a, where C(a) = (a − 1)^{a−1}/a^a.
 
     Args:
         slot: the Rényi slot with its weights w_a, which are equal if none are given, and its budgets B_a.
         spent: charges S_a, by the name of each order.
     """
     weights = slot.weights or (1.0 / len(slot.orders),) * len(slot.orders)
-    values = []
+    log_terms = []
     for weight, order, (part, budget) in zip(weights, slot.orders, slot.capacity.items(), strict=True):
         exponent = float(Decimal(order - 1.0) * less(budget, spent[part]))
-        values.append(math.log(weight) + log_conversion(order) + exponent)
-    return values
+        log_terms.append(math.log(weight) + log_conversion(order) + exponent)
+    return log_terms

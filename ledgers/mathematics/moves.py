@@ -16,7 +16,6 @@ from epsilond.accountants.errors import (
     InvalidInput,
     LedgerClosed,
     LedgerExhausted,
-    NotInPlan,
     NotSealed,
     Observation,
     ReservationEnded,
@@ -27,9 +26,8 @@ from epsilond.ledgers.mathematics.amounts import LARGEST, Amount
 from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.charges.stepped import steps_of
-from epsilond.ledgers.mathematics.exchange import dominance_reason
-from epsilond.ledgers.mathematics.holding import hold_charge, require_free, use_reserved, violated_condition
-from epsilond.ledgers.mathematics.residue import holds
+from epsilond.ledgers.mathematics.exchange import choose_item
+from epsilond.ledgers.mathematics.holding import hold_charge, renew_charge, use_reserved, violated_condition
 from epsilond.ledgers.mathematics.state import (
     JOB,
     LedgerState,
@@ -38,7 +36,6 @@ from epsilond.ledgers.mathematics.state import (
     Slot,
     SlotKind,
     minus,
-    plus,
     times,
 )
 
@@ -90,23 +87,7 @@ def reserve(
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
     if slot is not None:
         return _reserve_of_slot(state, identifier, slot, spec, count, eta, delta, rough)
-    plan_item = _choose_item(state, spec, item)
-    step, runs = (plan_item.spec, max(plan_item.free, 1)) if spec is None else steps_of(spec)
-    run_count = _count(count, runs, spec is None or step is spec)
-    if step != plan_item.spec:  # a theorem must cover the mechanism in this ledger's setting, too
-        ChargeRequest(setting=state.setting, spec=step, count=1).guarantee(step)
-    if run_count > plan_item.free:
-        raise LedgerExhausted(
-            f"the plan's item {plan_item.name} has fewer runs left",
-            violated_condition(
-                "epsilond.ledger-plan", "the requested runs are at most those left", run_count, plan_item.free
-            ),
-            {"largest_count": float(plan_item.free)},
-        )
-    from_credit = max(0, run_count - (plan_item.free - plan_item.credit))
-    updated = replace(plan_item, reserved=plan_item.reserved + run_count, credit=plan_item.credit - from_credit)
-    reservation = Reservation(id=identifier, spec=step, count=run_count, item=plan_item.name)
-    return state.with_item(updated).with_reservation(reservation)
+    return _reserve_of_plan(state, identifier, item, spec, count)
 
 
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
@@ -127,25 +108,16 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
     """
     require_consistent(state)
     reservation = _find_reservation(state, identifier)
-    left = reservation.count - reservation.committed
-    run_count = left if count is None else count
-    if not 1 <= run_count <= left:
-        allowed = f"1 to {left}" if left else "none: there are no more"
-        raise InvalidInput.at("/count", "is not a number of runs that the reservation still holds", allowed=allowed)
-    if (
-        reservation.slot is not None
-        and reservation.charge is not None
-        and not reservation.charge.additive
-        and reservation.item is None
-    ):
+    run_count = _check_commit_count(reservation, count)
+    if reservation.is_charged_at_commit:
         state = _charge_whole_job(state, reservation)
         reservation = state.reservations[identifier]
     if reservation.item is not None:
-        item = state.item(reservation.item)
-        assert item is not None
+        item = _item(state, reservation.item)
         state = state.with_item(replace(item, reserved=item.reserved - run_count, committed=item.committed + run_count))
     elif reservation.slot is not None and reservation.charge is not None:
-        state = state.with_slot(use_reserved(_slot(state, reservation.slot), times(reservation.charge.each, run_count)))
+        slot = _slot(state, reservation.slot)
+        state = state.with_slot(use_reserved(slot, times(reservation.charge.each, run_count)))
     return state.with_reservation(replace(reservation, committed=reservation.committed + run_count, state="committed"))
 
 
@@ -168,8 +140,7 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
     if left == 0:
         raise ReservationEnded("All of the reservation was committed: nothing of it returns.")
     if reservation.item is not None:
-        item = state.item(reservation.item)
-        assert item is not None
+        item = _item(state, reservation.item)
         credit = item.credit + (left if reservation.committed else 0)
         state = state.with_item(replace(item, reserved=item.reserved - left, credit=credit))
     elif reservation.slot is not None and reservation.charge is not None:
@@ -215,16 +186,16 @@ def contradict(
     for index, identifier in enumerate(reservations or ()):
         if identifier not in state.reservations:
             raise InvalidInput.at(f"/reservations/{index}", "is no reservation of this ledger")
-    with_commits = [reservation.id for reservation in state.reservations.values() if reservation.committed]
-    marked = {
-        identifier: replace(state.reservations[identifier], contradicted=True)
-        for identifier in (with_commits if reservations is None else reservations)
+    if reservations is None:
+        reservations = [reservation.id for reservation in state.reservations.values() if reservation.committed]
+    contradicted = {
+        identifier: replace(state.reservations[identifier], contradicted=True) for identifier in reservations
     }
     return replace(
         state,
         status="contradicted",
         observations=(*state.observations, *observations),
-        reservations={**state.reservations, **marked},
+        reservations={**state.reservations, **contradicted},
     )
 
 
@@ -243,19 +214,51 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
         InvalidInput: fewer runs were committed, or there is no such reservation.
     """
     reservation = state.reservations.get(identifier)
-    most = 0 if reservation is None else reservation.committed - reservation.voided
-    if reservation is None or not 1 <= count <= most:
-        raise InvalidInput.at(
-            "/count", "is not a number of runs that were committed", allowed=f"1 to {most}" if most else "none"
-        )
+    committed_count = 0 if reservation is None else reservation.committed - reservation.voided
+    if reservation is None or not 1 <= count <= committed_count:
+        allowed = f"1 to {committed_count}" if committed_count else "none"
+        raise InvalidInput.at("/count", "is not a number of runs that were committed", allowed=allowed)
     if reservation.item is not None:
-        item = state.item(reservation.item)
-        assert item is not None
+        item = _item(state, reservation.item)
         state = state.with_item(replace(item, committed=item.committed - count, credit=item.credit + count))
     elif reservation.slot is not None and reservation.charge is not None:
         slot = _slot(state, reservation.slot)
         state = state.with_slot(replace(slot, used=minus(slot.used, times(reservation.charge.each, count))))
     return replace(state.with_reservation(replace(reservation, voided=reservation.voided + count)), conditional=True)
+
+
+def _reserve_of_plan(
+    state: LedgerState, identifier: str, item_name: str | None, spec: Spec | None, count: int | None
+) -> LedgerState:
+    """Return `state` with a reservation of runs of an item of the plan. Errors are those of `reserve`.
+
+    Credit, the free runs that came back from stopped or voided jobs, is used last. Without `item_name` the item with
+    exactly this mechanism pays. Without `spec` the job runs the item's mechanism. Without `count` it takes all steps of
+    the spec or, without a spec, all free runs of the item.
+    """
+    item = choose_item(state, spec, item_name)
+    if spec is None:
+        step = item.spec
+        run_count = max(item.free, 1) if count is None else _check_count(count, steps=1)
+    else:
+        step, steps = steps_of(spec)
+        run_count = _check_count(count, steps)
+    if step != item.spec:
+        # A dominated mechanism also needs a theorem of its own in the ledger's setting; its absence raises an error.
+        ChargeRequest(setting=state.setting, spec=step, count=1).guarantee(step)
+    if run_count > item.free:
+        raise LedgerExhausted(
+            f"the plan's item {item.name} has fewer runs left",
+            violated_condition(
+                "epsilond.ledger-plan", "the requested runs are at most those left", run_count, item.free
+            ),
+            {"largest_count": float(item.free)},
+        )
+    free_without_credit = item.free - item.credit
+    from_credit = max(0, run_count - free_without_credit)
+    updated = replace(item, reserved=item.reserved + run_count, credit=item.credit - from_credit)
+    reservation = Reservation(id=identifier, spec=step, count=run_count, item=item.name)
+    return state.with_item(updated).with_reservation(reservation)
 
 
 def _reserve_of_slot(
@@ -268,85 +271,74 @@ def _reserve_of_slot(
     delta: Amount | None,
     rough: bool,
 ) -> LedgerState:
-    """Return the state in which a slot pays for a job. Arguments and errors are those of `reserve`."""
+    """Return `state` with a new reservation, `identifier`, that a slot pays for. Errors are those of `reserve`.
+
+    Args:
+        state: the ledger before the reservation.
+        identifier: id of the new reservation.
+        kind: kind of the slot, a part of the budget for mechanisms outside the plan.
+        spec: mechanism of the job, which must be given.
+        count: number of runs; None means all steps of the spec.
+        eta: δ that the job may add to the profile of a Gaussian slot; None means the slot's default.
+        delta: δ that each run may take from a pure or zero-concentrated slot; None means 0.
+        rough: whether to charge a certified price that is quick to compute and a little too high.
+    """
     slot = state.slot(kind)
     if slot is None:
-        allowed = ", ".join(other_slot.kind for other_slot in state.slots) or "none: the ledger has a plan only"
+        allowed = ", ".join(present.kind for present in state.slots) or "none: the ledger has a plan only"
         raise InvalidInput.at("/slot", "is no slot of this ledger", allowed=allowed)
     if spec is None:
         raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
-    step, runs = steps_of(spec)
-    run_count = _count(count, runs, step is spec)
-    price = charge(
-        ChargeRequest(setting=state.setting, spec=step, count=run_count, eta=eta, delta=delta, rough=rough), slot
-    )
-    return hold_charge(state, Reservation(id=identifier, spec=step, count=run_count, slot=kind, charge=price), slot)
+    step, steps = steps_of(spec)
+    run_count = _check_count(count, steps)
+    request = ChargeRequest(setting=state.setting, spec=step, count=run_count, eta=eta, delta=delta, rough=rough)
+    reservation = Reservation(id=identifier, spec=step, count=run_count, slot=kind, charge=charge(request, slot))
+    return hold_charge(state, reservation, slot)
 
 
 def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerState:
-    """Charge a whole job in a Gaussian slot at its first commit, and make its runs an item of the plan.
-
-    If the slot has less μ² left than when the charge was computed, the charge is certified or computed again.
-    """
-    assert reservation.slot is not None
-    assert reservation.charge is not None
-    slot = _slot(state, reservation.slot)
-    price = reservation.charge
-    remaining, eta = slot.remainder("mu_squared"), price.parts["eta"]
-    assert price.remaining is not None
-    if remaining < price.remaining:
-        request = ChargeRequest(setting=state.setting, spec=reservation.spec, count=reservation.count, eta=eta)
-        if holds(request.parts, remaining=remaining, cost=price.parts["mu_squared"], eta=eta):
-            price = replace(price, remaining=remaining)
-        else:
-            freed = replace(slot, reserved=minus(slot.reserved, price.parts))
-            price = charge(request, freed)
-            require_free(freed, price.parts)
-            slot = replace(freed, reserved=plus(freed.reserved, price.parts))
-    slot = use_reserved(slot, price.parts)
+    """Charge a whole job in a Gaussian slot at its first commit, and make its runs an item of the plan."""
+    assert reservation.slot is not None  # only a slot charges a whole job
+    slot, price = renew_charge(state.setting, _slot(state, reservation.slot), reservation)
     name = f"{JOB}{reservation.id}"
-    job = PlanItem(
+    item = PlanItem(
         name=name, spec=reservation.spec, planned=reservation.count, reserved=reservation.count, job=reservation.id
     )
-    return state.with_slot(slot).with_item(job).with_reservation(replace(reservation, charge=price, item=name))
+    charged = replace(reservation, charge=price, item=name)
+    return state.with_slot(use_reserved(slot, price.parts)).with_item(item).with_reservation(charged)
 
 
-def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem:
-    """Return the item of the plan with this name or, without a name, with the mechanism of this spec.
+def _check_count(count: int | None, steps: int) -> int:
+    """Return the requested number of runs. None requests all steps of the job.
+
+    A mechanism of one step may be run any number of times. A job of several steps is run at most once.
+
+    Args:
+        count: requested number of runs.
+        steps: number of steps of the job, at least 1.
 
     Raises:
-        InvalidInput: neither a name nor a spec is given.
-        NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little.
+        InvalidInput: the number is below 1 or exceeds the steps of the job.
     """
-    if name is None:
-        if spec is None:
-            raise InvalidInput.at("/item", "name an item of the plan, a slot, or a mechanism of the plan")
-        step, _ = steps_of(spec)
-        planned = next((item for item in state.plan if item.spec == step and item.free), None) or next(
-            (item for item in state.plan if item.spec == step), None
-        )
-        if planned is None:
-            kinds = " or ".join(slot.kind for slot in state.slots)
-            hint = f"; name the slot {kinds} to charge it there" if kinds else ""
-            raise NotInPlan(f"The plan has no such mechanism{hint}. To run it for one of the plan's, name that item.")
-        return planned
-    item = state.item(name)
-    if item is None:
-        names = ", ".join(planned.name for planned in state.plan) or "none"
-        raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
-    if spec is not None and dominance_reason(steps_of(spec)[0], item.spec) is None:
-        raise NotInPlan(
-            f"The mechanism is not proved to lose as little as the plan's item {name}: it needs the same sampling "
-            "and kind of noise, no larger rate and no smaller noise."
-        )
-    return item
+    run_count = steps if count is None else count
+    exceeds_job = steps > 1 and run_count > steps
+    if run_count < 1 or exceeds_job:
+        allowed = f"1 to {steps}" if steps > 1 else "at least 1"
+        raise InvalidInput.at("/count", "is not a number of runs", allowed=allowed)
+    return run_count
 
 
-def _count(count: int | None, runs: int, indivisible: bool) -> int:
-    """Check the requested number of runs, which is `runs` by default. A job of several steps has at most `runs`."""
-    run_count = runs if count is None else count
-    if run_count < 1 or (not indivisible and runs > 1 and run_count > runs):
-        raise InvalidInput.at("/count", "is not a number of runs", allowed=f"1 to {runs}" if runs > 1 else "at least 1")
+def _check_commit_count(reservation: Reservation, count: int | None) -> int:
+    """Return the number of runs to commit. None commits all reserved runs that are not committed yet.
+
+    Raises:
+        InvalidInput: the reservation does not hold so many runs.
+    """
+    left = reservation.count - reservation.committed
+    run_count = left if count is None else count
+    if not 1 <= run_count <= left:
+        allowed = f"1 to {left}" if left else "none: there are no more"
+        raise InvalidInput.at("/count", "is not a number of runs that the reservation still holds", allowed=allowed)
     return run_count
 
 
@@ -362,14 +354,22 @@ def _find_reservation(state: LedgerState, identifier: str) -> Reservation:
     return reservation
 
 
+def _item(state: LedgerState, name: str) -> PlanItem:
+    """Return the plan item that a reservation names. Items are never removed from a ledger."""
+    item = state.item(name)
+    assert item is not None
+    return item
+
+
 def _slot(state: LedgerState, kind: SlotKind) -> Slot:
-    """Return the slot of this kind, which exists."""
+    """Return the slot that a reservation names. Slots are never removed from a ledger."""
     slot = state.slot(kind)
     assert slot is not None
     return slot
 
 
 def _require_amounts(eta: Amount | None, delta: Amount | None) -> None:
+    """Raise InvalidInput if η or δ of a request is no amount: a finite number, at least 0 and below 10^18."""
     for name, amount in (("eta", eta), ("delta", delta)):
         if amount is not None and not (amount.is_finite() and 0 <= amount < LARGEST):
             raise InvalidInput.at(f"/{name}", "is not an amount", allowed="at least 0")

@@ -29,20 +29,23 @@ class DataclassInstance(Protocol):
 
 Noisy = TypeVar("Noisy", bound=DataclassInstance)
 _NOISE = ("noise_multiplier", "scale_multiplier")
-_LOOKS = 12
+"""Members of specs that hold a noise multiplier."""
+_MOST_TRIALS = 12
 """Largest number of charges computed for each answer, each of which may take a fraction of a second."""
-_COMPOSED_LOOKS = 3
+_MOST_COMPOSED_TRIALS = 3
 """Largest number of charges by composition, which prices a large job better than the sum of its steps."""
-_LOUDEST = 1e4
+_LARGEST_FACTOR = 1e4
 """Largest factor by which the noise multiplier is raised."""
-_NEAR, _CLOSE = 0.98, 0.995
-"""Prices, as shares of the free amount: one from which on a search ends, and the one that the next trial aims at."""
+_CLOSE_SHARE = 0.98
+"""Cost, as a share of the free amount, from which on a search ends. A closer answer would take further charges."""
+_AIMED_SHARE = 0.995
+"""Cost, as a share of the free amount, at which the next trial aims; below 1, so that it usually fits."""
 _NOISE_TOLERANCE, _COMPOSED_TOLERANCE = 1.02, 1.005
 """Ratios of two noise multipliers that a search does not distinguish: by the steps' prices, and by composition."""
 _NOISE_MARGIN = 1.004
 """Factor on an estimate of the noise multiplier, so that the next trial fits rather than fails."""
 _LEAST_SHARE = 1e-3
-"""Smallest price, as a share of the free amount, from which a noise multiplier is extrapolated."""
+"""Smallest cost, as a share of the free amount, from which a noise multiplier is extrapolated."""
 
 
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
@@ -62,225 +65,186 @@ def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
 
 
 def largest_count(request: ChargeRequest, slot: Slot) -> int:
-    """Find about the largest number of runs that the slot can still pay for, at most the requested number.
-
-    Returns:
-        A number of runs that fits, within a few runs or about one percent of the largest; 0 if none was found.
-    """
-    if not _is_charged_whole(request, slot):
-        return int(_largest_fit(lambda count: _fits(_with_count(request, count), slot), request.count))
-    low, high = 0, request.count + 1
-    count = request.count
-    for _ in range(_LOOKS):
-        share = _price(_with_count(request, count), slot)
-        if share <= 1.0:
-            low = count
-        else:
-            high = count
-        if _NEAR < share <= 1.0 or high - low <= 1 + low // 100:
-            break
-        count = _next_count(low, high, count, share)
-    return _raise_count(request, slot, low)
-
-
-def _next_count(low: int, high: int, count: int, share: float) -> int:
-    """Return the number of runs to try next: in proportion to the last price, or between the known bounds.
+    """Find a number of runs, close to the largest, that the slot can still pay for.
 
     Args:
-        low: largest number that is known to fit; 0 if none is.
-        high: smallest number that is known not to fit.
-        count: number that was tried last.
-        share: price of `count` runs, as a share of the free amount; math.inf if it is not known.
+        request: the job; its number of runs is the most that is searched for.
+        slot: the part of the privacy budget that pays.
+
+    Returns:
+        A number of runs that fits, usually within a few runs or one percent of the largest; 0 if none was found.
     """
-    proportional = int(count * (_CLOSE / share)) if 0.0 < share < math.inf else 0
-    if low < proportional < high:
+    if not _is_charged_whole(request, slot):
+        return _largest_fit(lambda count: _fits(replace(request, count=count), slot), request.count)
+    stepwise_count = _largest_stepwise_count(request, slot)
+    return _raise_count(request, slot, stepwise_count)
+
+
+def _largest_stepwise_count(request: ChargeRequest, slot: Slot) -> int:
+    """Find a number of runs, close to the largest, that fits by the sum of the prices of single runs.
+
+    Such a price bounds the cost of one run in a Gaussian slot. Composing all runs may be cheaper, but takes longer.
+
+    Args:
+        request: the job; its number of runs is the most that is searched for.
+        slot: the Gaussian slot that pays.
+
+    Returns:
+        A number of runs that fits, usually within one percent of the largest; 0 if none was found.
+    """
+    largest_fit, smallest_misfit = 0, request.count + 1
+    count = request.count
+    for _ in range(_MOST_TRIALS):
+        cost_share = _stepwise_share(replace(request, count=count), slot)
+        if cost_share <= 1.0:
+            largest_fit = count
+        else:
+            smallest_misfit = count
+        is_close = _CLOSE_SHARE < cost_share <= 1.0
+        if is_close or smallest_misfit - largest_fit <= 1 + largest_fit // 100:
+            break
+        count = _next_count(largest_fit, smallest_misfit, count, cost_share)
+    return largest_fit
+
+
+def _next_count(largest_fit: int, smallest_misfit: int, count: int, cost_share: float) -> int:
+    """Return the number of runs to try next: in proportion to the last cost, or between the known bounds.
+
+    Args:
+        largest_fit: largest number that is known to fit; 0 if none is.
+        smallest_misfit: smallest number that is known not to fit.
+        count: number that was tried last.
+        cost_share: cost of `count` runs, as a share of the free amount; math.inf if it is not known.
+    """
+    proportional = int(count * (_AIMED_SHARE / cost_share)) if 0.0 < cost_share < math.inf else 0
+    if largest_fit < proportional < smallest_misfit:
         return proportional
-    geometric_mean = math.isqrt(low * high)
-    if low == 0:  # the geometric mean would be 0, so the upper bound is divided instead
-        return max(geometric_mean, high // 16, 1)
-    return max(geometric_mean, low + 1)
+    geometric_mean = math.isqrt(largest_fit * smallest_misfit)
+    if largest_fit == 0:  # the geometric mean would be 0, so the upper bound is divided instead
+        return max(geometric_mean, smallest_misfit // 16, 1)
+    return max(geometric_mean, largest_fit + 1)
 
 
-def _raise_count(request: ChargeRequest, slot: Slot, fits: int) -> int:
-    """Raise a number of runs as far as it fits if all runs are composed and priced together.
+def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int:
+    """Raise a number of runs as far as it fits if all runs are composed and charged together.
 
-    The price of the composition is smaller than the sum of the prices of single steps, but slower to compute.
+    The cost of the composition is smaller than the sum of the costs of single steps, but slower to compute.
 
     Args:
         request: the job. The result is at most its count.
         slot: the slot that pays.
-        fits: number of runs that fits by the sum of the prices of its steps. The result is at least this number.
+        stepwise_count: number of runs that fits if they are charged one after another. The result is at least this.
     """
-    low, high = fits, request.count + 1
-    count = max(fits, 1)
-    for _ in range(_COMPOSED_LOOKS):
-        share = _composed_price(_with_count(request, count), slot)
-        if share is None:
-            return low
-        if share <= 1.0:
-            low = max(low, count)
-            estimate = int(count * (_CLOSE / share))
+    largest_fit, smallest_misfit = stepwise_count, request.count + 1
+    count = max(stepwise_count, 1)
+    for _ in range(_MOST_COMPOSED_TRIALS):
+        cost_share = _composed_share(replace(request, count=count), slot)
+        if cost_share is None:
+            return largest_fit
+        if cost_share <= 1.0:
+            largest_fit = max(largest_fit, count)
+            estimate = int(count * (_AIMED_SHARE / cost_share))
         else:
-            high = min(high, count)
-            estimate = math.isqrt(low * count)
-        if not low < estimate < high:
-            return low
+            smallest_misfit = min(smallest_misfit, count)
+            estimate = math.isqrt(largest_fit * count)
+        if not largest_fit < estimate < smallest_misfit:
+            return largest_fit
         count = estimate
-    return low
-
-
-def _composed_price(request: ChargeRequest, slot: Slot) -> float | None:
-    """Return the certified cost of all runs together, divided by what is free in the slot.
-
-    Returns:
-        The price, at most 1; math.inf if the job costs more than is free. None if nothing is free, or if the
-        composition is too much work.
-    """
-    eta = eta_of(replace(request, eta=None), slot)
-    free, remaining = slot.free("mu_squared"), slot.remainder("mu_squared")
-    if free <= 0 or not exact(request.parts, eta):
-        return None
-    cost = composed_cost(request.parts, remaining=remaining, eta=eta)
-    if cost is None or cost > free:
-        return math.inf
-    return float(cost) / float(free)
+    return largest_fit
 
 
 def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
-    """Find a noise multiplier with which the job fits, about one percent above the smallest.
+    """Find a noise multiplier, usually within two percent of the smallest, with which the slot can pay for the job.
 
-    The search needs few prices, because a price is nearly proportional to 1/noise².
+    Args:
+        request: the job with its present noise multiplier.
+        slot: the part of the privacy budget that pays.
 
     Returns:
         The noise multiplier. None if the search fails, or if the spec has no single noise multiplier.
     """
-    present = noise_of(request.spec)
-    if present is None:
+    present_noise = noise_of(request.spec)
+    if present_noise is None:
         return None
     if not _is_charged_whole(request, slot):
-        return _smallest_fit(lambda noise: _fits(_with_noise(request, noise), slot), present)
-    low, high = present, math.inf
-    noise = present
-    for _ in range(_LOOKS):
-        share = _price(_with_noise(request, noise), slot)
-        if share <= 1.0:
-            high = min(high, noise)
-        else:
-            low = max(low, noise)
-        if _NEAR < share <= 1.0 or high <= _NOISE_TOLERANCE * low or noise > _LOUDEST * present:
-            break
-        estimate = 2.0 * noise
-        if share < math.inf:
-            estimate = noise * max(share, _LEAST_SHARE) ** 0.5 * _NOISE_MARGIN
-        noise = estimate if low < estimate < high else min((low * high) ** 0.5, 2.0 * low)
-    if math.isinf(high):
+        return _smallest_fit(lambda noise: _fits(_with_noise(request, noise), slot), present_noise)
+    stepwise_noise = _smallest_stepwise_noise(request, slot, present_noise)
+    if stepwise_noise is None:
         return None
-    return _lower_noise(request, slot, present, high)
+    return _lower_noise(request, slot, present_noise, stepwise_noise)
 
 
-def _lower_noise(request: ChargeRequest, slot: Slot, present: float, fits: float) -> float:
-    """Lower a noise multiplier as far as it fits if all runs are composed and priced together.
+def _smallest_stepwise_noise(request: ChargeRequest, slot: Slot, present_noise: float) -> float | None:
+    """Find about the smallest noise multiplier that fits if the slot charges the runs one after another.
 
     Args:
         request: the job. Its noise multiplier is replaced.
         slot: the slot that pays.
-        present: noise multiplier of the job, which does not fit.
-        fits: noise multiplier that fits by the sum of the prices of the steps. The result is at most this number.
-    """
-    low, high = present, fits
-    noise = fits
-    for _ in range(_COMPOSED_LOOKS):
-        share = _composed_price(_with_noise(request, noise), slot)
-        if share is None:
-            return high
-        if share <= 1.0:
-            high = min(high, noise)
-            estimate = noise * (share / _NEAR) ** 0.5
-        else:
-            low = max(low, noise)
-            estimate = (low * high) ** 0.5
-        if not low < estimate < high / _COMPOSED_TOLERANCE:
-            return high
-        noise = estimate
-    return high
-
-
-def _smallest_fit(fits: Callable[[float], bool], present: float) -> float | None:
-    """Return a noise multiplier that fits, within a hundredth of the smallest.
-
-    Args:
-        fits: function that returns whether the job with a given noise multiplier fits.
-        present: noise multiplier of the job, with which the search begins.
+        present_noise: noise multiplier of the job, with which the search begins.
 
     Returns:
-        The noise multiplier. None if it would be more than `_LOUDEST` times the present one.
+        The noise multiplier. None if none was found within `_LARGEST_FACTOR` times the present one.
     """
-    low, high = present, present
-    while not fits(high):
-        low, high = high, 2.0 * high
-        if high > _LOUDEST * present:
-            return None
-    while high > 1.01 * low:
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
+    too_small, large_enough = present_noise, math.inf
+    noise = present_noise
+    for _ in range(_MOST_TRIALS):
+        cost_share = _stepwise_share(_with_noise(request, noise), slot)
+        if cost_share <= 1.0:
+            large_enough = min(large_enough, noise)
+        else:
+            too_small = max(too_small, noise)
+        is_close = _CLOSE_SHARE < cost_share <= 1.0 or large_enough <= _NOISE_TOLERANCE * too_small
+        if is_close or noise > _LARGEST_FACTOR * present_noise:
+            break
+        noise = _next_noise(too_small, large_enough, noise, cost_share)
+    return None if math.isinf(large_enough) else large_enough
 
 
-def _with_count(request: ChargeRequest, count: float) -> ChargeRequest:
-    """Return the request with another count."""
-    return replace(request, count=int(count), _known=request._known)  # noqa: SLF001
+def _next_noise(too_small: float, large_enough: float, noise: float, cost_share: float) -> float:
+    """Return the noise multiplier to try next, from the last one and its cost.
 
-
-def noise_of(spec: DataclassInstance) -> float | None:
-    """Return the only noise multiplier in a spec, or None if there are none or several."""
-    noises = list(_noises(spec))
-    return noises[0] if len(noises) == 1 else None
-
-
-def _noises(spec: DataclassInstance) -> list[float]:
-    """Return all noise multipliers in a spec and in the specs that it contains."""
-    noises: list[float] = []
-    for part in fields(spec):
-        value = getattr(spec, part.name)
-        if part.name in _NOISE:
-            noises.append(float(value))
-        elif isinstance(value, tuple):
-            for member in value:
-                if is_dataclass(member) and not isinstance(member, type):
-                    noises += _noises(member)
-        elif is_dataclass(value) and not isinstance(value, type):
-            noises += _noises(value)
-    return noises
-
-
-def _with_noise(request: ChargeRequest, noise: float) -> ChargeRequest:
-    """Return the request with another noise multiplier."""
-    return ChargeRequest(
-        setting=request.setting,
-        spec=map_noise(request.spec, lambda _: noise),
-        count=request.count,
-        eta=request.eta,
-        delta=request.delta,
-    )
-
-
-def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
-    """Return a copy of a spec in which a function is applied to each noise multiplier, at any depth.
+    A cost is nearly proportional to 1/noise², so that few trials are needed.
 
     Args:
-        spec: description of a mechanism.
-        noise: function from the present noise multiplier to the new one.
+        too_small: largest noise multiplier that is known not to fit.
+        large_enough: smallest noise multiplier that is known to fit; math.inf if none is.
+        noise: noise multiplier that was tried last.
+        cost_share: its cost, as a share of the free amount; math.inf if it is not known.
     """
-    changed: dict[str, object] = {}
-    for part in fields(spec):
-        value = getattr(spec, part.name)
-        if part.name in _NOISE:
-            changed[part.name] = noise(float(value))
-        elif isinstance(value, tuple) and any(is_dataclass(member) for member in value):
-            changed[part.name] = tuple(map_noise(member, noise) for member in value)
-        elif is_dataclass(value) and not isinstance(value, type):
-            changed[part.name] = map_noise(value, noise)
-    return replace(spec, **changed) if changed else spec
+    estimate = 2.0 * noise
+    if not math.isinf(cost_share):
+        estimate = noise * max(cost_share, _LEAST_SHARE) ** 0.5 * _NOISE_MARGIN
+    if too_small < estimate < large_enough:
+        return estimate
+    geometric_mean: float = (too_small * large_enough) ** 0.5
+    return min(geometric_mean, 2.0 * too_small)
+
+
+def _lower_noise(request: ChargeRequest, slot: Slot, present_noise: float, stepwise_noise: float) -> float:
+    """Lower a noise multiplier as far as it fits if all runs are composed and charged together.
+
+    Args:
+        request: the job. Its noise multiplier is replaced.
+        slot: the slot that pays.
+        present_noise: noise multiplier of the job, which does not fit.
+        stepwise_noise: noise multiplier that fits if the runs are charged one after another; the result is no larger.
+    """
+    too_small, large_enough = present_noise, stepwise_noise
+    noise = stepwise_noise
+    for _ in range(_MOST_COMPOSED_TRIALS):
+        cost_share = _composed_share(_with_noise(request, noise), slot)
+        if cost_share is None:
+            return large_enough
+        if cost_share <= 1.0:
+            large_enough = min(large_enough, noise)
+            estimate = noise * (cost_share / _CLOSE_SHARE) ** 0.5
+        else:
+            too_small = max(too_small, noise)
+            estimate = (too_small * large_enough) ** 0.5
+        if not too_small < estimate < large_enough / _COMPOSED_TOLERANCE:
+            return large_enough
+        noise = estimate
+    return large_enough
 
 
 def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
@@ -288,25 +252,42 @@ def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
     return slot.kind == "gdp" and request.one.gaussian_dp_mu is None
 
 
-def _price(request: ChargeRequest, slot: Slot) -> float:
-    """Return the μ² that the job costs, divided by the μ² that is free in a Gaussian slot.
+def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
+    """Return the μ² that the job's runs cost one after another, divided by the μ² that is free in a Gaussian slot.
 
     Returns:
         The quotient. A value of at most 1 certifies that the job fits. A larger value is an estimate. It is math.inf if
         no estimate is available.
     """
-    eta = eta_of(replace(request, eta=None), slot)
+    eta = eta_of(request, slot)
     free = float(slot.free("mu_squared"))
-    if free <= 0.0:
+    if free <= 0.0 or eta > slot.free("eta"):
         return math.inf
-    floor, cost = quick_cost(request.parts, remaining=slot.remainder("mu_squared"), eta=eta)
+    low_estimate, cost = quick_cost(request.parts, remaining=slot.remainder("mu_squared"), eta=eta)
     if cost is None:
-        is_far_above = 2.0 * free < floor < math.inf
-        return floor / free if is_far_above else math.inf
-    share = float(cost) / free
+        is_far_above = 2.0 * free < low_estimate < math.inf
+        return low_estimate / free if is_far_above else math.inf
+    cost_share = float(cost) / free
     if cost > slot.free("mu_squared"):
-        return max(share, 1.0 + 1e-9)  # the division may round the share of a cost that does not fit down to 1
-    return share
+        return max(cost_share, 1.0 + 1e-9)  # the division may round the share of a cost that does not fit down to 1
+    return cost_share
+
+
+def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
+    """Return the certified μ² that all runs cost together, divided by the μ² that is free in a Gaussian slot.
+
+    Returns:
+        The quotient, at most 1. math.inf if the cost exceeds what is free, or if no cost is certified. None if no μ² is
+        free, if less η is free than the job takes, or if the composition is too much work.
+    """
+    eta = eta_of(request, slot)
+    free, remaining = slot.free("mu_squared"), slot.remainder("mu_squared")
+    if free <= 0 or eta > slot.free("eta") or not exact(request.parts, eta):
+        return None
+    cost = composed_cost(request.parts, remaining=remaining, eta=eta)
+    if cost is None or cost > free:
+        return math.inf
+    return float(cost) / float(free)
 
 
 def _fits(request: ChargeRequest, slot: Slot) -> bool:
@@ -320,17 +301,88 @@ def _fits(request: ChargeRequest, slot: Slot) -> bool:
     return all(amount <= slot.free(part) for part, amount in price.parts.items())
 
 
-def _largest_fit(holds: Callable[[float], bool], most: int) -> int:
+def _largest_fit(fits: Callable[[int], bool], most: int) -> int:
     """Return a number of runs that fits, within half a percent of the largest; 0 if none was found to fit.
 
     Args:
-        holds: function that returns whether a given number of runs fits.
+        fits: function that returns whether a given number of runs fits.
         most: largest number that is tried.
     """
     low, high = 0, most
-    for _ in range(_LOOKS):
+    for _ in range(_MOST_TRIALS):
         if high - low <= low // 200:
             break
         middle = (low + high + 1) // 2 if low else max(1, high // 4)
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
     return low
+
+
+def _smallest_fit(fits: Callable[[float], bool], present_noise: float) -> float | None:
+    """Return a noise multiplier that fits, within a hundredth of the smallest.
+
+    Args:
+        fits: function that returns whether the job with a given noise multiplier fits.
+        present_noise: noise multiplier of the job, with which the search begins.
+
+    Returns:
+        The noise multiplier. None if it would be more than `_LARGEST_FACTOR` times the present one.
+    """
+    low, high = present_noise, present_noise
+    while not fits(high):
+        low, high = high, 2.0 * high
+        if high > _LARGEST_FACTOR * present_noise:
+            return None
+    while high > 1.01 * low:
+        middle = (low * high) ** 0.5
+        if fits(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def noise_of(spec: DataclassInstance) -> float | None:
+    """Return the only noise multiplier in a spec, or None if there are none or several."""
+    noises = _noises(spec)
+    return noises[0] if len(noises) == 1 else None
+
+
+def _noises(spec: DataclassInstance) -> list[float]:
+    """Return all noise multipliers in a spec and in the specs that it contains."""
+    noises: list[float] = []
+    for member in fields(spec):
+        value = getattr(spec, member.name)
+        if member.name in _NOISE:
+            noises.append(float(value))
+            continue
+        for contained in value if isinstance(value, tuple) else (value,):
+            if is_dataclass(contained) and not isinstance(contained, type):
+                noises += _noises(contained)
+    return noises
+
+
+def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
+    """Return a copy of a spec in which a function is applied to each noise multiplier, at any depth.
+
+    Args:
+        spec: description of a mechanism.
+        noise: function from the present noise multiplier to the new one.
+    """
+    changed: dict[str, object] = {}
+    for member in fields(spec):
+        value = getattr(spec, member.name)
+        if member.name in _NOISE:
+            changed[member.name] = noise(float(value))
+        elif isinstance(value, tuple) and any(is_dataclass(contained) for contained in value):
+            changed[member.name] = tuple(map_noise(contained, noise) for contained in value)
+        elif is_dataclass(value) and not isinstance(value, type):
+            changed[member.name] = map_noise(value, noise)
+    return replace(spec, **changed) if changed else spec
+
+
+def _with_noise(request: ChargeRequest, noise: float) -> ChargeRequest:
+    """Return the request with another noise multiplier in its spec."""
+    return replace(request, spec=map_noise(request.spec, lambda _: noise))

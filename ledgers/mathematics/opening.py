@@ -28,8 +28,11 @@ PARTS: Mapping[SlotKind, tuple[str, ...]] = {
     "rdp": ("orders", "weights", "budget"),
     "pure": ("epsilon", "delta"),
 }
+"""Names of the parts of a requested slot, by its kind."""
 LARGEST = "largest"
+"""Requested amount that is computed as the largest with which the ledger stays within its target."""
 _WEIGHTS_SUM = 1e-9
+"""Largest difference of 1 and the sum of the weights of Rényi orders."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,42 +84,42 @@ def open_ledger(
         raise InvalidInput.at("/declared/released_before", message, allowed="false")
     if not plan and not slots:
         raise InvalidInput.at("/plan", "give a plan, slots, or both")
-    sought = [place for place, slot in enumerate(slots) if _is_sought(slot)]
-    if len(sought) > 1:
-        raise InvalidInput.at(f"/slots/{sought[1]}/capacity", "only one slot can be the largest that fits")
+    searched = [index for index, slot in enumerate(slots) if _is_searched(slot)]
+    if len(searched) > 1:
+        raise InvalidInput.at(f"/slots/{searched[1]}/capacity", "only one slot can be the largest that fits")
     state = LedgerState(
         setting=setting,
         target=target,
         declared=declared,
-        plan=tuple(item_of(item, f"/plan/{place}") for place, item in enumerate(plan)),
-        slots=tuple(_slot(slot, place, target) for place, slot in enumerate(slots)),
+        plan=tuple(item_of(item, f"/plan/{index}") for index, item in enumerate(plan)),
+        slots=tuple(_slot(slot, f"/slots/{index}/capacity", target) for index, slot in enumerate(slots)),
         sealed=declared.sealed,
         approval=approval,
     )
-    for place in sought:
-        state = state.with_slot(largest(state, slots[place].kind))
+    for index in searched:
+        state = state.with_slot(largest(state, slots[index].kind))
     return state, opening(state)
 
 
-def item_of(planned: RequestedItem, at: str) -> PlanItem:
+def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
     """Return an item of a plan with no reserved or committed runs.
 
     Args:
         planned: name and mechanism of the item. A mechanism of equal steps becomes one step and a number of runs.
-        at: JSON Pointer of the item, for errors.
+        pointer: JSON Pointer of the item, for errors.
 
     Raises:
         InvalidInput: the name begins like the names of jobs that slots pay for, or the item has too many runs.
     """
     if planned.name.startswith(JOB):
-        raise InvalidInput.at(f"{at}/name", f'begins with "{JOB}", as items of charged jobs do')
+        raise InvalidInput.at(f"{pointer}/name", f'begins with "{JOB}", as items of charged jobs do')
     step, count = steps_of(planned.spec)
     if count > LARGEST_COUNT:
-        raise InvalidInput.at(f"{at}/spec", "has too many runs", allowed=f"at most {LARGEST_COUNT}")
+        raise InvalidInput.at(f"{pointer}/spec", "has too many runs", allowed=f"at most {LARGEST_COUNT}")
     return PlanItem(name=planned.name, spec=step, planned=count)
 
 
-def _is_sought(slot: RequestedSlot) -> bool:
+def _is_searched(slot: RequestedSlot) -> bool:
     """Return whether the slot's capacity, or its first part, is requested as the largest that fits."""
     if isinstance(slot.capacity, str):
         return True
@@ -124,38 +127,54 @@ def _is_sought(slot: RequestedSlot) -> bool:
     return bool(slot.capacity.get(first, LARGEST) == LARGEST)
 
 
-def _slot(request: RequestedSlot, place: int, target: LedgerTarget) -> Slot:
+def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
     """Return a slot from its request, with capacity zero in a part that is to be computed.
 
     Args:
         request: kind and capacity of the slot.
-        place: index of the slot in the request, for errors.
+        pointer: JSON Pointer of the capacity, for errors.
         target: target of the ledger. A share of its δ is the default η of a Gaussian slot.
 
     Raises:
         InvalidInput: a part is missing or unknown, or an amount is not valid.
     """
-    pointer = f"/slots/{place}/capacity"
-    if isinstance(request.capacity, str) and request.capacity != LARGEST:
-        raise InvalidInput.at(pointer, "is neither parts nor a known word", allowed=LARGEST)
-    parts: JsonObject = {} if isinstance(request.capacity, str) else request.capacity
-    for part in parts:
-        if part not in PARTS[request.kind]:
-            raise InvalidInput.at(
-                f"{pointer}/{part}", "is no part of such a slot", allowed=", ".join(PARTS[request.kind])
-            )
+    parts = _requested_parts(request, pointer)
     if request.kind == "rdp":
-        return _renyi(parts, pointer)
-    first, second = PARTS[request.kind]
-    if first not in parts and not isinstance(request.capacity, str):
-        raise InvalidInput.at(f"{pointer}/{first}", "is missing")
-    amounts = {first: _amount(parts.get(first, LARGEST), f"{pointer}/{first}")}
-    default = target.delta / SHARE_OF_DELTA if request.kind == "gdp" else ZERO
-    amounts[second] = exact(parts[second], f"{pointer}/{second}") if second in parts else down(default)
-    return Slot(kind=request.kind, capacity=amounts)
+        return _renyi_slot(parts, pointer)
+    budget, added_delta = PARTS[request.kind]
+    default_delta = target.delta / SHARE_OF_DELTA if request.kind == "gdp" else ZERO
+    capacity = {budget: _amount(parts[budget], f"{pointer}/{budget}")}
+    if added_delta in parts:
+        capacity[added_delta] = exact(parts[added_delta], f"{pointer}/{added_delta}")
+    else:
+        capacity[added_delta] = down(default_delta)
+    return Slot(kind=request.kind, capacity=capacity)
 
 
-def _renyi(parts: JsonObject, pointer: str) -> Slot:
+def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
+    """Return the parts of a requested capacity by their names. The word "largest" requests the largest first part.
+
+    Args:
+        request: kind and capacity of the slot.
+        pointer: JSON Pointer of the capacity, for errors.
+
+    Raises:
+        InvalidInput: the word or the name of a part is not known, or the first part is missing.
+    """
+    names = PARTS[request.kind]
+    if isinstance(request.capacity, str):
+        if request.capacity != LARGEST:
+            raise InvalidInput.at(pointer, "is neither parts nor a known word", allowed=LARGEST)
+        return {} if request.kind == "rdp" else {names[0]: LARGEST}
+    for part in request.capacity:
+        if part not in names:
+            raise InvalidInput.at(f"{pointer}/{part}", "is no part of such a slot", allowed=", ".join(names))
+    if request.kind != "rdp" and names[0] not in request.capacity:
+        raise InvalidInput.at(f"{pointer}/{names[0]}", "is missing")
+    return request.capacity
+
+
+def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
     """Return a Rényi slot from the requested parts, with orders sorted by the names of their parts.
 
     Args:
@@ -165,19 +184,45 @@ def _renyi(parts: JsonObject, pointer: str) -> Slot:
     Raises:
         InvalidInput: orders are missing, equal or not above 1, or weights are not positive with sum 1.
     """
+    orders = _read_orders(parts, pointer)
+    weights = _read_weights(parts, len(orders), pointer)
+    budget = _amount(parts.get("budget", LARGEST), f"{pointer}/budget")
+    # Sorted by name, like the parts in the canonical text of an entry, so that weights and parts correspond.
+    weighted_parts = sorted(zip(map(_order_part, orders), weights, strict=True))
+    capacity = {part: budget for part, _ in weighted_parts}
+    return Slot(kind="rdp", capacity=capacity, weights=tuple(weight for _, weight in weighted_parts))
+
+
+def _read_orders(parts: JsonObject, pointer: str) -> tuple[float, ...]:
+    """Return the requested Rényi orders.
+
+    Raises:
+        InvalidInput: there are none, two are equal, or one is not in (1, 10⁶].
+    """
     orders = tuple(float(order) for order in parts.get("orders", ()))
-    if not orders or not all(1.0 < order <= 1e6 for order in orders) or len(set(orders)) != len(orders):
+    are_in_range = all(1.0 < order <= 1e6 for order in orders)
+    if not orders or not are_in_range or len(set(orders)) != len(orders):
         raise InvalidInput.at(f"{pointer}/orders", "is not a list of different orders", allowed="each > 1 and ≤ 1e6")
-    weights = tuple(float(weight) for weight in parts.get("weights", ())) or (1.0 / len(orders),) * len(orders)
-    if len(weights) != len(orders) or not all(weight > 0 for weight in weights):
+    return orders
+
+
+def _read_weights(parts: JsonObject, count: int, pointer: str) -> tuple[float, ...]:
+    """Return the requested weights of the Rényi orders; equal weights by default.
+
+    Args:
+        parts: requested parts of the slot.
+        count: number of orders.
+        pointer: JSON Pointer of the capacity, for errors.
+
+    Raises:
+        InvalidInput: there is not one positive weight for each order, or the sum of the weights is not 1.
+    """
+    weights = tuple(float(weight) for weight in parts.get("weights", ())) or (1.0 / count,) * count
+    if len(weights) != count or not all(weight > 0 for weight in weights):
         raise InvalidInput.at(f"{pointer}/weights", "has not one positive weight for each order")
     if abs(math.fsum(weights) - 1.0) > _WEIGHTS_SUM:
         raise InvalidInput.at(f"{pointer}/weights", "do not sum to 1", allowed="1 in all")
-    budget = _amount(parts.get("budget", LARGEST), f"{pointer}/budget")
-    # Sorted by name, like the parts in the canonical text of an entry, so that weights and parts correspond.
-    weighed = sorted(zip(map(_order_part, orders), weights, strict=True))
-    capacity = dict.fromkeys((part for part, _ in weighed), budget)
-    return Slot(kind="rdp", capacity=capacity, weights=tuple(weight for _, weight in weighed))
+    return weights
 
 
 def _order_part(order: float) -> str:

@@ -33,6 +33,8 @@ from epsilond.ledgers.mathematics.residue import holds
 from epsilond.ledgers.mathematics.state import JOB, Charge, LedgerState, PlanItem, Reservation, Slot, plus, times
 
 SpecReader = Callable[[str], Spec]
+_OF_MALFORMED_ENTRIES = (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, AssertionError)
+"""Errors of reading an entry with members that are missing, have another type, or contradict the state."""
 
 
 class DoesNotReplay(EpsilondError):
@@ -59,15 +61,7 @@ def replay_entries(
         try:
             state = apply_entry(state, entry, read, certify=certify)
             _require_balance(state, entry, text)
-        except (
-            EpsilondError,
-            ArithmeticError,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            AssertionError,
-        ) as error:
+        except (EpsilondError, *_OF_MALFORMED_ENTRIES) as error:
             raise DoesNotReplay(f"entry {index}, {entry.get('kind')}: {error}") from error
     if state is None:
         raise DoesNotReplay("there are no entries")
@@ -75,7 +69,16 @@ def replay_entries(
 
 
 def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> None:
-    """Check the balance that an entry gives. Entries of earlier versions give none."""
+    """Check that the digest in an entry is that of the balance after its move. Entries of earlier versions have none.
+
+    Args:
+        state: the ledger after the entry.
+        entry: record of the move.
+        text: returns the canonical JSON text of a mechanism.
+
+    Raises:
+        DoesNotReplay: the digests differ.
+    """
     if BALANCE in entry:
         _require(entry[BALANCE] == digest_of(state, text), "the balance is another than the entries give")
 
@@ -164,13 +167,13 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
     """
     spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
     moves.require_open(state)
-    _require(_is_count(count), "the count is none")
+    _require(_is_count(count), "the count is no number of runs")
     _require(identifier not in state.reservations, "the reservation was made before")
     if "slot" not in entry:
         return moves.reserve(state, identifier, spec=spec, item=entry["item"], count=count)
     slot = state.slot(entry["slot"])
-    _require(slot is not None, "the ledger has no such slot")
-    assert slot is not None
+    if slot is None:
+        raise DoesNotReplay("the ledger has no such slot")
     price = charge_of(entry["charge"])
     if certify:
         _require_enough(state, spec, count, slot, price)
@@ -193,21 +196,31 @@ def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerSt
         DoesNotReplay: the charge was computed for more μ² than the slot has left, or is too small.
     """
     reservation = state.reservations[entry["reservation"]]
-    if (
-        reservation.slot is not None
-        and reservation.item is None
-        and reservation.charge is not None
-        and not reservation.charge.additive
-    ):
-        slot = state.slot(reservation.slot)
-        assert slot is not None
-        price = charge_of(entry["charge"])
-        _require(price.remaining is not None and price.remaining <= slot.remainder("mu_squared"), "the charge is stale")
-        if certify:
-            _require_enough(state, reservation.spec, reservation.count, slot, price)
-        freed = holding.release_charge(slot, reservation)
-        state = holding.hold_charge(state.with_slot(freed), replace(reservation, charge=price), freed)
+    if reservation.is_charged_at_commit:
+        state = _replace_charge(state, reservation, charge_of(entry["charge"]), certify=certify)
     return moves.commit(state, entry["reservation"], entry["count"])
+
+
+def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge, *, certify: bool) -> LedgerState:
+    """Return the state in which the slot holds the charge recorded at the first commit of a whole job.
+
+    Args:
+        state: the ledger before the commit.
+        reservation: the reservation, whose slot holds an earlier charge.
+        price: the recorded charge.
+        certify: whether to prove again that the recorded charge is large enough.
+
+    Raises:
+        DoesNotReplay: the charge was computed for more μ² than the slot has left, or is too small.
+    """
+    assert reservation.slot is not None  # only a slot charges a whole job
+    slot = state.slot(reservation.slot)
+    assert slot is not None  # slots are never removed from a ledger
+    _require(price.remaining is not None and price.remaining <= slot.remainder("mu_squared"), "the charge is stale")
+    if certify:
+        _require_enough(state, reservation.spec, reservation.count, slot, price)
+    freed = holding.release_charge(slot, reservation)
+    return holding.hold_charge(state.with_slot(freed), replace(reservation, charge=price), freed)
 
 
 def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
@@ -216,43 +229,62 @@ def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerSta
     Raises:
         DoesNotReplay: a number of runs or the declaration is not valid.
     """
-    items = [
+    added = [
         PlanItem(name=record["name"], spec=read(record["spec"]), planned=record["planned"]) for record in entry["add"]
     ]
-    lower = {record["name"]: record["planned"] for record in entry["lower"]}
-    are_counts = all(isinstance(planned, int) and not isinstance(planned, bool) for planned in lower.values())
-    _require(are_counts and all(_is_count(item.planned) for item in items), "an item is none")
-    _require(entry.get("declared") in (None, INDEPENDENT), "nothing such can be declared")
+    lowered = {record["name"]: record["planned"] for record in entry["lower"]}
+    _require(all(_is_count(item.planned) for item in added), "an item has no valid number of runs")
+    _require(all(_is_integer(planned) for planned in lowered.values()), "an item has no valid number of runs")
+    declared = entry.get("declared")
+    _require(declared in (None, INDEPENDENT), "nothing such can be declared")
     approval = read_approval(entry) if "approval" in entry else None
-    return amend_plan(state, add=items, lower=lower, declared=entry.get("declared"), approval=approval)[0]
+    amended, _ = amend_plan(state, add=added, lower=lowered, declared=declared, approval=approval)
+    return amended
 
 
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
     """Check that a recorded charge is at least the cost of its job.
 
+    A slot is a part of the privacy budget, with amounts named by its parts, such as `rho` and `delta`. A Gaussian slot
+    charges a non-Gaussian job as a whole: its residue, the μ² and η that it takes from the remaining μ².
+
     Args:
-        state: the ledger, of which only the setting is used.
+        state: the ledger. Only its setting (relation, unit and observer) is used.
         spec: one run of the job.
         count: number of runs.
         slot: the slot that is charged.
         price: the recorded charge.
 
     Raises:
-        DoesNotReplay: the charge is too small, or has other parts than the slot.
+        DoesNotReplay: the charge is too small, or its parts are not those of the slot.
     """
     _require(set(price.parts) == set(slot.capacity), "the charge has other parts than its slot")
     request = ChargeRequest(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
-    if price.remaining is not None:
-        _require(slot.kind == "gdp" and not price.each, "only a Gaussian slot charges residues, of whole jobs")
-        cost, eta = price.parts["mu_squared"], price.parts["eta"]
-        enough = holds(request.parts, remaining=price.remaining, cost=cost, eta=eta)
-        _require(enough, f"μ² = {cost:f} and η = {eta:f} do not suffice for the job at μ² = {price.remaining:f}")
+    if price.remaining is None:
+        _require_enough_each(request, slot, price)
         return
+    _require(slot.kind == "gdp" and not price.each, "only a Gaussian slot charges residues, of whole jobs")
+    cost, eta = price.parts["mu_squared"], price.parts["eta"]
+    is_enough = holds(request.parts, remaining=price.remaining, cost=cost, eta=eta)
+    _require(is_enough, f"μ² = {cost:f} and η = {eta:f} do not suffice for the job at μ² = {price.remaining:f}")
+
+
+def _require_enough_each(request: ChargeRequest, slot: Slot, price: Charge) -> None:
+    """Check a recorded charge in which runs add up: one run pays at least its cost, and the sums over runs are right.
+
+    Args:
+        request: the job with its number of runs.
+        slot: the slot that is charged, a part of the privacy budget.
+        price: the recorded charge. Its amounts are named, such as `rho` and `delta`: `each` of one run, `parts` of all.
+
+    Raises:
+        DoesNotReplay: one run pays too little, its amounts have other names, or the sums are wrong.
+    """
     computed = charge(request, slot)
     _require(computed.additive and set(price.each) == set(computed.each), "the charge has other parts than its slot")
     for part, amount in computed.each.items():
         _require(price.each[part] >= amount, f"{part} = {price.each[part]:f} is less than a run costs, {amount:f}")
-    _require(price.parts == times(price.each, count), "the sums are wrong")
+    _require(price.parts == times(price.each, request.count), "the sums are wrong")
 
 
 def _require_opened(state: LedgerState) -> None:
@@ -262,18 +294,26 @@ def _require_opened(state: LedgerState) -> None:
         DoesNotReplay: something was released before, or the members of an item or a slot are not valid.
     """
     _require(not state.declared.released_before, "something was released before")
-    _require(all(_is_count(item.planned) and not item.name.startswith(JOB) for item in state.plan), "an item is none")
+    for item in state.plan:
+        _require(_is_count(item.planned), "an item has no valid number of runs")
+        _require(not item.name.startswith(JOB), "an item has the name of a charged job")
     for slot in state.slots:
         if slot.kind == "rdp":
             has_weights = len(slot.weights) == len(slot.orders) and all(weight > 0.0 for weight in slot.weights)
-            _require(has_weights and all(order > 1.0 for order in slot.orders), "a Rényi slot is none")
+            has_orders = all(order > 1.0 for order in slot.orders)
+            _require(has_weights and has_orders, "a Rényi slot has no valid orders or weights")
         else:
             _require(set(slot.capacity) == set(PARTS[slot.kind]), "a slot has other parts than its kind")
 
 
 def _is_count(value: object) -> bool:
     """Return whether a value is a valid number of runs."""
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST_COUNT
+    return isinstance(value, int) and _is_integer(value) and 1 <= value <= LARGEST_COUNT
+
+
+def _is_integer(value: object) -> bool:
+    """Return whether a value is an integer and no truth value, which Python also counts as an integer."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _require(condition: bool, message: str) -> None:

@@ -33,22 +33,24 @@ LEAST_ETA = Decimal("1e-18")
 """Smallest η, because amounts have 18 places."""
 LARGEST_SLOTS = Decimal(64), Decimal(400)
 """Largest μ² of slots that are computed with; a cost that suffices there suffices in every larger slot."""
-_SURELY, _HOPELESS = 1.01, 4.0
-"""Largest costs of the steps one after another with which a job is tried, as shares of the remaining amount.
+_MOST_STEPWISE_SHARE = 1.01
+"""Largest estimated cost of the steps one after another, as a share of the slot, with which a job is tried.
 
-The first is the general one, the second applies if the composition is quick.
+The estimate is low, so that a job above it cannot fit; the excess over 1 allows for the error of the estimate.
 """
+_MOST_STEPWISE_SHARE_COMPOSED = 4.0
+"""The same share if composing all steps is quick, because their cost together may be much lower."""
 _MOST_RAISES = 12
 """Largest number of costs, each larger than the one before, that are certified after a search."""
 _MARGIN = Fraction(1) + Fraction(1, 2**18)
 """Factor on a charge of steps, so that another machine, with other roundings, certifies it again."""
-_MANY = 100
-"""Number of steps from which `_MUCH_BY_MANY` applies in place of `_MUCH_BY_FEW`."""
-_MUCH_BY_FEW, _MUCH_BY_MANY = 0.1, 0.02
+_MANY_STEPS = 100
+"""Number of steps from which `_SHARE_OF_MANY` applies in place of `_SHARE_OF_FEW`."""
+_SHARE_OF_FEW, _SHARE_OF_MANY = 0.1, 0.02
 """Costs of the steps, as shares of the slot, from which on composing them is worth its work: few steps, or many."""
 _MOST_DIFFERENT = 4
 """Largest number of different steps that are composed, because the work grows with their number."""
-_FINE = Decimal("1e-10")
+_LEAST_COMPOSED_ETA = Decimal("1e-10")
 """Smallest η at which steps are composed, because the number of cells grows as 1/√η."""
 
 
@@ -85,23 +87,37 @@ def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount,
 
 
 def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether a slot that pays this cost covers the mechanism. Arguments are those of `holds`.
+    """Return whether a certified charge of the mechanism to a Gaussian slot is at most this cost, at this η.
 
-    Two methods are tried, the one that is expected to be quicker first: charging one step after another, and composing
-    all steps.
+    Two methods are tried. One adds up prices of single runs. The other composes the profiles of all runs; it goes first
+    where it is affordable and expected to give a lower cost.
+
+    Args:
+        parts: dominating pairs of the mechanism, each with its number of runs.
+        remaining: μ² that is left in the slot.
+        cost: μ² that the slot pays.
+        eta: δ that the charge may add to the Gaussian profile of the slot.
     """
-    stepped = step_prices(parts, remaining=remaining, eta=eta)
-    if _cannot_fit(parts, stepped, remaining, eta):
+    prices = step_prices(parts, remaining=remaining, eta=eta)
+    if _cannot_fit(parts, prices, remaining, eta):
         return False
-    if stepped is None or _worth_composing(parts, stepped, remaining, eta):
-        if SlotTrial(parts, remaining, eta).certify(cost)[0]:
-            return True
-        stepwise = None if stepped is None else stepped.cost()
-        return stepwise is not None and stepwise <= cost
-    stepwise = stepped.cost()
-    if stepwise is not None and stepwise <= cost:
-        return True
-    return may_be_composed(parts) and SlotTrial(parts, remaining, eta).certify(cost)[0]
+    if prices is None:
+        return _holds_composed(parts, remaining, cost, eta)
+    if _worth_composing(parts, prices, remaining, eta):
+        return _holds_composed(parts, remaining, cost, eta) or _holds_stepwise(prices, cost)
+    return _holds_stepwise(prices, cost) or (may_be_composed(parts) and _holds_composed(parts, remaining, cost, eta))
+
+
+def _holds_composed(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
+    """Return whether the composition of all steps is certified to be covered. Arguments are those of `holds`."""
+    is_certified, _ = SlotTrial(parts, remaining, eta).certify(cost)
+    return is_certified
+
+
+def _holds_stepwise(prices: StepPrices, cost: Amount) -> bool:
+    """Return whether the certified cost of the steps one after another is at most this cost."""
+    stepwise_cost = prices.cost()
+    return stepwise_cost is not None and stepwise_cost <= cost
 
 
 def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> float:
@@ -152,24 +168,37 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def _slots(remaining: Amount) -> list[Amount]:
-    """Return the slot, or smaller slots in place of one that would take too many cells; none if nothing is left."""
-    return sorted({min(remaining, most) for most in LARGEST_SLOTS}) if remaining > 0 else []
+    """Return the sizes μ² of the slots to compute with, in increasing order; none if nothing is left.
+
+    A large slot would take too many cells. Smaller slots take its place, as a cost that suffices there suffices here.
+    """
+    if remaining <= 0:
+        return []
+    return sorted({min(remaining, largest) for largest in LARGEST_SLOTS})
 
 
 def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
-    """Return a certified cost in one slot, or None if no cost was certified. Arguments are those of `least_cost`.
+    """Return a certified charge of the mechanism to a Gaussian slot, or None if no charge was certified.
 
-    Two methods are tried, the one that is expected to be quicker first: charging one step after another, and composing
-    all steps.
+    Two methods are tried. One adds up prices of single runs. The other composes the profiles of all runs; it goes first
+    where it is affordable and expected to give a lower cost.
+
+    Args:
+        parts: dominating pairs of the mechanism, each with its number of runs.
+        remaining: μ² that is left in the slot.
+        eta: δ that the charge may add to the Gaussian profile of the slot.
     """
-    stepped = step_prices(parts, remaining=remaining, eta=eta)
-    if _cannot_fit(parts, stepped, remaining, eta):
+    prices = step_prices(parts, remaining=remaining, eta=eta)
+    if _cannot_fit(parts, prices, remaining, eta):
         return None
-    if stepped is None or _worth_composing(parts, stepped, remaining, eta):
-        composed = _composed_cost(parts, remaining, eta)
-        return composed if composed is not None or stepped is None else _stepwise(stepped, remaining, eta)
-    residue = _stepwise(stepped, remaining, eta)
-    return residue if residue is not None or not may_be_composed(parts) else _composed_cost(parts, remaining, eta)
+    if prices is None:
+        return _composed_residue(parts, remaining, eta)
+    if _worth_composing(parts, prices, remaining, eta):
+        return _composed_residue(parts, remaining, eta) or _stepwise_residue(prices, remaining, eta)
+    residue = _stepwise_residue(prices, remaining, eta)
+    if residue is None and may_be_composed(parts):
+        return _composed_residue(parts, remaining, eta)
+    return residue
 
 
 def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> tuple[float, Amount | None]:
@@ -187,31 +216,35 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
     if eta < LEAST_ETA or remaining <= 0:
         return math.inf, None
     remaining = min(remaining, LARGEST_SLOTS[0])
-    stepped = step_prices(parts, remaining=remaining, eta=eta, rough=True)
-    if stepped is None:
+    prices = step_prices(parts, remaining=remaining, eta=eta, rough=True)
+    if prices is None:
         return 0.0, None
-    residue = _stepwise(stepped, remaining, eta)
-    return stepped.floor, None if residue is None else residue.cost
+    residue = _stepwise_residue(prices, remaining, eta)
+    return prices.floor, None if residue is None else residue.cost
 
 
 def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
-    """Find a certified cost quickly. It is about one percent higher than that of `least_cost`, and more often None.
+    """Find quickly a certified charge of a mechanism to a Gaussian slot, about one percent above that of `least_cost`.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
         remaining: μ² that is left in the slot.
-        eta: η of the charge.
+        eta: δ that the charge may add to the Gaussian profile of the slot.
+
+    Returns:
+        The charge. None if no cost could be certified quickly, even where `least_cost` may find one.
     """
     cost = quick_cost(parts, remaining=remaining, eta=eta)[1]
     return None if cost is None else Residue(remaining, cost, eta)
 
 
-def _stepwise(stepped: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
+def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
     """Return the charge for the steps one after another, with a margin for another machine's roundings."""
-    cost = stepped.cost()
+    cost = prices.cost()
     if cost is None:
         return None
-    return Residue(remaining, min(max(up(Fraction(cost) * _MARGIN), QUANTUM), remaining), eta)
+    padded = max(up(Fraction(cost) * _MARGIN), QUANTUM)
+    return Residue(remaining, min(padded, remaining), eta)
 
 
 def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Amount | None:
@@ -227,20 +260,21 @@ def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: 
     """
     if not exact(parts, eta) or remaining <= 0:
         return None
-    residue = _composed_cost(parts, min(remaining, LARGEST_SLOTS[0]), eta)
+    residue = _composed_residue(parts, min(remaining, LARGEST_SLOTS[0]), eta)
     return None if residue is None else residue.cost
 
 
 def exact(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
     """Return whether the composition is quick: several steps with exact distributions, few of them different."""
-    few = len(parts) <= _MOST_DIFFERENT and all(pair.law is not None for pair, _ in parts)
-    return few and sum(count for _, count in parts) > 1 and eta >= _FINE
+    are_exact = all(pair.law is not None for pair, _ in parts)
+    steps = sum(count for _, count in parts)
+    return are_exact and len(parts) <= _MOST_DIFFERENT and steps > 1 and eta >= _LEAST_COMPOSED_ETA
 
 
-def _cannot_fit(parts: Sequence[tuple[Pair, int]], stepped: StepPrices | None, remaining: Amount, eta: Amount) -> bool:
+def _cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, remaining: Amount, eta: Amount) -> bool:
     """Return whether the estimated cost of the single steps is so far above `remaining` that no method is tried."""
-    too_much = _HOPELESS if exact(parts, eta) else _SURELY
-    return stepped is not None and stepped.floor > too_much * float(remaining)
+    most_share = _MOST_STEPWISE_SHARE_COMPOSED if exact(parts, eta) else _MOST_STEPWISE_SHARE
+    return prices is not None and prices.floor > most_share * float(remaining)
 
 
 def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
@@ -251,7 +285,7 @@ def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
     return all(pair.law is not None or pair.atoms is not None for pair, _ in parts)
 
 
-def _worth_composing(parts: Sequence[tuple[Pair, int]], stepped: StepPrices, remaining: Amount, eta: Amount) -> bool:
+def _worth_composing(parts: Sequence[tuple[Pair, int]], prices: StepPrices, remaining: Amount, eta: Amount) -> bool:
     """Return whether composing all steps is expected to be affordable and cheaper than charging them one by one.
 
     Composition gives a smaller cost if the steps take much of the slot. Its work is about 1/√η, and more if the charge
@@ -260,18 +294,18 @@ def _worth_composing(parts: Sequence[tuple[Pair, int]], stepped: StepPrices, rem
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
-        stepped: prices of the steps, charged one by one.
+        prices: prices of the steps, charged one by one.
         remaining: μ² that is left in the slot.
         eta: η of the charge.
     """
     if not exact(parts, eta):
         return False
     steps = sum(count for _, count in parts)
-    least = _MUCH_BY_MANY if steps >= _MANY else _MUCH_BY_FEW
-    return stepped.floor >= least * float(remaining) or stepped.cost() is None
+    least_share = _SHARE_OF_MANY if steps >= _MANY_STEPS else _SHARE_OF_FEW
+    return prices.floor >= least_share * float(remaining) or prices.cost() is None
 
 
-def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
+def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
     """Return a certified charge for all steps at once, by composing them with the remaining slot.
 
     The search gives a cost that is not certified. That cost is raised by growing factors until it can be certified. If
@@ -292,12 +326,13 @@ def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Am
         return Residue(remaining, remaining, eta) if certified else None
     for attempt in range(_MOST_RAISES):
         cost = min(up(estimate), remaining)
-        certified, worst = trial.certify(cost)
+        certified, worst_epsilon = trial.certify(cost)
         if certified:
             return Residue(remaining, cost, eta)
         if cost >= remaining:
             return None
-        trial.add(worst)
-        estimate = max(estimate * (1.0 + TOLERANCE * 4.0**attempt), trial.find_root(estimate, TOLERANCE))
+        trial.add(worst_epsilon)
+        increased = estimate * (1.0 + TOLERANCE * 4.0**attempt)
+        estimate = max(increased, trial.find_root(estimate, TOLERANCE))
     certified, _ = trial.certify(remaining)
     return Residue(remaining, remaining, eta) if certified else None

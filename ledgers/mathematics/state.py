@@ -154,6 +154,13 @@ class Reservation:
     contradicted: bool = False
     state: ReservationState = "reserved"
 
+    @property
+    def is_charged_at_commit(self) -> bool:
+        """True if a Gaussian slot holds a charge of the whole job, which becomes final at the first commit."""
+        if self.slot is None or self.charge is None:
+            return False
+        return self.item is None and not self.charge.additive
+
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:

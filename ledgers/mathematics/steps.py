@@ -46,15 +46,20 @@ All steps of one stage have the same charge.
 """
 _AIM = 0.93
 """Share of η that the search aims at."""
-_BEYOND = 0.02
-"""Value of the slot's own profile at the last point, as a share of η."""
+_LAST_DELTA = 0.02
+"""δ of the slot's own profile at the last ε that is evaluated, as a share of η."""
 _POINTS = 41
-_MOST_TRIES = 30
-_SETTLED = 1e-6
-_RAISES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-_FURTHEST = 600.0
+"""Number of ε at which the search evaluates the profiles."""
+_MOST_TRIALS = 30
+"""Largest number of costs that the search tries."""
+_TOLERANCE = 1e-6
+"""Relative tolerance of the search for a cost; the answer is certified separately."""
+_INCREASES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+"""Relative additions to the cost that the search gives, tried in this order until one can be certified."""
+_LARGEST_EPSILON = 600.0
 """Largest ε at which e^ε stays far within the range of doubles."""
 _GAUSSIAN_ROUNDING = Fraction(1) + Fraction(1, 2**50)
+"""Factor above the rounding error of a computed μ."""
 _LEAST_LEFT = 2e-3
 """Smallest share of the slot that steps may leave, because smaller remainders need more cells."""
 
@@ -70,21 +75,25 @@ class StepPrices:
     """
 
     def __init__(self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, rough: bool) -> None:
-        """Bound the profile of each part, and estimate its cost.
+        """Bound the privacy profile of each part, and estimate its cost. The costs add up to the estimate `floor`.
 
         Args:
             parts: dominating pairs of the job, each with its number of runs, at least 1.
             remaining: μ² that is left in the slot.
-            eta: η of the whole job, of which each run gets an equal share.
-            rough: whether to use fewer hinges and stages. A stage is a group of steps with the same charge.
+            eta: η, the δ that the whole job may add to the slot's profile. Each run gets an equal share.
+            rough: whether to bound profiles by fewer hinges (linear pieces) and to use fewer stages. A stage is a group
+                of steps with the same charge.
         """
         runs = sum(count for _, count in parts)
         area = ROUGH_AREA if rough else GOOD_AREA
         self._stages = _ROUGH_STAGES if rough else _USUAL_STAGES
         self._remaining = remaining
+        # Rounded down, so that all runs together take at most η.
         self._step_eta = float_below(eta) / runs * (1.0 - 4 * UNIT_ROUNDOFF)
         self._parts = [(pair, count, hinges_of(pair, self._step_eta, area)) for pair, count in parts]
-        self._estimates = [_Step(hinges, remaining, 1, float_below(eta)).search(0.0) for _, _, hinges in self._parts]
+        self._estimates = [
+            _StepCharge(hinges, remaining, 1, float_below(eta)).search(0.0) for _, _, hinges in self._parts
+        ]
         costs = []
         for estimate, (_, count, _) in zip(self._estimates, self._parts, strict=True):
             costs.append(math.inf if estimate is None else estimate * count)
@@ -93,35 +102,64 @@ class StepPrices:
     def cost(self) -> Amount | None:
         """Return the certified cost of the job in μ², or None if no cost could be certified.
 
+        The steps are charged in stages, groups of steps with the same charge. η is the δ that the job may add, and R
+        the μ² that is left in the slot.
+
         Guarantees:
-            The profile of the job, composed with N(√(R − cost), 1) against N(0, 1), is at most the profile of N(√R, 1)
-            against N(0, 1), plus η. R is the μ² that is left in the slot. This holds at every ε and in both directions.
+            Let G(m) be the pair N(√m, 1) against N(0, 1). The profile of the job, composed with G(R − cost), is at most
+            the profile of G(R) plus η. This holds at every ε and in both directions.
         """
+        # `floor` is an estimate of the cost from below.
         if not self.floor <= float_below(self._remaining):
             return None
-        stages_per_e_fold = self._stages_per_e_fold()
-        left, stages = self._remaining, 0
+        left, used_stages = self._remaining, 0
         for (pair, count, hinges), estimate in zip(self._parts, self._estimates, strict=True):
-            gaussian_left = _gaussian_left(pair, left, count)
-            stepped_left, step_cost, done = left, estimate or 0.0, 0
-            while done < count and stages < MOST_STAGES:
-                stages += 1
-                steps = count - done
-                if step_cost * steps * stages_per_e_fold > float(stepped_left):
-                    steps = max(1, int(float(stepped_left) / (stages_per_e_fold * step_cost)))
-                after = _Step(hinges, stepped_left, steps, self._step_eta).remainder(step_cost)
-                if after is None:
-                    break
-                step_cost = float(less(stepped_left, after)) / steps
-                stepped_left = after
-                done += steps
-            remainders = [stepped_left] if done >= count else []
-            if gaussian_left is not None:
-                remainders.append(gaussian_left)
+            most_stages = MOST_STAGES - used_stages
+            stepwise_left, part_stages = self._charge_in_stages(hinges, left, count, estimate or 0.0, most_stages)
+            used_stages += part_stages
+            remainders = [
+                remainder for remainder in (stepwise_left, _gaussian_left(pair, left, count)) if remainder is not None
+            ]
             if not remainders:
                 return None
             left = max(remainders)
         return less(self._remaining, left)
+
+    def _charge_in_stages(
+        self, hinges: Sequence[Hinges], remaining: Amount, count: int, step_cost: float, most_stages: int
+    ) -> tuple[Amount | None, int]:
+        """Charge the runs of one mechanism in stages, groups of steps that all have the same charge.
+
+        A stage of several steps takes at most about 1/k of the μ² that is left. Here k is the number of stages in which
+        the remaining μ² falls by a factor e.
+
+        Args:
+            hinges: piecewise linear upper bound on the privacy profile of one run, for each direction of its pair.
+            remaining: μ² that is left in the slot before the first run.
+            count: number of runs, at least 1.
+            step_cost: initial estimate of the cost of one run.
+            most_stages: largest number of stages.
+
+        Returns:
+            The μ² that is left after all runs, and the number of stages. The first is None if more stages are needed,
+            or if no charge could be certified in one of them.
+        """
+        stages_per_e_fold = self._stages_per_e_fold()
+        left, stages = remaining, 0
+        while count > 0:
+            if stages == most_stages:
+                return None, stages
+            stages += 1
+            steps = count
+            if step_cost * count * stages_per_e_fold > float(left):
+                steps = max(1, int(float(left) / (stages_per_e_fold * step_cost)))
+            stage_left = _StepCharge(hinges, left, steps, self._step_eta).remainder(step_cost)
+            if stage_left is None:
+                return None, stages
+            step_cost = float(less(left, stage_left)) / steps
+            left = stage_left
+            count -= steps
+        return left, stages
 
     def _stages_per_e_fold(self) -> float:
         """Return the number of stages in which the slot may fall by a factor e.
@@ -148,17 +186,19 @@ def step_prices(
         The prices. None if the job has no or too many parts, or if e^ε would overflow within the slot's profile.
     """
     nonempty_parts = [(pair, count) for pair, count in parts if count > 0]
-    if not nonempty_parts or len(nonempty_parts) > MOST_PARTS or not _last(remaining, float_below(eta)) <= _FURTHEST:
+    if not 1 <= len(nonempty_parts) <= MOST_PARTS:
+        return None
+    if not _last_epsilon(remaining, float_below(eta)) <= _LARGEST_EPSILON:
         return None
     return StepPrices(nonempty_parts, remaining, eta, rough)
 
 
-def _gaussian_left(pair: Pair, here: Amount, count: int) -> Amount | None:
+def _gaussian_left(pair: Pair, remaining: Amount, count: int) -> Amount | None:
     """Return the μ² that is left after runs of a Gaussian mechanism, which cost exactly their μ² and no η.
 
     Args:
         pair: dominating pair of one run.
-        here: μ² that is left in the slot before the runs.
+        remaining: μ² that is left in the slot before the runs.
         count: number of runs.
 
     Returns:
@@ -166,39 +206,42 @@ def _gaussian_left(pair: Pair, here: Amount, count: int) -> Amount | None:
     """
     if pair.gaussian_dp_mu is None:
         return None
-    left = less(here, multiple(up((Fraction(pair.gaussian_dp_mu) * _GAUSSIAN_ROUNDING) ** 2), count))
+    run_cost = up((Fraction(pair.gaussian_dp_mu) * _GAUSSIAN_ROUNDING) ** 2)
+    left = less(remaining, multiple(run_cost, count))
     return left if left >= 0 else None
 
 
-class _Step:
-    """Search for the charge of equal steps in a slot. All of them get the same charge."""
+class _StepCharge:
+    """Search for a cost in μ² of each of several equal steps in a Gaussian slot."""
 
-    def __init__(self, orders: Sequence[Hinges], remaining: Amount, count: int, eta: float) -> None:
-        """Prepare the steps.
+    def __init__(self, hinges: Sequence[Hinges], remaining: Amount, count: int, eta: float) -> None:
+        """Prepare the search for the cost of one step in μ²; the largest ε to compare follows from μ² and η.
 
         Args:
-            orders: upper bound on the profile of one step, for each direction of its pair.
+            hinges: piecewise linear upper bound on the privacy profile of one step, for each direction of its pair.
             remaining: μ² that is left in the slot before the first step.
             count: number of steps.
-            eta: η of one step.
+            eta: η of one step, the δ that it may add to the slot's profile.
         """
-        self._orders = orders
+        self._hinges = hinges
         self._count = count
         self._remaining = remaining
         self._whole = float_below(remaining)
         self._eta = eta
-        self._last = _last(remaining, eta) if self._whole > 0.0 else 0.0
+        self._last = _last_epsilon(remaining, eta) if self._whole > 0.0 else 0.0
 
-    def remainder(self, guess: float) -> Amount | None:
+    def remainder(self, initial_cost: float) -> Amount | None:
         """Return the μ² that is left after all steps, certified; None if no charge could be certified.
 
         Args:
-            guess: initial estimate of the cost of one step.
+            initial_cost: initial estimate of the cost of one step.
         """
-        estimate = self.search(guess) if 0.0 < self._last <= _FURTHEST else None
+        if not 0.0 < self._last <= _LARGEST_EPSILON:
+            return None
+        estimate = self.search(initial_cost)
         if estimate is None:
             return None
-        for increase in _RAISES:
+        for increase in _INCREASES:
             cost = up(estimate * (1.0 + increase))
             if self.certify(cost):
                 return less(self._remaining, multiple(cost, self._count))
@@ -210,68 +253,77 @@ class _Step:
         Only the last step is checked, because a cost that suffices there suffices for the earlier steps, when the slot
         has more left.
         """
-        left = less(self._remaining, multiple(cost, self._count))
-        right = less(self._remaining, multiple(cost, self._count - 1))
-        if float(left) < _LEAST_LEFT * self._whole:
+        after_last = less(self._remaining, multiple(cost, self._count))
+        before_last = less(self._remaining, multiple(cost, self._count - 1))
+        if float(after_last) < _LEAST_LEFT * self._whole:
             return False
-        mu, slot = root_above(left), root_below(right)
-        return all(largest_excess(order, mu, slot, self._last, self._eta) <= self._eta for order in self._orders)
+        mu_after, mu_before = root_above(after_last), root_below(before_last)
+        return all(
+            largest_excess(hinges, mu_after, mu_before, self._last, self._eta) <= self._eta for hinges in self._hinges
+        )
 
-    def search(self, guess: float) -> float | None:
-        """Find the least cost of one step that suffices at some ε, by Newton's method with a bracket.
+    def search(self, initial_cost: float) -> float | None:
+        """Find the least cost of one step that suffices at `_POINTS` values of ε, by Newton's method with a bracket.
 
-        The cost suffices if the profiles differ there by at most `_AIM` times η. It is not certified at other ε.
+        It suffices if the step, composed with the Gaussian that is left, exceeds the slot's profile by at most 0.93 η
+        (`_AIM`). The rest of η is left to other values of ε, at which the cost is not certified. The search ends if the
+        excess is at most 10⁻³ η above that aim.
 
         Args:
-            guess: initial estimate of the cost.
+            initial_cost: initial estimate of the cost in μ².
 
         Returns:
             The cost. None if every sufficient cost would use up nearly the whole slot.
         """
         most = self._whole * (1.0 - _LEAST_LEFT) / self._count
-        at = np.linspace(0.0, self._last, _POINTS)
-        cost = min(guess, 0.5 * most)
+        epsilon = np.linspace(0.0, self._last, _POINTS)
+        cost = min(initial_cost, 0.5 * most)
         low, high = 0.0, most
-        for _ in range(_MOST_TRIES):
-            worst, estimate = self._next_cost(at, cost)
-            if worst > 0.0:
+        for _ in range(_MOST_TRIALS):
+            largest, newton_cost = self._newton_step(epsilon, cost)
+            if largest > 0.0:
                 low = cost
             else:
                 high = cost
-            if abs(estimate - cost) <= _SETTLED * cost and worst <= 1e-3 * self._eta:
+            has_converged = abs(newton_cost - cost) <= _TOLERANCE * cost and largest <= 1e-3 * self._eta
+            if has_converged:
                 return cost
-            if high - low <= 0.1 * _SETTLED * high:
+            if high - low <= 0.1 * _TOLERANCE * high:
                 break
-            cost = estimate if low < estimate < high else 0.5 * (low + high)
+            cost = newton_cost if low < newton_cost < high else 0.5 * (low + high)
         return high if high < most else None
 
-    def _next_cost(self, at: FloatArray, cost: float) -> tuple[float, float]:
-        """Return the largest excess at some points, and Newton's estimate of the cost at which it is zero.
+    def _newton_step(self, epsilon: FloatArray, cost: float) -> tuple[float, float]:
+        """Return the largest excess over all ε and directions, and Newton's estimate of the cost at which it is zero.
 
-        The excess at ε is F ⊗ G_μ − G_slot − `_AIM` η. Here F is the upper bound on the profile of one step, G_μ the
-        Gaussian that is left after the last step, and G_slot the Gaussian before the last step.
+        The excess at ε is (F ⊗ G_μ)(ε) − G_ν(ε) − `_AIM` η. Here F is the upper bound on the profile of one step, G_m
+        the profile of N(m, 1) against N(0, 1), and μ² and ν² are left in the slot after and before the last step. As
+        dE/d(μ²) = (E″ − E′)/2 for both profiles E, the excess falls with the cost c of one of n steps by
+
+            (n (F ⊗ G_μ)″ − n (F ⊗ G_μ)′ − (n − 1) G_ν″ + (n − 1) G_ν′)/2.
 
         Args:
-            at: the points ε.
+            epsilon: the points ε.
             cost: cost of one step.
         """
-        least = 1e-3 * self._whole * _LEAST_LEFT
-        left = max(self._whole - self._count * cost, least)
-        mu, slot = math.sqrt(left), math.sqrt(max(self._whole - (self._count - 1) * cost, left))
-        before = of_gaussian(at, slot)
-        worst, next_cost = -math.inf, 0.0
-        for order in self._orders:
-            after = of_hinges(order, at, mu)
-            excess = after.value - before.value + 2.0 * (after.error + before.error) - _AIM * self._eta
-            # dE/d(μ²) = φ(a)/(2μ), which is half of the second derivative less the first.
-            falls = 0.5 * (self._count * (after.bend - after.slope) - (self._count - 1) * (before.bend - before.slope))
-            near = excess > -0.5 * before.value
+        least_left = 1e-3 * self._whole * _LEAST_LEFT
+        after_last = max(self._whole - self._count * cost, least_left)
+        before_last = max(self._whole - (self._count - 1) * cost, after_last)
+        slot = of_gaussian(epsilon, math.sqrt(before_last))
+        slot_fall = (self._count - 1) * (slot.curvature - slot.slope)
+        largest, next_cost = -math.inf, 0.0
+        for hinges in self._hinges:
+            step = of_hinges(hinges, epsilon, math.sqrt(after_last))
+            excess = step.value - slot.value + 2.0 * (step.error + slot.error) - _AIM * self._eta
+            fall = 0.5 * (self._count * (step.curvature - step.slope) - slot_fall)
+            is_near_root = excess > -0.5 * slot.value  # far below zero the linear estimate is worthless
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                costs = np.where((falls > 0.0) & near, cost + excess / falls, -math.inf)
-            worst, next_cost = max(worst, float(np.max(excess))), max(next_cost, float(np.max(costs)))
-        return worst, next_cost
+                costs = np.where((fall > 0.0) & is_near_root, cost + excess / fall, -math.inf)
+            largest = max(largest, float(np.max(excess)))
+            next_cost = max(next_cost, float(np.max(costs)))
+        return largest, next_cost
 
 
-def _last(remaining: Amount, eta: float) -> float:
-    """Return an ε at which the slot's own profile is a small share of η."""
-    return gaussian_pair(root_above(remaining)).epsilon(math.log(_BEYOND * eta)).upper
+def _last_epsilon(remaining: Amount, eta: float) -> float:
+    """Return an ε at which the profile of a Gaussian slot is at most a small share of η, `_LAST_DELTA`."""
+    return gaussian_pair(root_above(remaining)).epsilon(math.log(_LAST_DELTA * eta)).upper

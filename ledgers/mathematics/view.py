@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from operator import attrgetter
 
+from epsilond.accountants.quantities import WindowedUnit
 from epsilond.accountants.statements.settings import NOISE_ADDED_BEFORE, OBSERVERS, UNITS
+from epsilond.accountants.statements.windows import describe_window, window_conditions
 from epsilond.accountants.theorem import Condition
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
@@ -48,6 +50,8 @@ def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
     result = [BEFORE, DECISIONS, ONCE, RUNNER, SEALED]
     if of_block:
         result.append(BLOCK)
+    if isinstance(state.setting.protected_unit, WindowedUnit):
+        result += window_conditions(state.setting.protected_unit, is_drawn=True)
     if (state.conditional and state.amended) or state.declared.inputs == "independent-of-outputs":
         result.append(INDEPENDENT)
     if state.conditional:
@@ -91,7 +95,7 @@ def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
     if pair is None:
         return ()
     points = []
-    for power in (-4, -3, -2, -1, 0, 1, 2):
+    for power in range(-4, 3):
         log_delta = state.target.log_delta + power * math.log(10.0)
         epsilon = pair.epsilon(log_delta).upper if log_delta < 0.0 else math.inf
         if epsilon < math.inf:
@@ -164,13 +168,15 @@ def in_words(state: LedgerState, name: str) -> str:
         name: name of the ledger in the text.
     """
     setting, target = state.setting, state.target
-    unit = UNITS[setting.unit]
+    protected = setting.protected_unit
+    unit = describe_window(protected) if isinstance(protected, WindowedUnit) else UNITS[setting.unit]
     change = {
         "replace-one": "replacing",
         "add-or-remove-one": "adding or removing",
         "zero-out-one": "counting as zero the contribution of",
     }[setting.relation]
-    factor, delta = f"{math.exp(min(target.epsilon, 700.0)):.4g}", f"10^{target.log_delta / math.log(10.0):.4g}"
+    factor = f"{math.exp(min(target.epsilon, 700.0)):.4g}"  # e^700 is close to the largest double
+    delta = f"10^{target.log_delta / math.log(10.0):.4g}"
     conditional = ", as long as what its owner declared is so" if state.conditional else ""
     return (
         f"Everything that is released through the ledger {name}, together: {change} {unit} multiplies the probability"

@@ -10,6 +10,7 @@ from typing import Any
 from epsilond.accountants.json_types import JsonObject
 
 WIDTH = 600.0
+"""Width of a full bar, in units of the drawing."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +49,29 @@ def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
     """Yield the bars of the parts of slots."""
     for slot in slots:
         for part, capacity in slot["capacity"].items():
-            used, reserved, left = (slot[name][part] for name in ("used", "reserved", "remaining"))
-            words = f"{left} of {capacity} left; {reserved} held, {used} used"
+            used, reserved, remaining = slot["used"][part], slot["reserved"][part], slot["remaining"][part]
+            words = f"{remaining} of {capacity} left; {reserved} held, {used} used"
             yield _bar(f"slot {slot['kind']}, {part}", used, reserved, capacity, words)
 
 
 def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
-    """Return a bar with its amounts in proportion to the capacity. A bar without capacity is shown as full."""
+    """Return a bar with its amounts in proportion to the capacity. A bar without capacity is shown as full.
+
+    Args:
+        name: label of the bar.
+        used: committed amount, a number or a decimal string, like the other amounts.
+        reserved: reserved amount.
+        capacity: amount of the whole bar.
+        words: amounts as a text.
+    """
     total = Fraction(capacity)
-    shares = [Fraction(1), Fraction(1)]
-    if total:
-        shares = [Fraction(used) / total, (Fraction(used) + Fraction(reserved)) / total]
-    spent, held = (round(WIDTH * float(min(share, Fraction(1))), 2) for share in shares)
-    return Bar(name, spent, held, words)
+    if total == 0:
+        return Bar(name, WIDTH, WIDTH, words)
+    end_of_used = _position(Fraction(used) / total)
+    end_of_held = _position((Fraction(used) + Fraction(reserved)) / total)
+    return Bar(name, end_of_used, end_of_held, words)
+
+
+def _position(share: Fraction) -> float:
+    """Return the position in the drawing of a share of the capacity. Shares above 1 are drawn as 1."""
+    return round(WIDTH * float(min(share, Fraction(1))), 2)

@@ -21,7 +21,7 @@ from epsilond.ledgers.log.errors import Malformed
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
 from epsilond.ledgers.pages.bars import WIDTH, bars
 from epsilond.witness.reports import numbers
-from epsilond.witness.reports.profile import drawing
+from epsilond.witness.reports.profile import Drawing, drawing
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -60,9 +60,10 @@ def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicK
     """
     trusted = tuple(keys)
     report, signature = _read_data(text)
-    unsigned = text.replace(signature, UNSIGNED)
-    if report.get("format") != FORMAT or text.count(signature) != 1 or text.count(UNSIGNED):
+    has_one_signature = text.count(signature) == 1 and UNSIGNED not in text
+    if report.get("format") != FORMAT or not has_one_signature:
         raise Malformed("is no page of a ledger")
+    unsigned = text.replace(signature, UNSIGNED)
     key = jws.verify(report, digest(unsigned.encode("utf-8", "surrogatepass")), signature, trusted, kind=TYPE)
     checkpoints.verify(str(report.get("checkpoint")), key.name, trusted)
     return report, key
@@ -108,30 +109,38 @@ def _render(report: Record, key: PublicKey) -> str:
         key: public key that will sign the page, for display.
     """
     ledger: JsonObject = report["ledger"]
-    log10_delta = float(ledger["target"]["log10_delta"])
-    points = [
-        {
-            "epsilon": float(item["epsilon"]),
-            "log10_delta": dict.fromkeys(("lower", "upper"), float(item["log10_delta"])),
-        }
-        for item in ledger["curve"]
-    ]
-    data = canonical(report).decode().translate(_ESCAPES)
+    note = report["checkpoint"]
+    signed_text = note.partition("\n\n")[0] + "\n"
     visible = _template().render(
         report=report,
         ledger=ledger,
         observations=[Observation(**item) for item in ledger["observations"]],
         bars=bars(ledger),
         width=WIDTH,
-        band=drawing(
-            sorted(points, key=lambda item: item["epsilon"]), (float(ledger["target"]["epsilon"]), log10_delta)
-        ),
-        delta=numbers.delta(log10_delta),
+        band=_draw_curve(ledger),
+        delta=numbers.delta(float(ledger["target"]["log10_delta"])),
         key=key,
-        checkpoint=checkpoints.parse(report["checkpoint"].partition("\n\n")[0] + "\n"),
+        checkpoint=checkpoints.parse(signed_text),
         unsigned=UNSIGNED,
     )
+    data = canonical(report).decode().translate(_ESCAPES)
     return visible.replace(OPENING + CLOSING, OPENING + data + CLOSING, 1)
+
+
+def _draw_curve(ledger: JsonObject) -> Drawing | None:
+    """Return the drawing of the plan's privacy curve, log10 δ against ε, with the target as a mark.
+
+    Returns:
+        The drawing. None if fewer than two points are finite.
+    """
+    points: list[JsonObject] = []
+    for point in ledger["curve"]:
+        log10_delta = float(point["log10_delta"])
+        bounds = {"lower": log10_delta, "upper": log10_delta}  # the drawing can show a band, and here it is a line
+        points.append({"epsilon": float(point["epsilon"]), "log10_delta": bounds})
+    points.sort(key=lambda point: point["epsilon"])
+    target = float(ledger["target"]["epsilon"]), float(ledger["target"]["log10_delta"])
+    return drawing(points, target)
 
 
 @cache
@@ -140,11 +149,10 @@ def _template() -> Template:
     with extra("reports", "a report"):
         from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  an extra's
 
-    own, shared = (
-        PackageLoader(f"epsilond.{package}", "templates") for package in ("ledgers.pages", "witness.reports")
-    )
+    own_templates = PackageLoader("epsilond.ledgers.pages", "templates")
+    shared_templates = PackageLoader("epsilond.witness.reports", "templates")
     environment = Environment(
-        loader=ChoiceLoader([own, shared]),
+        loader=ChoiceLoader([own_templates, shared_templates]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
+from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.proofs import Inclusion
 from epsilond.ledgers.log.tree import NodesMissing, Tree
@@ -48,14 +49,15 @@ class Balances:
         """
         newest = entries.newest(connection, ledgers)
         tree = Tree(StoredNodes(connection), entries.size(connection))
-        checked = {
-            name: _imbalance(tree, row, state, newest.get(name)) or self._opening(connection, tree, row)
-            for name, (row, state) in ledgers.items()
-        }
-        checked |= {name: MISPLACED.format(name) for name in owners.find_misplaced(connection, identifiers=ledgers)}
-        return {name: sentence for name, sentence in checked.items() if sentence is not None}
+        differences = {}
+        for name, (row, state) in ledgers.items():
+            difference = _imbalance(tree, row, state, newest.get(name)) or self._compare_opening(connection, tree, row)
+            if difference is not None:
+                differences[name] = difference
+        misplaced = owners.find_misplaced(connection, identifiers=ledgers)
+        return differences | {name: MISPLACED.format(name) for name in misplaced}
 
-    def _opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
+    def _compare_opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
         """Compare a ledger's row with its first log entry. An unchanged row is compared only once.
 
         Args:
@@ -67,8 +69,8 @@ class Balances:
             A sentence about the difference, or None if there is none.
         """
         opening = json.loads(row.record) | {"dataset": row.dataset, "block": row.block, "name": row.name}
-        orders = [part.part for part in row.parts if part.kind == "rdp"]
-        key = row.id, digest(canonical([opening, orders]))
+        renyi_orders = [part.part for part in row.parts if part.kind == "rdp"]
+        key = row.id, digest(canonical([opening, renyi_orders]))
         if key in self._openings:
             return None
         first = entries.page(connection, ledger=row.id, limit=1)[0]
@@ -78,7 +80,9 @@ class Balances:
             return f"Entry {first.seq} of the ledger {row.id} is not the one that is in the log's tree."
         entry = json.loads(first.leaf)
         is_same = all(entry.get(name) == value for name, value in opening.items())
-        if not is_same or (BALANCE in entry and orders != sorted(orders)):
+        # Orders are sorted since entries have a balance; another order would assign the weights wrongly.
+        has_wrong_orders = BALANCE in entry and renyi_orders != sorted(renyi_orders)
+        if not is_same or has_wrong_orders:
             return f"The ledger {row.id} was not opened as its row says: its first entry is {first.seq}."
         if len(self._openings) >= MOST_OPENINGS:
             self._openings.clear()
@@ -132,21 +136,29 @@ def find_misread(connection: Connection, ledger: str, reservation: ReservationRo
     Returns:
         A sentence that there is a difference, or None.
     """
-    holding = next(record for record in reservation.holdings if record.ledger == ledger)
+    holding = next(candidate for candidate in reservation.holdings if candidate.ledger == ledger)
     entries_of_ledger = [json.loads(row.leaf) for row in entries.page(connection, ledger=ledger, limit=LARGEST_LOG)]
-    records = [record for record in entries_of_ledger if record.get("reservation") == reservation.id]
-    reserved = sum(record["count"] for record in records if record["kind"] == "reserved")
-    committed = sum(record["count"] for record in records if record["kind"] == "committed")
-    charges = [record["charge"] for record in records if "charge" in record]
+    own_entries = [entry for entry in entries_of_ledger if entry.get("reservation") == reservation.id]
+    charges = [entry["charge"] for entry in own_entries if "charge" in entry]
     last_charge = charges[-1] if charges else None
-    item = next((record["item"] for record in records if "item" in record), None)
-    held_charge = None if holding.charge is None else json.loads(holding.charge)
-    is_residue_job = holding.slot is not None and holding.item == f"{JOB}{reservation.id}"
-    has_counts = (reserved, committed) == (holding.count, holding.committed)
-    has_item = is_residue_job or holding.item == item  # the first commit of a residue charge creates its own item
-    if has_counts and held_charge == last_charge and has_item:
+    stored_charge = None if holding.charge is None else json.loads(holding.charge)
+    item = next((entry["item"] for entry in own_entries if "item" in entry), None)
+    # The first commit of a residue charge creates an item of its own, which no entry names.
+    has_own_item = holding.slot is not None and holding.item == f"{JOB}{reservation.id}"
+    is_as_logged = (
+        _count_runs(own_entries, "reserved") == holding.count
+        and _count_runs(own_entries, "committed") == holding.committed
+        and stored_charge == last_charge
+        and (has_own_item or holding.item == item)
+    )
+    if is_as_logged:
         return None
     return f"The reservation {reservation.id} is not what the entries of the ledger {ledger} say."
+
+
+def _count_runs(records: Sequence[JsonObject], kind: str) -> int:
+    """Return the number of runs in all entries of a kind."""
+    return sum(record["count"] for record in records if record["kind"] == kind)
 
 
 def find_imbalance(connection: Connection, ledger: str, state: LedgerState) -> str | None:

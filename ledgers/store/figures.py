@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import Connection, Double, Select, case, cast, func, select
+from sqlalchemy import ColumnElement, Connection, Double, Select, case, cast, func, select
 
 from epsilond.ledgers.store.tables import COUNTER, ENTRIES, HOLDINGS, LEDGERS, RESERVATIONS, SLOTS
 
@@ -68,19 +68,22 @@ def figures(connection: Connection, *, limit: int) -> LedgerFigures:
 def _fullest(limit: int) -> Select[Any]:
     """Return the query for the ledgers with the largest fractions used or reserved.
 
-    A slot is as full as its fullest part. A Rényi slot is as full as its emptiest order, because the other orders may
-    be overdrawn. Parts without capacity do not count.
+    A slot, a part of a ledger's budget, has amounts such as μ² and η. It is as full as the fullest of them. A slot with
+    several Rényi orders (`mixed`) is as full as its emptiest order, because the others may be overdrawn. Amounts
+    without capacity do not count.
+
+    Args:
+        limit: largest number of ledgers.
     """
     capacity = cast(SLOTS.c.capacity, Double)
-    used, held = (cast(SLOTS.c[name], Double) / capacity for name in ("used", "held"))
+
+    def fraction_of_slot(name: str) -> ColumnElement[float]:
+        """Return the fraction of the capacity that the column `name` has, over the amounts of one slot."""
+        fraction = cast(SLOTS.c[name], Double) / capacity
+        return case((SLOTS.c.mixed, func.min(fraction)), else_=func.max(fraction)).label(name)
+
     slots = (
-        select(
-            SLOTS.c.ledger,
-            *(
-                case((SLOTS.c.mixed, func.min(fraction)), else_=func.max(fraction)).label(name)
-                for name, fraction in (("used", used), ("held", held))
-            ),
-        )
+        select(SLOTS.c.ledger, fraction_of_slot("used"), fraction_of_slot("held"))
         .join(LEDGERS)
         .where(_MAY_RESERVE, SLOTS.c.capacity > Decimal(0))
         .group_by(SLOTS.c.ledger, SLOTS.c.kind, SLOTS.c.mixed)

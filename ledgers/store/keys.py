@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
@@ -12,6 +13,40 @@ from epsilond.ledgers.store.tables import KEYS
 from epsilond.ledgers.store.transactions import Again
 
 _COLUMNS = tuple(KEYS.c[name] for name in KeptAnswer.__dataclass_fields__)
+
+
+@dataclass(frozen=True)
+class RequestKey:
+    """Idempotency key of a request, with its sender. A request with a known key is answered as the first one was.
+
+    Attributes:
+        tenant: organisation that owns the ledgers.
+        by: name of the caller; empty if callers have no names.
+        value: idempotency key; None for a move that no keyed request made.
+        fingerprint: digest of the request, which reveals the same key with another request.
+    """
+
+    tenant: str
+    by: str
+    value: str | None = None
+    fingerprint: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Owner of the key: the caller in the organisation, in a form that no caller's name has."""
+        return f"{self.tenant}/{self.by}"
+
+    @property
+    def earlier_owner(self) -> str:
+        """Owner under whom an earlier version stored the answer, without the organisation if the caller has a name."""
+        return self.by or self.tenant
+
+    @property
+    def stored_keys(self) -> set[tuple[str, str]]:
+        """The key with each owner under whom the store may have its answer; empty if there is no key."""
+        if self.value is None:
+            return set()
+        return {(self.owner, self.value), (self.earlier_owner, self.value)}
 
 
 def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:

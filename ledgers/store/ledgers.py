@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlalchemy import Connection, Table, Update, bindparam, exists, insert, select, tuple_, update
@@ -93,18 +93,9 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
     for identifier in identifiers:
         if identifier not in rows:
             raise Unknown(identifier)
-    parts = defaultdict[str, list[PartRow]](list)
-    of_slots = select(SLOTS).where(SLOTS.c.ledger.in_(identifiers)).order_by(SLOTS.c.position)
-    for row in connection.execute(of_slots).mappings():
-        columns = {name: row[name] for name in PartRow.__dataclass_fields__}
-        parts[row["ledger"]].append(PartRow(**columns))
-    items = defaultdict[str, list[ItemRow]](list)
-    of_items = select(ITEMS).where(ITEMS.c.ledger.in_(identifiers)).order_by(ITEMS.c.position)
-    for row in connection.execute(of_items).mappings():
-        columns = {name: row[name] for name in ItemRow.__dataclass_fields__}
-        items[row["ledger"]].append(ItemRow(**columns))
-    committed = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
-    released = set(connection.execute(select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), committed)).scalars())
+    parts, items = _load_parts(connection, identifiers), _load_items(connection, identifiers)
+    has_commit = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
+    released = set(connection.execute(select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), has_commit)).scalars())
     contradictions = _contradictions(connection, [row.id for row in rows.values() if row.contradicted])
     return {
         identifier: replace(
@@ -116,6 +107,24 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
         )
         for identifier in identifiers
     }
+
+
+def _load_parts(connection: Connection, identifiers: Collection[str]) -> defaultdict[str, list[PartRow]]:
+    """Return the parts of the slots of ledgers, by the ledgers' ids."""
+    parts = defaultdict[str, list[PartRow]](list)
+    query = select(SLOTS).where(SLOTS.c.ledger.in_(identifiers)).order_by(SLOTS.c.position)
+    for row in connection.execute(query).mappings():
+        parts[row["ledger"]].append(PartRow(**{name: row[name] for name in PartRow.__dataclass_fields__}))
+    return parts
+
+
+def _load_items(connection: Connection, identifiers: Collection[str]) -> defaultdict[str, list[ItemRow]]:
+    """Return the items of the plans of ledgers, by the ledgers' ids."""
+    items = defaultdict[str, list[ItemRow]](list)
+    query = select(ITEMS).where(ITEMS.c.ledger.in_(identifiers)).order_by(ITEMS.c.position)
+    for row in connection.execute(query).mappings():
+        items[row["ledger"]].append(ItemRow(**{name: row[name] for name in ItemRow.__dataclass_fields__}))
+    return items
 
 
 def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> LedgerRow:
@@ -191,10 +200,10 @@ def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
     Returns:
         The id, or None if no ledger overlaps.
     """
-    of_other_kind = LEDGERS.c.block_key != "" if ledger.block == "" else LEDGERS.c.block_key == ""
-    of_dataset = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.dataset_key == key_of(ledger.dataset))
-    condition = of_dataset & of_other_kind
-    return connection.execute(select(LEDGERS.c.id).where(condition).limit(1)).scalar_one_or_none()
+    is_of_block, is_of_whole = LEDGERS.c.block_key != "", LEDGERS.c.block_key == ""
+    is_of_dataset = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.dataset_key == key_of(ledger.dataset))
+    query = select(LEDGERS.c.id).where(is_of_dataset, is_of_whole if ledger.block else is_of_block)
+    return connection.execute(query.limit(1)).scalar_one_or_none()
 
 
 def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | None = None) -> list[LedgerRow]:
@@ -216,7 +225,9 @@ def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | 
 def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdict[str, list[bytes]]:
     """Return the entries with observations that runs differed from their mechanisms, by the ledgers' ids."""
     leaves = defaultdict[str, list[bytes]](list)
-    for row in entries.of_rare_kind(connection, identifiers, "contradicted") if identifiers else ():
+    if not identifiers:
+        return leaves
+    for row in entries.of_rare_kind(connection, identifiers, "contradicted"):
         if row.ledger is not None:
             leaves[row.ledger].append(row.leaf)
     return leaves
@@ -239,12 +250,17 @@ def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
 
 
 def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
-    """Yield the parameters of the update `_ITEM_CHANGE` for each item of the plan that changed."""
+    """Yield the parameters of the update `_ITEM_CHANGE` for each item of the plan that changed.
+
+    Raises:
+        ValueError: an item is missing, or a new one does not come after the others.
+    """
     if _names(before.items) != _names(after.items[: len(before.items)]):
         raise ValueError("the items of a ledger's plan stay, and new ones come after them")
-    for was, item in zip(before.items, after.items, strict=False):
-        if item != was:
-            yield {"_ledger": before.id, "_name": item.name} | _values(was, _COUNTS, "_") | _values(item, _COUNTS)
+    for old_item, item in zip(before.items, after.items, strict=False):
+        if item != old_item:
+            key = {"_ledger": before.id, "_name": item.name}
+            yield key | _values(old_item, _COUNTS, "_") | _values(item, _COUNTS)
 
 
 def _values(row: LedgerRow | PartRow | ItemRow, names: Iterable[str], prefix: str = "") -> JsonRecord:

@@ -41,7 +41,8 @@ def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
     """Store the messages that are not stored yet, and return their number."""
     count = 0
     for row in rows:
-        count += not is_kept(connection, row.id) and try_insert(connection, insert(MESSAGES).values(asdict(row)))
+        if not is_kept(connection, row.id) and try_insert(connection, insert(MESSAGES).values(asdict(row))):
+            count += 1
     return count
 
 
@@ -109,9 +110,9 @@ def read_size(connection: Connection, *, alone: bool = False) -> int | None:
             another process does so at present, the result is None.
     """
     query = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
-    size: int | None = connection.execute(
-        query.with_for_update(skip_locked=True) if alone else query
-    ).scalar_one_or_none()
+    if alone:
+        query = query.with_for_update(skip_locked=True)
+    size: int | None = connection.execute(query).scalar_one_or_none()
     return size
 
 

@@ -49,18 +49,18 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
     """
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)
-    free = _is_free()
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
-    rows = connection.execute(select(*columns).where(free).order_by(LEDGERS.c.created, LEDGERS.c.id)).all()
+    rows = connection.execute(select(*columns).where(_is_free()).order_by(LEDGERS.c.created, LEDGERS.c.id)).all()
     count = 0
     for row in rows:
         organisation = organisation_of(row.opened_by)
         if organisation in (None, row.organisation):
             continue
-        same = (LEDGERS.c.organisation == organisation) & (LEDGERS.c.dataset_key == row.dataset_key)
-        same &= LEDGERS.c.block_key == row.block_key
-        last = connection.execute(select(func.max(LEDGERS.c.copy)).where(same)).scalar_one()
-        values = {"organisation": organisation, "copy": 0 if last is None else last + 1, "version": row.version + 1}
+        is_of_dataset = (LEDGERS.c.organisation == organisation) & (LEDGERS.c.dataset_key == row.dataset_key)
+        is_of_block = is_of_dataset & (LEDGERS.c.block_key == row.block_key)
+        last_copy = connection.execute(select(func.max(LEDGERS.c.copy)).where(is_of_block)).scalar_one()
+        copy = 0 if last_copy is None else last_copy + 1  # keeps the index of organisation, block and copy unique
+        values = {"organisation": organisation, "copy": copy, "version": row.version + 1}
         change = update(LEDGERS).where(LEDGERS.c.id == row.id, LEDGERS.c.version == row.version).values(values)
         if connection.execute(change).rowcount != 1:
             raise Again(row.id)
@@ -76,22 +76,26 @@ def has_free(connection: Connection, opened_by: str) -> bool:
 
 def collisions(connection: Connection) -> list[Collision]:
     """Return the groups of ledgers that cover the same people of one organisation, including closed ledgers."""
-    names = ("id", "organisation", "dataset", "dataset_key", "block_key")
-    query = select(*(LEDGERS.c[name] for name in names), _IS_OPEN.label("is_open")).where(
-        LEDGERS.c.organisation.is_not(None)
-    )
-    of_dataset = defaultdict[tuple[str, str], list[_Member]](list)
+    columns = [LEDGERS.c[name] for name in ("id", "organisation", "dataset", "dataset_key", "block_key")]
+    query = select(*columns, _IS_OPEN.label("is_open")).where(LEDGERS.c.organisation.is_not(None))
+    by_dataset = defaultdict[tuple[str, str], list[_Member]](list)
     for row in connection.execute(query.order_by(LEDGERS.c.created, LEDGERS.c.id)):
         member = _Member(row.id, row.dataset, row.block_key, bool(row.is_open))
-        of_dataset[row.organisation, row.dataset_key].append(member)
+        by_dataset[row.organisation, row.dataset_key].append(member)
     reported = []
-    for (organisation, _), rows in of_dataset.items():
-        for members in _colliding_groups(rows):
-            ids, still_open = tuple(row.id for row in members), sum(row.is_open for row in members)
-            reported.append(
-                Collision(organisation=organisation, dataset=members[0].dataset, ledgers=ids, open=still_open)
-            )
+    for (organisation, _), rows in by_dataset.items():
+        reported += [_collision(organisation, members) for members in _colliding_groups(rows)]
     return reported
+
+
+def _collision(organisation: str, members: Sequence[_Member]) -> Collision:
+    """Return the report on ledgers of an organisation that cover the same people, the oldest first."""
+    return Collision(
+        organisation=organisation,
+        dataset=members[0].dataset,
+        ledgers=tuple(member.id for member in members),
+        open=sum(member.is_open for member in members),
+    )
 
 
 class _Member(NamedTuple):
@@ -110,7 +114,8 @@ def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
     An open ledger of the whole data set overlaps with every block, so that all ledgers form one group. A closed ledger
     of the whole is in the group of each block. Different blocks do not overlap.
     """
-    if any(row.block == "" and row.is_open for row in rows):
+    whole_is_open = any(row.block == "" and row.is_open for row in rows)
+    if whole_is_open:
         groups = [list(rows)]
     else:
         blocks = list(dict.fromkeys(row.block for row in rows if row.block)) or [""]
@@ -141,14 +146,21 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
 def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
     """Return whether a ledger of another organisation forbids a new ledger of the same data set.
 
-    Callers without an organisation may belong to any organisation. Therefore a ledger that they own, or once owned and
-    changed, forbids ledgers of all organisations. A ledger of any organisation forbids ledgers of callers without one.
-    Call this after `entries.take`, because no other ledger can be added then.
+    Callers without an organisation may belong to any organisation. A ledger of theirs may thus protect the same people,
+    and forbids the new one. This holds even if an organisation owns it by now, once such callers changed it. Likewise,
+    a ledger of any organisation forbids a new one of callers without an organisation. Call this after `entries.take`,
+    because no other ledger can be added then.
+
+    Args:
+        connection: connection to read on.
+        ledger: row of the new ledger.
     """
-    moved = exists().where(ENTRIES.c.ledger == LEDGERS.c.id, ENTRIES.c.tenant == NAMELESS)
-    from_unnamed = _is_free() | ((LEDGERS.c.organisation != ledger.tenant) & moved)
-    barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else from_unnamed
-    query = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
+    if ledger.tenant == NAMELESS:
+        is_barring = LEDGERS.c.organisation != NAMELESS
+    else:
+        was_changed_by_nameless = exists().where(ENTRIES.c.ledger == LEDGERS.c.id, ENTRIES.c.tenant == NAMELESS)
+        is_barring = _is_free() | ((LEDGERS.c.organisation != ledger.tenant) & was_changed_by_nameless)
+    query = select(LEDGERS.c.id).where(is_barring, _covers(ledger)).limit(1)
     return connection.execute(query).scalar_one_or_none() is not None
 
 
@@ -180,18 +192,24 @@ def find_misplaced(
 
 
 def _is_in_place(row: Row[Any]) -> bool:
-    """Return whether the keys of a ledger are those of its names, and its organisation the one that opened it."""
-    opened_by_nobody = opened_for(NAMELESS)
-    is_own = row.tenant in (opened_by_nobody, opened_for(row.organisation or NAMELESS))
-    is_own = is_own or not row.tenant.startswith(opened_by_nobody)
-    return is_own and (row.dataset_key, row.block_key) == (key_of(row.dataset), key_of(row.block))
+    """Return whether a ledger has the search keys of its data set's and block's names, and belongs to its opener.
+
+    Any organisation may own a ledger that callers without an organisation opened, or that an earlier version of the
+    service opened.
+    """
+    prefix = opened_for(NAMELESS)
+    of_earlier_version = not row.tenant.startswith(prefix)
+    is_own = of_earlier_version or row.tenant in (prefix, opened_for(row.organisation or NAMELESS))
+    has_own_keys = row.dataset_key == key_of(row.dataset) and row.block_key == key_of(row.block)
+    return is_own and has_own_keys
 
 
 def opened_for(organisation: str) -> str:
-    """Return `tenant` in the rows of ledgers that an organisation opened; no name of a key has the slash.
+    """Return the value of the column `tenant` in ledgers that an organisation opened.
 
-    Rows of earlier versions have a key's name there. A unique constraint has it with data set and block, which SQLite
-    cannot drop. Without the beginning, an organisation with the name of a former key is refused a data set of that key.
+    Ledgers of earlier versions have the name of an API key there, which never contains a slash. A unique constraint
+    covers this column with data set and block, and SQLite cannot drop it. The prefix lets an organisation open a data
+    set even if a key with its name did so before.
     """
     return f"organisation/{organisation}"
 
@@ -214,6 +232,8 @@ def _is_free() -> ColumnElement[bool]:
 
 def _covers(ledger: LedgerRow) -> ColumnElement[bool]:
     """Return the condition of a ledger that it has people of this one: the same block, or either is of the whole."""
-    same = LEDGERS.c.dataset_key == key_of(ledger.dataset)
-    block = key_of(ledger.block)
-    return same & or_(LEDGERS.c.block_key == block, LEDGERS.c.block_key == "") if block else same
+    is_of_dataset = LEDGERS.c.dataset_key == key_of(ledger.dataset)
+    block_key = key_of(ledger.block)
+    if not block_key:
+        return is_of_dataset
+    return is_of_dataset & or_(LEDGERS.c.block_key == block_key, LEDGERS.c.block_key == "")

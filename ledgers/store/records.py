@@ -130,6 +130,11 @@ class ReservationRow:
     expires: float | None = None
     holdings: tuple[HoldingRow, ...]
 
+    @property
+    def ledgers(self) -> tuple[str, ...]:
+        """Ids of the ledgers in which the reservation holds runs or amounts."""
+        return tuple(holding.ledger for holding in self.holdings)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PendingRow:

@@ -49,7 +49,10 @@ def get(connection: Connection, identifier: str, *, tenant: str | None = None) -
         tenant: required owner of all its ledgers; None means any.
     """
     query = select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier)
-    return next(iter(_load(connection, query if tenant is None else query.where(_is_owned(tenant)))), None)
+    if tenant is not None:
+        query = query.where(_is_owned(tenant))
+    loaded = _load(connection, query)
+    return loaded[0] if loaded else None
 
 
 def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collection[str]) -> list[ReservationRow]:
@@ -61,9 +64,9 @@ def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collecti
         named: ids of reservations that are returned in any case.
     """
     unfinished = HOLDINGS.c.ledger.in_(ledgers) & (HOLDINGS.c.committed < HOLDINGS.c.count)
-    of_them = select(HOLDINGS.c.reservation).where(unfinished)
-    live = RESERVATIONS.c.id.in_(of_them) & RESERVATIONS.c.state.in_(("reserved", "committed"))
-    return _load(connection, select(RESERVATIONS.c.id).where(or_(live, RESERVATIONS.c.id.in_(named))))
+    has_unfinished = RESERVATIONS.c.id.in_(select(HOLDINGS.c.reservation).where(unfinished))
+    is_live = has_unfinished & RESERVATIONS.c.state.in_(("reserved", "committed"))
+    return _load(connection, select(RESERVATIONS.c.id).where(or_(is_live, RESERVATIONS.c.id.in_(named))))
 
 
 def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> set[str]:
@@ -120,22 +123,29 @@ def write(connection: Connection, changes: Sequence[tuple[ReservationRow, Reserv
         ValueError: a reservation has other ledgers than before.
         IntegrityError: the reservation has ended, or more runs would be committed than are reserved.
     """
-    own, holdings = [], []
+    own_changes, holding_changes = [], []
     for before, after in changes:
-        if [holding.ledger for holding in before.holdings] != [holding.ledger for holding in after.holdings]:
+        if before.ledgers != after.ledgers:
             raise ValueError("a reservation's ledgers are those it was made with")
-        own.append({"_id": before.id, "_state": before.state, "state": after.state, "expires": after.expires})
-        for before_holding, holding in zip(before.holdings, after.holdings, strict=True):
-            if holding != before_holding:
-                key = {
-                    "_id": before.id,
-                    "_ledger": before_holding.ledger,
-                    "_count": before_holding.count,
-                    "_committed": before_holding.committed,
-                }
-                holdings.append(key | {name: getattr(holding, name) for name in _CHANGING})
-    change_rows(connection, _OWN_CHANGE, own, "reservation")
-    change_rows(connection, _HOLDING_CHANGE, holdings, "reservation")
+        own_changes.append({"_id": before.id, "_state": before.state, "state": after.state, "expires": after.expires})
+        holding_changes += [
+            _holding_change(before.id, old_holding, holding)
+            for old_holding, holding in zip(before.holdings, after.holdings, strict=True)
+            if holding != old_holding
+        ]
+    change_rows(connection, _OWN_CHANGE, own_changes, "reservation")
+    change_rows(connection, _HOLDING_CHANGE, holding_changes, "reservation")
+
+
+def _holding_change(reservation: str, old_holding: HoldingRow, holding: HoldingRow) -> JsonRecord:
+    """Return the parameters of the update `_HOLDING_CHANGE`: old values under names with `_`, and new values."""
+    old_values = {
+        "_id": reservation,
+        "_ledger": old_holding.ledger,
+        "_count": old_holding.count,
+        "_committed": old_holding.committed,
+    }
+    return old_values | {name: getattr(holding, name) for name in _CHANGING}
 
 
 def _is_owned(tenant: str) -> ColumnElement[bool]:
@@ -149,12 +159,7 @@ def _load(connection: Connection, wanted: Select[tuple[str]]) -> list[Reservatio
     query = select(*(RESERVATIONS.c[name] for name in _OWN)).where(RESERVATIONS.c.id.in_(wanted))
     rows = connection.execute(query.order_by(RESERVATIONS.c.created, RESERVATIONS.c.id)).mappings().all()
     holdings = defaultdict[str, list[HoldingRow]](list)
-    of_them = select(HOLDINGS).where(HOLDINGS.c.reservation.in_([row["id"] for row in rows]))
-    for row_of_holding in connection.execute(of_them.order_by(HOLDINGS.c.ledger)).mappings():
-        holdings[row_of_holding["reservation"]].append(HoldingRow(**{name: row_of_holding[name] for name in _HELD}))
-    return [_row(dict(row), holdings[row["id"]]) for row in rows]
-
-
-def _row(own: JsonRecord, held: list[HoldingRow]) -> ReservationRow:
-    """Return a reservation from its rows."""
-    return ReservationRow(**own, holdings=tuple(held))
+    holding_query = select(HOLDINGS).where(HOLDINGS.c.reservation.in_([row["id"] for row in rows]))
+    for row in connection.execute(holding_query.order_by(HOLDINGS.c.ledger)).mappings():
+        holdings[row["reservation"]].append(HoldingRow(**{name: row[name] for name in _HELD}))
+    return [ReservationRow(**row, holdings=tuple(holdings[row["id"]])) for row in rows]

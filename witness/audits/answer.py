@@ -16,10 +16,12 @@ Evidence = Literal["test", "escape"]
 
 @dataclass(frozen=True, kw_only=True)
 class RuleAnswer:
-    """The test that gave a bound, with its counts on the half of the samples that did not choose it."""
+    """The test that gave a bound. One half of the samples chose it, and the counts are those of the other half."""
 
     threshold: Annotated[Number, Served("of the attacker's statistic", may_be_unbounded=True)]
-    says_yes: Literal["at-or-above", "at-or-below"]
+    says_yes: Annotated[
+        Literal["at-or-above", "at-or-below"], Served("side of the threshold on which the test is positive")
+    ]
     positives: Annotated[
         Literal["first", "second"], Served("the data set that true positives are counted on; false ones on the other")
     ]

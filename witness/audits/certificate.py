@@ -31,15 +31,18 @@ def certify(request: AuditSimulation) -> Ends:
 
 
 def certify_message(message: QuantizedMessage, log_delta: float) -> Ends:
-    """Return an enclosure of ε for distinguishing both updates of a message; its lower bound is 0.
+    """Return an enclosure of ε for telling from one noisy message which of two updates it carries.
 
-    Both updates are rounded with the same uniform numbers. Coordinate j of the rounded updates then differs by at most
-    ⌈s|u_j − u′_j|⌉. By joint convexity, the messages are at most as distinguishable as integer vectors at these
-    distances.
+    Let u and u′ be the updates and s the number of quantization levels. If both are rounded with the same uniform
+    numbers, coordinate j of the rounded updates differs by at most ⌈s|u_j − u′_j|⌉. By joint convexity, the messages
+    are at most as distinguishable as integer vectors at these distances.
 
     Args:
         message: the two updates, with their quantization and noise.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        The certified upper bound, with the trivial lower bound 0.
     """
     distances = message.distances
     if not any(distances):

@@ -54,9 +54,10 @@ class AuditClaim:
 
 @request
 class AuditSimulation:
-    """Attack `spec` in a stated setting, or `message`: two updates that one client may send. δ is given once.
+    """Request to attack a mechanism, or one client's message, and to derive lower bounds on ε at δ.
 
-    The server sees a message, and its two updates differ as under replace-one.
+    Either `spec` gives the mechanism, or `message` gives two updates that the attacker, the server, tells apart. For a
+    message the relation is replace-one. Exactly one of `delta` and `log10_delta` is given.
     """
 
     kind: Annotated[Literal["audit"], Quantity(description="which simulation this is")] = "audit"

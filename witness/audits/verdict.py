@@ -57,16 +57,15 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
     halves = SplitStatistics.of(first, second)
     delta = math.exp(request.log_delta)
     epsilon = best(halves, epsilon_score(delta), error)
-    mu = best(halves, mu_score, error)
     escape_lower = escape_probability(halves, error)
     escape_epsilon = math.inf if escape_lower > delta else 0.0
     evidence: Evidence = "escape" if escape_promises(halves, delta, error) else "test"
     lower = escape_epsilon if evidence == "escape" else epsilon.value
-    is_contradicted = lower > certified.upper
-    verdict: Consistency = "contradicted" if is_contradicted else "consistent"
+    verdict: Consistency = "contradicted" if lower > certified.upper else "consistent"
     is_comparable = 0.0 < certified.upper < math.inf
-    claim = _claim(request.claim.epsilon, lower, certified, halves, error) if request.claim else None
-    points = tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in roc(first, second))
+    claim = None
+    if request.claim is not None:
+        claim = _claim(request.claim.epsilon, lower, certified, halves, error)
     stated_delta = request.delta
     if stated_delta is None and delta > 0.0:
         stated_delta = delta
@@ -79,9 +78,7 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
         log10_delta=request.log_delta / math.log(10.0),
         confidence=request.confidence,
         epsilon=EpsilonBound(lower=epsilon.value, test=_test(epsilon)),
-        gaussian=GaussianBound(
-            mu_lower=mu.value, test=_test(mu), epsilon_if_gaussian=gaussian_epsilon(mu.value, request.log_delta)
-        ),
+        gaussian=_gaussian_bound(halves, error, request.log_delta),
         escape=Escape(
             probability_lower=escape_lower,
             epsilon_lower=escape_epsilon,
@@ -93,15 +90,31 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
         ratio=epsilon.value / certified.upper if is_comparable else None,
         claim=claim,
         meaning=_meaning(request, lower, certified, verdict),
-        roc=points,
+        roc=tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in roc(first, second)),
         samples=request.samples,
         seed=request.seed,
         engine_version=ENGINE_VERSION,
     )
 
 
+def _gaussian_bound(halves: SplitStatistics, error: float, log_delta: float) -> GaussianBound:
+    """Return the lower bound on μ, and the ε at δ of a Gaussian mechanism with that μ.
+
+    Args:
+        halves: the attacker's statistics.
+        error: probability that the bound fails.
+        log_delta: log of the audit's δ.
+    """
+    mu = best(halves, mu_score, error)
+    return GaussianBound(mu_lower=mu.value, test=_test(mu), epsilon_if_gaussian=gaussian_epsilon(mu.value, log_delta))
+
+
 def _test(bound: AttackBound) -> RuleAnswer:
-    """Return the attacker's test that proves a bound, with the counts of its answers, in the form of the answer."""
+    """Return the attacker's threshold test behind a bound on ε, with its true and false positives, as it is served.
+
+    Args:
+        bound: a lower bound on ε, with the rule of its test.
+    """
     rule = bound.rule
     return RuleAnswer(
         threshold=rule.threshold,

@@ -32,11 +32,9 @@ def audit(answer: JsonObject) -> Figure:
 
 def _draw_rates(axes: Axes, answer: JsonObject) -> None:
     """Draw the attacker's error rates, with the largest rates that the certificate allows."""
-    false = np.array([point["false_positive_rate"] for point in answer["roc"]])
-    true = np.array([point["true_positive_rate"] for point in answer["roc"]])
-    order = np.lexsort((true, false))
-    axes.plot(false[order], true[order], color=style.MEASURED, linewidth=2.0)
-    axes.plot((0, 1), (0, 1), color=style.NON_PRIVATE, linewidth=1.0, linestyle=":")
+    false_rates, true_rates = style.sorted_rates(answer["roc"])
+    axes.plot(false_rates, true_rates, color=style.MEASURED, linewidth=2.0)
+    axes.plot((0, 1), (0, 1), color=style.NON_PRIVATE, linewidth=1.0, linestyle=":")  # both rates equal: guessing
     axes.text(
         0.55, 0.48, "guessing", color=style.NON_PRIVATE, fontsize=9, rotation=45, rotation_mode="anchor", va="top"
     )
@@ -57,7 +55,15 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
 def _largest_true_positive_rates(
     false_positive_rates: npt.NDArray[np.float64], epsilon: float, delta: float
 ) -> npt.NDArray[np.float64]:
-    """Return the largest true positive rates of any test of an (ε, δ)-private mechanism."""
+    """Return the largest true positive rates of any test of an (ε, δ)-private mechanism.
+
+    At the false positive rate f the largest rate is min(1, e^ε f + δ, 1 − e^−ε (1 − δ − f)).
+
+    Args:
+        false_positive_rates: rates from 0 to 1.
+        epsilon: certified ε, in nats.
+        delta: δ of the certificate.
+    """
     rising = math.exp(min(epsilon, LARGEST_EXPONENT)) * false_positive_rates + delta
     flat = 1 - (1 - delta - false_positive_rates) * math.exp(-epsilon)
     return np.asarray(np.minimum(1.0, np.minimum(rising, flat)))
@@ -65,12 +71,12 @@ def _largest_true_positive_rates(
 
 def _draw_interval(axes: Axes, answer: JsonObject) -> None:
     """Draw the certified interval, the lower bounds, and the claimed ε."""
-    certified = answer["certified"]
+    certified, claim = answer["certified"], answer.get("claim")
     lower, upper = style.number(certified["lower"]), style.number(certified["upper"])
     proved, gaussian = answer["epsilon"]["lower"], answer["gaussian"]["epsilon_if_gaussian"]
-    claim = answer.get("claim")
-    right_limit = 1.25 * _largest_drawn(lower, upper, (proved, gaussian, claim["epsilon"] if claim else 0.0))
-    rows = ["certified", "proved by its test", "if it were Gaussian"] + (["claimed"] if claim else [])
+    claimed = 0.0 if claim is None else claim["epsilon"]
+    right_limit = 1.25 * _largest_drawn(lower, upper, (proved, gaussian, claimed))
+    rows = ["certified", "proved by its test", "if it were Gaussian"]
     _draw_certificate(axes, lower, upper, right_limit)
     _draw_lower_bound(axes, 1, proved, right_limit, style.MEASURED)
     if answer["evidence"] == "escape":
@@ -79,15 +85,8 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
         axes.text(0.02 * right_limit, 0.72, words, color=style.MEASURED, fontsize=9, va="center", bbox=box)
     _draw_lower_bound(axes, 2, gaussian, right_limit, "#56B4E9")
     if claim is not None:
-        axes.plot((claim["epsilon"],) * 2, (-0.4, 3.4), color=style.BOUND, linewidth=1.5, linestyle="-.")
-        axes.text(
-            claim["epsilon"] + 0.012 * right_limit,
-            3,
-            f"at most {_format_bound(claim['epsilon'])}; violated: {claim['violated']}",
-            color=style.BOUND,
-            fontsize=9,
-            va="center",
-        )
+        rows.append("claimed")
+        _draw_claim(axes, 3, claim, right_limit)
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.45, -0.55)
     axes.set_xlim(0.0, right_limit)
@@ -95,21 +94,38 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
     axes.set_title(f"the audit and the certificate: {answer['verdict']}", fontsize=10)
 
 
+def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -> None:
+    """Draw the claimed ε as a vertical line through all rows, with the verdict on it in the given row."""
+    epsilon = claim["epsilon"]
+    axes.plot((epsilon, epsilon), (-0.4, 3.4), color=style.BOUND, linewidth=1.5, linestyle="-.")
+    words = f"at most {_format_bound(epsilon)}; violated: {claim['violated']}"
+    axes.text(epsilon + 0.012 * right_limit, row, words, color=style.BOUND, fontsize=9, va="center")
+
+
 def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) -> float:
-    """Return the largest value that is drawn.
+    """Return the largest ε that must fit on the axis of the figure.
 
     Args:
-        lower: certified lower bound.
-        upper: certified upper bound. Certified bounds beyond `FAR` times all other values are left out.
-        lower_bounds: proved and claimed values.
+        lower: certified lower bound on ε.
+        upper: certified upper bound on ε. Certified bounds beyond `FAR` times all other values may be off the axis.
+        lower_bounds: the other values of ε in the figure: lower bounds from the attack, and the claim.
     """
     largest = max((value for value in lower_bounds if math.isfinite(value)), default=0.0)
     bounds = [bound for bound in (lower, upper) if 0.0 < bound < math.inf]
-    return max([largest, *(bound for bound in bounds if bound <= FAR * largest)]) or min(bounds, default=1.0)
+    if largest == 0.0:
+        return min(bounds, default=1.0)
+    return max([largest, *(bound for bound in bounds if bound <= FAR * largest)])
 
 
 def _draw_certificate(axes: Axes, lower: float, upper: float, right_limit: float) -> None:
-    """Draw the certified interval, or state it in words if it starts beyond the axis."""
+    """Draw the certified interval of ε as a bar, or state it in words if it starts beyond the axis.
+
+    Args:
+        axes: axes of the figure, on which the certified interval is in row 0.
+        lower: lower end of the interval.
+        upper: upper end of the interval.
+        right_limit: largest ε of the axis.
+    """
     words = f"[{_format_bound(lower)}, {_format_bound(upper)}]"
     if lower > right_limit:
         axes.text(
@@ -117,6 +133,7 @@ def _draw_certificate(axes: Axes, lower: float, upper: float, right_limit: float
         )
         return
     right_end = min(upper, right_limit)
+    # A narrow interval is drawn 0.4 % of the axis wide, so that it remains visible.
     axes.barh(
         0, max(right_end - lower, 0.004 * right_limit), left=lower, height=0.35, color=style.CERTIFIED, alpha=0.85
     )

@@ -5,7 +5,7 @@ Colours distinguish the lines, and dashes distinguish the quantities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.json_types import JsonObject
 from epsilond.witness.drawings import proved, style
+from epsilond.witness.drawings.lines import Cells, GridLine, Labels, Legend
 
 MEASURED, BOUND = "measured, with its band", "bound"
 """Legends of the lines."""
@@ -31,10 +32,6 @@ MARGIN = 1.5
 PANEL_INCHES, HEIGHT_INCHES = 4.6, 5.0
 """Width of a panel, and height of the figure, in inches."""
 
-Cells = Sequence[JsonObject]
-Labels = list[tuple[float, str, str]]
-"""Height, words and colour of each label."""
-
 
 @dataclass(frozen=True)
 class AxisScale:
@@ -43,8 +40,8 @@ class AxisScale:
     values: tuple[Any, ...]
     kind: str
 
-    def places(self, cells: Cells, name: str) -> npt.NDArray[np.float64]:
-        """Return the horizontal positions of the cells."""
+    def positions(self, cells: Cells, name: str) -> npt.NDArray[np.float64]:
+        """Return the horizontal positions of cells by their values of the axis of this name."""
         values = [cell["place"][name] for cell in cells]
         if self.kind == "categories":
             values = [self.values.index(value) for value in values]
@@ -61,46 +58,51 @@ class AxisScale:
 
 
 def grid(answer: JsonObject) -> Figure:
-    """Draw an answer of kind `preset`."""
-    panels = answer.get("panels")
-    split = [(value, _select(answer["cells"], panels, value)) for value in _values(answer["cells"], panels)]
-    width = max(style.INCHES[0], PANEL_INCHES * len(split) + 1.6)
+    """Draw an answer of kind `preset`: one panel for each value of its axis of panels, on a common vertical axis."""
+    panel_axis, line_axis = answer.get("panels"), answer.get("lines")
+    panel_values = _values(answer["cells"], panel_axis)
+    width = max(style.INCHES[0], PANEL_INCHES * len(panel_values) + 1.6)
     figure = style.new_figure((width, HEIGHT_INCHES))
-    all_axes = np.ravel(figure.subplots(1, len(split), sharey=True))
-    looks: JsonRecord = {}
-    for axes, (panel, cells) in zip(all_axes, split, strict=True):
-        if panels is not None:
-            axes.set_title(f"{panels['title']}: {_value_word(panel)}")
-        labels = _draw_panel(axes, cells, looks, answer)
+    all_axes = np.ravel(figure.subplots(1, len(panel_values), sharey=True))
+    legend: Legend = {}
+    for axes, panel_value in zip(all_axes, panel_values, strict=True):
+        if panel_axis is not None:
+            axes.set_title(f"{panel_axis['title']}: {_value_word(panel_value)}")
+        labels = _draw_panel(axes, _select(answer["cells"], panel_axis, panel_value), legend, answer)
         if axes is all_axes[-1]:
-            lines = answer.get("lines")
-            style.label_ends(axes, labels, heading=None if lines is None else lines["title"])
+            style.label_ends(axes, labels, heading=None if line_axis is None else line_axis["title"])
     all_axes[0].set_ylabel(_vertical_title(answer))
-    _draw_legend(figure, looks)
+    _draw_legend(figure, legend)
     figure.suptitle(answer["title"], x=0.01, ha="left", fontsize=12)
     return figure
 
 
-def _draw_panel(axes: Axes, cells: Cells, looks: JsonRecord, answer: JsonObject) -> Labels:
+def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) -> Labels:
     """Draw all lines of one panel and its horizontal axis, and return the labels of the lines.
 
     Args:
         axes: axes of the panel.
         cells: cells of the panel.
-        looks: dash and marker of each entry of the legend, by its words. New entries are added to it.
+        legend: entries of the legend, to which new entries are added.
         answer: the answer of the experiment.
     """
-    across, lines = answer["across"], answer.get("lines")
+    across, line_axis = answer["across"], answer.get("lines")
     scale = AxisScale(_values(answer["cells"], across), across["scale"])
+    drawers = proved.line_drawers(answer)
     labels: Labels = []
-    for place, value in enumerate(_values(answer["cells"], lines)):
-        cells_of_line = _select(cells, lines, value)
-        if not cells_of_line:
+    for number, value in enumerate(_values(answer["cells"], line_axis)):
+        line_cells = _select(cells, line_axis, value)
+        if not line_cells:
             continue
-        draw: Callable[..., Labels] = proved.line_drawers(answer).get(cells_of_line[0]["kind"], _draw_line)
-        colour = None if lines is None else style.COLOURS[place % len(style.COLOURS)]
-        line_labels = draw(axes, scale.places(cells_of_line, across["name"]), cells_of_line, colour, looks, answer)
-        labels += line_labels if lines is None else [(line_labels[0][0], _value_word(value), str(colour))]
+        colour = None if line_axis is None else style.COLOURS[number % len(style.COLOURS)]
+        positions = scale.positions(line_cells, across["name"])
+        draw: Callable[[GridLine], Labels] = drawers.get(line_cells[0]["kind"], _draw_line)
+        line_labels = draw(GridLine.sort(axes, positions, line_cells, colour, legend, answer))
+        if line_axis is None:
+            labels += line_labels
+        else:
+            height, _, _ = line_labels[0]
+            labels.append((height, _value_word(value), str(colour)))
     if "measure" not in answer:
         style.logarithmic(axes)
     scale.dress(axes)
@@ -108,118 +110,105 @@ def _draw_panel(axes: Axes, cells: Cells, looks: JsonRecord, answer: JsonObject)
     return labels
 
 
-def _draw_legend(figure: Figure, looks: JsonRecord) -> None:
+def _draw_legend(figure: Figure, legend: Legend) -> None:
     """Draw the legend of all dashes and markers below the figure."""
     proxies = [
-        Line2D([], [], color="#333333", linestyle=dash, marker=mark, markersize=4) for dash, mark in looks.values()
+        Line2D([], [], color="#333333", linestyle=dash, marker=marker, markersize=4) for dash, marker in legend.values()
     ]
-    figure.legend(proxies, list(looks), loc="outside lower center", ncols=min(len(looks), 3), frameon=False)
+    figure.legend(proxies, list(legend), loc="outside lower center", ncols=min(len(legend), 3), frameon=False)
 
 
-def _draw_line(
-    axes: Axes,
-    places: npt.NDArray[np.float64],
-    cells: Cells,
-    colour: str | None,
-    looks: JsonRecord,
-    answer: JsonObject,
-) -> Labels:
+def _draw_line(line: GridLine) -> Labels:
     """Draw one line of a panel: the measured means, the bound on them, and the runs that they are compared with.
 
     Cells of audits have their lower bounds on ε instead, with the certified and the claimed ε.
 
-    Args:
-        axes: axes of the panel.
-        places: horizontal positions of the cells.
-        cells: cells of the line, in the order of `places`.
-        colour: colour of the line; None if the panel has only one line, and each run gets a colour.
-        looks: dash and marker of each entry of the legend, by its words. New entries are added to it.
-        answer: the answer of the experiment.
-
     Returns:
         The labels to write at the right of the line, the measured one first.
     """
-    order = np.argsort(places)
-    places, cells = places[order], [cells[index] for index in order]
-    if cells[0]["kind"] == "audit":
-        return _draw_audits(axes, places, cells, colour or style.MEASURED, looks)
-    labels = _draw_measured(axes, places, cells, colour or style.MEASURED, looks, answer.get("measure"))
-    if "measure" not in answer:
-        labels += _draw_bound(axes, places, cells, colour or style.BOUND, looks)
-    return labels + _draw_comparisons(axes, places, cells, colour, looks, answer)
+    if line.cells[0]["kind"] == "audit":
+        return _draw_audits(line)
+    labels = _draw_measured(line)
+    if line.measure is None:
+        labels += _draw_bound(line)
+    return labels + _draw_comparisons(line)
 
 
-def _draw_measured(
-    axes: Axes,
-    places: npt.NDArray[np.float64],
-    cells: Cells,
-    colour: str,
-    looks: JsonRecord,
-    measure: str | None,
-) -> Labels:
+def _draw_measured(line: GridLine) -> Labels:
     """Draw the measured means of the private runs with their bands, and return their label."""
-    finals = [cell["final_excess"] if measure is None else cell["scores"][measure] for cell in cells]
+    colour = line.colour or style.MEASURED
+    if line.measure is None:
+        finals = [cell["final_excess"] for cell in line.cells]
+    else:
+        finals = [cell["scores"][line.measure] for cell in line.cells]
     mean, lower, upper = (style.numbers(final[name] for final in finals) for name in ("mean", "lower", "upper"))
-    looks.setdefault(MEASURED, ("-", "o"))
+    line.look(MEASURED, "-", "o")
+    # The lower end of a band stays above 0, which a logarithmic axis cannot show.
     errors = np.stack([np.minimum(mean - lower, mean * 0.999), upper - mean])
-    axes.errorbar(places, mean, yerr=errors, color=colour, linewidth=2.0, marker="o", markersize=4, capsize=3)
+    line.axes.errorbar(
+        line.positions, mean, yerr=errors, color=colour, linewidth=2.0, marker="o", markersize=4, capsize=3
+    )
     return [(float(mean[-1]), "measured", colour)]
 
 
-def _draw_bound(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: JsonRecord) -> Labels:
+def _draw_bound(line: GridLine) -> Labels:
     """Draw the least bound on the excess risk if any is finite, and return its label."""
-    bounds = style.numbers(_least_bound(cell) for cell in cells)
+    colour = line.colour or style.BOUND
+    bounds = style.numbers(_least_bound(cell) for cell in line.cells)
     if not np.isfinite(bounds).any():
         return []
-    dash, _ = looks.setdefault(BOUND, (style.DASHES[1], None))
-    axes.plot(places, bounds, color=colour, linewidth=1.3, linestyle=dash)
+    dash = line.look(BOUND, style.DASHES[1])
+    line.axes.plot(line.positions, bounds, color=colour, linewidth=1.3, linestyle=dash)
     return [(float(bounds[-1]), "bound", colour)]
 
 
-def _draw_comparisons(
-    axes: Axes,
-    places: npt.NDArray[np.float64],
-    cells: Cells,
-    colour: str | None,
-    looks: JsonRecord,
-    answer: JsonObject,
-) -> Labels:
+def _draw_comparisons(line: GridLine) -> Labels:
     """Draw the means of the runs that are compared with the private ones, and return their labels.
 
-    A run without noise is grey, and other runs have the colours of the palette, unless the line has a colour. Entries
-    of the legend are added to `looks`.
+    A run without noise is grey, and other runs have the colours of the palette, unless the line has a colour.
     """
     labels: Labels = []
-    titles, run_colours = answer.get("beside", {}), iter(style.COLOURS[1:])
-    for number, name in enumerate(cells[0].get("beside", {})):
-        values = style.numbers(_comparison_mean(cell, name, answer.get("measure")) for cell in cells)
-        legend = titles.get(name, style.run_words(name))
-        dash, _ = looks.setdefault(legend, (style.DASHES[2 + number % 3], None))
-        run_colour = colour or (style.NON_PRIVATE if name == "non-private" else next(run_colours))
-        axes.plot(places, values, color=run_colour, linewidth=1.3, linestyle=dash)
-        labels.append((float(values[-1]), style.wrap(legend), run_colour))
+    titles, run_colours = line.answer.get("beside", {}), iter(style.COLOURS[1:])
+    for number, name in enumerate(line.cells[0].get("beside", {})):
+        values = style.numbers(_comparison_mean(cell, name, line.measure) for cell in line.cells)
+        words = titles.get(name, style.run_words(name))
+        dash = line.look(words, style.DASHES[2 + number % 3])
+        run_colour = line.colour or (style.NON_PRIVATE if name == "non-private" else next(run_colours))
+        line.axes.plot(line.positions, values, color=run_colour, linewidth=1.3, linestyle=dash)
+        labels.append((float(values[-1]), style.wrap(words), run_colour))
     return labels
 
 
-def _draw_audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: JsonRecord) -> Labels:
+def _draw_audits(line: GridLine) -> Labels:
     """Draw the lower bounds on ε that audits prove, with the certified and the claimed ε, and return their labels.
 
-    Statements that hold for all cells and that no line can show are written at the top. Entries of the legend are added
-    to `looks`.
+    Remarks on all cells together are written at the top.
+
+    Args:
+        line: cells of one line of a panel, with their axes, horizontal positions and colour.
     """
-    proved_epsilon = style.numbers(cell["test_epsilon_lower"] for cell in cells)
-    looks.setdefault(PROVED, ("-", "o"))
-    axes.plot(places, proved_epsilon, color=colour, linewidth=2.0, marker="o", markersize=4)
+    axes, colour = line.axes, line.colour or style.MEASURED
+    proved_epsilon = style.numbers(cell["test_epsilon_lower"] for cell in line.cells)
+    line.look(PROVED, "-", "o")
+    axes.plot(line.positions, proved_epsilon, color=colour, linewidth=2.0, marker="o", markersize=4)
     labels = [(float(proved_epsilon[-1]), "proved", colour)]
-    notes = _audit_notes(cells)
-    place = {"transform": axes.transAxes, "ha": "center", "va": "top"}
-    axes.text(0.5, 0.98, "\n".join(notes), color=style.CERTIFIED, fontsize=9, **place)  # type: ignore[arg-type]
-    _draw_certificates(axes, places, cells, looks)
-    claimed = style.numbers(cell["claim"]["epsilon"] if "claim" in cell else "unbounded" for cell in cells)
+    notes = _audit_notes(line.cells)
+    axes.text(
+        0.5,
+        0.98,
+        "\n".join(notes),
+        color=style.CERTIFIED,
+        fontsize=9,
+        transform=axes.transAxes,
+        ha="center",
+        va="top",
+    )
+    _draw_certificates(line)
+    claimed = style.numbers(cell["claim"]["epsilon"] if "claim" in cell else "unbounded" for cell in line.cells)
     if np.isfinite(claimed).any():
-        _annotate_deltas(axes, places, proved_epsilon, cells, colour)
-        looks.setdefault(CLAIMED, (style.DASHES[3], None))
-        axes.plot(places, claimed, color=style.BOUND, linewidth=1.5, linestyle=looks[CLAIMED][0])
+        _annotate_deltas(line, proved_epsilon, colour)
+        dash = line.look(CLAIMED, style.DASHES[3])
+        axes.plot(line.positions, claimed, color=style.BOUND, linewidth=1.5, linestyle=dash)
         labels.append((float(claimed[-1]), "claimed", style.BOUND))
     style.logarithmic(axes)
     _fit_height(axes, MARGIN**2 if notes else MARGIN)
@@ -236,17 +225,17 @@ def _audit_notes(cells: Cells) -> list[str]:
     return notes
 
 
-def _draw_certificates(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, looks: JsonRecord) -> None:
+def _draw_certificates(line: GridLine) -> None:
     """Draw the certified upper and lower bounds that are small enough to be of use."""
-    for legend, bound, dash in (
+    for words, bound, new_dash in (
         (CERTIFIED_UPPER, "upper", style.DASHES[1]),
         (CERTIFIED_LOWER, "lower", style.DASHES[2]),
     ):
-        values = style.numbers(cell["epsilon"][bound] for cell in cells)
+        values = style.numbers(cell["epsilon"][bound] for cell in line.cells)
         values = np.where(values < BEYOND_USE, values, np.nan)
         if np.isfinite(values).any():
-            looks.setdefault(legend, (dash, None))
-            axes.plot(places, values, color=style.CERTIFIED, linewidth=1.3, linestyle=looks[legend][0])
+            dash = line.look(words, new_dash)
+            line.axes.plot(line.positions, values, color=style.CERTIFIED, linewidth=1.3, linestyle=dash)
 
 
 def _fit_height(axes: Axes, upper_margin: float) -> None:
@@ -257,16 +246,20 @@ def _fit_height(axes: Axes, upper_margin: float) -> None:
         axes.set_ylim(positive.min() / MARGIN, positive.max() * upper_margin)
 
 
-def _annotate_deltas(
-    axes: Axes, places: npt.NDArray[np.float64], proved_epsilon: npt.NDArray[np.float64], cells: Cells, colour: str
-) -> None:
-    """Write the lower bound on δ at the claimed ε next to each point."""
-    for place, height, cell in zip(places, proved_epsilon, cells, strict=True):
-        words = f"δ ≥ {cell['claim']['delta_lower']:.3g}\nat the\nclaimed ε"
-        if height > 0.0 and cell["claim"]["delta_lower"] > 0.0:
-            axes.annotate(
-                words,
-                (place, height),
+def _annotate_deltas(line: GridLine, heights: npt.NDArray[np.float64], colour: str) -> None:
+    """Write below each point the lower bound on δ at the claimed ε, if an audit proves one.
+
+    Args:
+        line: the cells with their axes. Each has a claimed ε that its audit checked.
+        heights: vertical position of each cell's point, the lower bound on ε; without a positive one there is no text.
+        colour: colour of the text.
+    """
+    for position, height, cell in zip(line.positions, heights, line.cells, strict=True):
+        delta_lower = cell["claim"]["delta_lower"]
+        if height > 0.0 and delta_lower > 0.0:
+            line.axes.annotate(
+                f"δ ≥ {delta_lower:.3g}\nat the\nclaimed ε",
+                (position, height),
                 (0, -7),
                 textcoords="offset points",
                 ha="center",

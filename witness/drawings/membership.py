@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -29,13 +28,11 @@ def membership(answer: JsonObject) -> Figure:
 
 def _draw_rates(axes: Axes, answer: JsonObject) -> None:
     """Draw the error rates of every attack."""
-    for place, attack in enumerate(answer["attacks"]):
-        false = np.array([point["false_positive_rate"] for point in attack["roc"]])
-        true = np.array([point["true_positive_rate"] for point in attack["roc"]])
-        order = np.lexsort((true, false))
+    for number, attack in enumerate(answer["attacks"]):
+        false_rates, true_rates = style.sorted_rates(attack["roc"])
         label = f"{style.run_words(attack['attack'])}: area {attack['auc']:.2f}"
-        colour = style.COLOURS[place % len(style.COLOURS)]
-        axes.plot(false[order], true[order], color=colour, linewidth=1.8, linestyle=style.DASHES[place], label=label)
+        colour, dash = style.COLOURS[number % len(style.COLOURS)], style.DASHES[number]
+        axes.plot(false_rates, true_rates, color=colour, linewidth=1.8, linestyle=dash, label=label)
     axes.plot((0, 1), (0, 1), color=style.NON_PRIVATE, linewidth=1.0, linestyle=":", label="guessing")
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
@@ -48,18 +45,11 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
 def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
     """Draw the lower bound of every attack, and the certified interval if it is not too far."""
     attacks = answer["attacks"]
-    lower, upper = (style.number(answer["certified"][end]) for end in ("lower", "upper"))
+    upper = style.number(answer["certified"]["upper"])
     largest = max((attack["epsilon_lower"] for attack in attacks), default=0.0)
     is_visible = math.isfinite(upper) and (largest == 0.0 or upper <= FAR * largest)
     right_limit = 1.25 * (upper if is_visible else max(largest, 1.0))
-    if is_visible:
-        axes.axvspan(lower, upper, color=style.CERTIFIED, alpha=0.5)
-        axes.axvline(upper, color=style.CERTIFIED, linewidth=1.5)
-    certified_words = (
-        f"certified: at most {upper:.4g}" + ("" if is_visible else ", off scale →") if math.isfinite(upper) else ""
-    )
-    place = min(upper, right_limit) if is_visible else right_limit
-    axes.text(place * 0.985, -0.45, certified_words, color=style.CERTIFIED, ha="right", va="center", fontsize=9)
+    _draw_certificate(axes, answer["certified"], right_limit, is_visible=is_visible)
     for row, attack in enumerate(attacks):
         colour = style.COLOURS[row % len(style.COLOURS)]
         value = attack["epsilon_lower"]
@@ -71,6 +61,26 @@ def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
     axes.set_xlim(0.0, right_limit)
     axes.set_xlabel(f"ε at δ = {style.power_of_ten(answer['log10_delta'])} (nats)")
     axes.set_title(f"proved with {answer['confidence']:.4g} confidence each", fontsize=10)
+
+
+def _draw_certificate(axes: Axes, certified: JsonObject, right_limit: float, *, is_visible: bool) -> None:
+    """Draw the certified interval of ε and its upper bound in words, or only the words if it is too far.
+
+    Args:
+        axes: the axes.
+        certified: lower and upper bound in JSON form. An infinite upper bound has no words.
+        right_limit: right limit of the axis.
+        is_visible: whether the upper bound is within the axis.
+    """
+    lower, upper = style.number(certified["lower"]), style.number(certified["upper"])
+    if is_visible:
+        axes.axvspan(lower, upper, color=style.CERTIFIED, alpha=0.5)
+        axes.axvline(upper, color=style.CERTIFIED, linewidth=1.5)
+    words = ""
+    if math.isfinite(upper):
+        words = f"certified: at most {upper:.4g}" + ("" if is_visible else ", off scale →")
+    position = min(upper, right_limit) if is_visible else right_limit
+    axes.text(position * 0.985, -0.45, words, color=style.CERTIFIED, ha="right", va="center", fontsize=9)
 
 
 def _title(answer: JsonObject) -> str:

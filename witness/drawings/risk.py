@@ -26,10 +26,10 @@ def risk(answer: JsonObject) -> Figure:
     figure = style.new_figure()
     axes = figure.add_subplot()
     labels: list[tuple[float, str, str]] = []
-    colours = iter(style.COLOURS[1:])
+    palette = iter(style.COLOURS[1:])
     heights: list[float] = []
     for series in answer["series"]:
-        colour = _ROLE_COLOURS[series["role"]] if series["role"] in _ROLE_COLOURS else next(colours)
+        colour = _ROLE_COLOURS[series["role"]] if series["role"] in _ROLE_COLOURS else next(palette)
         mean = _draw_series(axes, series, colour)
         name = "measured" if series["role"] == "private" else style.wrap(_series_words(series))
         labels.append((mean[-1], name, colour))
@@ -38,12 +38,7 @@ def risk(answer: JsonObject) -> Figure:
     last_round = max(series["rounds"][-1] for series in answer["series"])
     marks = _draw_bounds(axes, answer, top, MARK * last_round, labels)
     heights += [style.number(bound["value"]) for bound in _visible_bounds(answer, top)]
-    style.logarithmic(axes)
-    if heights:
-        axes.set_ylim(max(min(heights), top * LEAST_SHOWN) / 1.6, max(heights) * 1.6)
-    axes.set_xlim(0, last_round)
-    axes.set_xlabel("communication rounds")
-    axes.set_ylabel("excess risk (unit of the loss)")
+    _dress_axes(axes, heights, top, last_round)
     axes.set_title(_title(answer))
     if marks:
         figure.legend(marks.values(), marks, loc="outside lower left", frameon=False, fontsize=9)
@@ -51,11 +46,35 @@ def risk(answer: JsonObject) -> Figure:
     return figure
 
 
+def _dress_axes(axes: Axes, heights: list[float], top: float, last_round: int) -> None:
+    """Set the limits, the scale and the titles of both axes.
+
+    Args:
+        axes: the axes.
+        heights: positive heights of all curves and bounds.
+        top: largest measured mean. Heights below `LEAST_SHOWN` times this are cut off.
+        last_round: right limit of the horizontal axis.
+    """
+    style.logarithmic(axes)
+    if heights:
+        axes.set_ylim(max(min(heights), top * LEAST_SHOWN) / 1.6, max(heights) * 1.6)
+    axes.set_xlim(0, last_round)
+    axes.set_xlabel("communication rounds")
+    axes.set_ylabel("excess risk (unit of the loss)")
+
+
 def _draw_series(axes: Axes, series: JsonObject, colour: str) -> npt.NDArray[np.float64]:
-    """Draw the curve of one run with its band, and return its means."""
+    """Draw the mean excess risk of one run over rounds, with its band, and return the means.
+
+    Args:
+        axes: axes to draw on.
+        series: `mean`, `lower` and `upper` risk at each of `rounds`, and the `role` of the run.
+        colour: colour of curve and band.
+    """
     mean, rounds = style.numbers(series["mean"]), series["rounds"]
     lower, upper = style.numbers(series["lower"]), style.numbers(series["upper"])
     width, dash = (2.0, "-") if series["role"] == "private" else (1.5, "--")
+    # A band may reach 0 or less, which has no place on a logarithmic axis.
     axes.fill_between(rounds, np.maximum(lower, 1e-300), upper, color=colour, alpha=0.2, linewidth=0)
     axes.plot(
         rounds,
@@ -63,7 +82,7 @@ def _draw_series(axes: Axes, series: JsonObject, colour: str) -> npt.NDArray[np.
         color=colour,
         linewidth=width,
         linestyle=dash,
-        marker="o" if len(rounds) < 3 else None,
+        marker="o" if len(rounds) < 3 else None,  # so few points hardly show as a curve
     )
     return mean
 

@@ -17,6 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from epsilond.accountants.json_types import JsonObject
+
 Format = Literal["png", "svg"]
 
 MEASURED, BOUND, NON_PRIVATE, CERTIFIED = "#0072B2", "#D55E00", "#6E6E6E", "#009E73"
@@ -70,14 +72,21 @@ def render(figure: Figure, file_format: Format) -> bytes:
 
 def number(value: str | float) -> float:
     """Return a number of an answer as a double; infinities are words there."""
-    run_words = {"unbounded": math.inf, "-unbounded": -math.inf}
-    return run_words[value] if isinstance(value, str) else float(value)
+    infinities = {"unbounded": math.inf, "-unbounded": -math.inf}
+    return infinities[value] if isinstance(value, str) else float(value)
 
 
 def numbers(values: Iterable[str | float]) -> npt.NDArray[np.float64]:
     """Return numbers of an answer as an array; infinite ones become NaN and are not drawn."""
     array = np.array([number(value) for value in values], dtype=float)
     return np.where(np.isfinite(array), array, np.nan)
+
+
+def sorted_rates(points: Iterable[JsonObject]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the false and the true positive rates of a test at all its thresholds, by ascending false rate."""
+    rates = [(point["false_positive_rate"], point["true_positive_rate"]) for point in points]
+    false_rates, true_rates = np.array(sorted(rates), dtype=float).T
+    return false_rates, true_rates
 
 
 def logarithmic(axes: Axes) -> None:

@@ -1,6 +1,7 @@
 """Figure 2 of Asoodeh et al.: δ over ε of one pass with hidden states, printed, corrected, certified, and attacked.
 
-The setting is n = 100 users, L = ρ = 1, β = 2, η = ½, σ = 1.5, and batches of q = 0.1, 0.2 and 0.3 of the users. If 1/q
+The setting is n = 100 users, L = ρ = 1, η = ½, σ = 1.5, and batches of q = 0.1, 0.2 and 0.3 of the users. The paper
+names no smoothness; β = 2 is used, and every β ≤ 2/η = 4 gives the same curves. If 1/q
 is not an integer, the printed curve has n/m steps although only ⌊n/m⌋ can be run. Each cell audits the run at the
 printed δ, and claims the ε of this δ in the figure.
 """
@@ -23,7 +24,7 @@ from epsilond.witness.tally import Tally
 
 USERS, LIPSCHITZ, RADIUS, SMOOTHNESS, STEP, NOISE_STD = 100, 1.0, 1.0, 2.0, 0.5, 1.5
 SHARES = (0.1, 0.2, 0.3)
-EPSILONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+EPSILONS = tuple(0.25 * step for step in range(9))
 SAMPLES_PER_REPETITION = 2000
 PRINTED, CORRECTED, CERTIFIED = "printed", "corrected", "certified"
 Point = tuple[CellAnswer, Mapping[str, float]]
@@ -31,7 +32,12 @@ Point = tuple[CellAnswer, Mapping[str, float]]
 
 
 def theorem_inputs(epsilon: float, share: float) -> OnePass:
-    """Return the theorem's inputs at one point of the figure, for a share q of the users in a batch."""
+    """Return the inputs of Theorem 2 of Asoodeh et al. at one point of their Figure 2.
+
+    Args:
+        epsilon: ε of the point, in nats.
+        share: fraction q of the users that is in a batch.
+    """
     return OnePass(
         epsilon=epsilon,
         clients=USERS,
@@ -69,10 +75,12 @@ def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each q and ε.
+    """Return the simulations of the figure: one audit for each ε and each fraction q (`share`) of users in a batch.
+
+    Each cell also has log10 δ at its ε by three readings: as printed, corrected, and certified.
 
     Args:
-        repetitions: blocks of samples of each audit.
+        repetitions: number of blocks of `SAMPLES_PER_REPETITION` runs in each audit.
         seed: seed of all randomness.
     """
     grid = []
@@ -100,13 +108,14 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _judge_privacy(points: Sequence[Point]) -> Finding:
-    """Judge whether the δ that the figure prints at each ε is valid, and compare it with two other values.
+    """Judge whether the δ that the figure prints at each ε is valid.
 
-    These are the smallest δ that is certified, and that of the paper's theorem for the whole number of steps that can
-    be run (corrected). The printed δ is confirmed if it is at least the certified one, and refuted by an attack.
+    It is compared with two other values of δ. The certified δ is the smallest that a theorem proves. The corrected δ is
+    that of the paper's theorem for the whole number of steps that can be run. A printed δ is confirmed if it is at
+    least the certified one, and refuted if an attack violates it.
 
     Args:
-        points: a cell for each ε and batch size, with log₁₀ of these δ.
+        points: a cell for each ε and batch size, with log₁₀ of its printed, corrected and certified δ.
     """
     confirmed = sum(deltas[CERTIFIED] <= deltas[PRINTED] for _, deltas in points)
     refuted = sum(cell.claim is not None and cell.claim.violated == Verdict.YES for cell, _ in points)
@@ -129,18 +138,25 @@ def _judge_privacy(points: Sequence[Point]) -> Finding:
 
 
 def _judge_order(points: Sequence[Point]) -> Finding:
-    """Judge whether the printed δ falls as more users take part in a round."""
-    falling = total = 0
-    for epsilon in dict.fromkeys(cell.place["epsilon"] for cell, _ in points):
-        line = [deltas[PRINTED] for cell, deltas in points if cell.place["epsilon"] == epsilon]
-        falling += all(later < earlier for earlier, later in pairwise(line))
-        total += 1
+    """Judge whether the printed δ falls as more users take part in a round, and count where the certified δ does."""
+    epsilons = list(dict.fromkeys(cell.place["epsilon"] for cell, _ in points))
+    total = len(epsilons)
+    falling, certified = (
+        sum(_falls(points, epsilon, reading) for epsilon in epsilons) for reading in (PRINTED, CERTIFIED)
+    )
     words = (
         f"At {falling} of {total} values of ε the printed δ falls from q = {SHARES[0]:g} to"
-        f" {SHARES[-1]:g}. The claim is about this figure: at other parameters δ may rise with the batch."
+        f" {SHARES[-1]:g}, and at {certified} the certified δ. The claim is about this figure: at other parameters δ"
+        " may rise with the batch."
     )
     tally = Tally(holds=falling, fails=total - falling, of=total, noun=("value of ε", "values of ε"))
     return tally.finding("In the figure δ is the smaller, the more users take part in a round.", words)
+
+
+def _falls(points: Sequence[Point], epsilon: object, reading: str) -> bool:
+    """Return whether δ of a reading falls strictly with the batch size at ε."""
+    line = [deltas[reading] for cell, deltas in points if cell.place["epsilon"] == epsilon]
+    return all(later < earlier for earlier, later in pairwise(line))
 
 
 PRESET = Preset(
@@ -153,7 +169,8 @@ PRESET = Preset(
     lines=Axis(name="share", title="users in a round, q"),
     measure="log10_delta",
     stands_in_for="Reproduces Figure 2: the figure is of a formula, and nothing is replaced. n = 100 users, one "
-    "pass, L = ρ = 1, η = ½, σ = 1.5, and a share q of the users in each round. The printed δ is Theorem 2's as "
+    "pass, L = ρ = 1, η = ½, σ = 1.5, and a share q of the users in each round. The paper names no smoothness: any "
+    "β ≤ 4 gives these curves, and β = 2 is used. The printed δ is Theorem 2's as "
     "printed, with n/m rounds even where that is no whole number. The corrected one has the ⌊n/m⌋ rounds that can be "
     "run. The certified one is the smallest δ that any theorem here proves for that run. In addition to the paper's "
     "curves, the final model is attacked at each point. The protected unit is a user, against an observer of only "

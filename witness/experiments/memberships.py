@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import partial
+from typing import NamedTuple
 
 from epsilond.simulators.memberships.training import CanaryTraining
 from epsilond.simulators.problems.data_sets import DataSetProblem
@@ -29,7 +30,16 @@ WORST, FLIPPED, CLIENTS = "worst gradients", "flipped labels", "whole clients"
 
 
 def training(canaries: str, noise: float) -> CanaryTraining:
-    """Return DP-SGD with the worst canaries, DP-SGD on digits with flipped labels, or DP-FedAvg with worst clients."""
+    """Return a training with canaries: inserted records or clients, whose presence an attacker is to guess.
+
+    The worst canaries are records whose gradient is a coordinate vector of the clipping norm, each in its own
+    coordinate. `FLIPPED` takes digits with wrong labels instead, and `CLIENTS` whole clients with such an update. The
+    step sizes and the numbers of canaries are choices of this experiment.
+
+    Args:
+        canaries: kind of canaries: `WORST`, `FLIPPED` or `CLIENTS`.
+        noise: noise multiplier, in units of the clipping norm.
+    """
     if canaries == FLIPPED:
         return CanaryTraining(
             problem=DIGITS,
@@ -58,13 +68,13 @@ def training(canaries: str, noise: float) -> CanaryTraining:
 
 
 def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: int) -> tuple[Cell, ...]:
-    """Return one cell for each noise and kind of canary.
+    """Return one simulation for each noise and kind of canaries: worst gradients, flipped labels, or whole clients.
 
     Args:
-        repetitions: trainings of each cell.
+        repetitions: number of attacked trainings of each cell, times `RUNS_PER_REPETITION`.
         seed: seed of all randomness.
-        noises: noise multipliers.
-        references: reference runs of the cells with flipped labels.
+        noises: noise multipliers, in units of the clipping norm.
+        references: further trainings, known to the attacker, of the cells with flipped labels.
     """
     return tuple(
         Cell(
@@ -87,21 +97,31 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     return (_judge_certificates(answers), _judge_observers(answers))
 
 
+class _AttackBound(NamedTuple):
+    """Lower bound on ε that an attack proves in a cell, and the certified upper bound on ε."""
+
+    cell: CellAnswer
+    attack: str
+    lower: float
+    certified: float
+
+
 def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
     """Judge whether all lower bounds of attacks are below the certified upper bounds."""
     bounds = [
-        (cell, attack, lower, cell.epsilon.upper)
+        _AttackBound(cell, attack, lower, cell.epsilon.upper)
         for cell in answers
         if cell.attacks is not None and cell.epsilon is not None
         for attack, lower in cell.attacks.items()
     ]
-    contradicting = sum(lower > upper for _, _, lower, upper in bounds)
-    cell, attack, lower, upper = max(bounds, key=lambda bound: bound[2] / bound[3])
+    contradicting = sum(bound.lower > bound.certified for bound in bounds)
+    nearest = max(bounds, key=lambda bound: bound.lower / bound.certified)
+    place = nearest.cell.place
     words = (
         f"{contradicting} of {len(bounds)} bounds by attacks lie above the certified end. The nearest is"
-        f" {lower / upper:.0%} of it: {attack}, {cell.place['canaries']}, noise multiplier"
-        f" {cell.place['noise_multiplier']:g}, ε ≥ {format_bound(lower, ROUND_FLOOR)} where"
-        f" {format_bound(upper, ROUND_CEILING)} is certified."
+        f" {nearest.lower / nearest.certified:.0%} of it: {nearest.attack}, {place['canaries']}, noise multiplier"
+        f" {place['noise_multiplier']:g}, ε ≥ {format_bound(nearest.lower, ROUND_FLOOR)} where"
+        f" {format_bound(nearest.certified, ROUND_CEILING)} is certified."
     )
     tally = Tally(
         holds=len(bounds) - contradicting,
@@ -138,11 +158,11 @@ def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
 
 
 STANDS_IN = (
-    "Corresponds to no single table: the papers audit networks trained on images, which no package ships. Here "
-    "DP-SGD and DP-FedAvg train logistic regression on synthetic records and on scikit-learn's digits. Canaries have "
-    "the worst "
-    "gradients that clipping admits, are records with flipped labels, or are whole clients. Each bound holds with 95 "
-    "% confidence separately. The certified ε is for an observer of every model."
+    "Stand-in for audits of networks that are trained on images; it corresponds to no single table. It tests the "
+    "claim that no attack proves more than is certified. Here DP-SGD and DP-FedAvg train logistic regression on "
+    "synthetic records and on scikit-learn's digits. Canaries have the worst gradients that clipping admits, are "
+    "records with flipped labels, or are whole clients. Each bound holds with 95 % confidence separately. The "
+    "certified ε is for an observer of every model."
 )
 ACROSS = Axis(name="noise_multiplier", title="noise multiplier", scale="log")
 LINES = Axis(name="canaries", title="canaries")

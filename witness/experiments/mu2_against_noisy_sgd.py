@@ -18,7 +18,9 @@ PROBLEM = LogisticProblem(clients=20, samples_per_client=100, dimension=10, diam
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each ρ and number of participants; the target is the ε of ρ at this δ.
+    """Return one simulation for each number of participants and each ρ, the paper's name of the μ in μ-Gaussian DP.
+
+    The run's target is the smallest ε that ρ implies at `DELTA`.
 
     Args:
         repetitions: independent runs of each cell.

@@ -106,21 +106,30 @@ def personalization_name(times: float) -> str:
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge whether clients' own models are more accurate under privacy, and whether a smaller ε favours them."""
-    places = [personalization_name(times) for times in TIMES_CLIENTS]
-    stages = [_stage(noise_name(epsilon), places, answers) for epsilon in EPSILONS]
-    pairs = [best_unshared(stage, places[-1], lower_is_better=True) for stage in stages[1:]]
+    stages = [_stage(noise_name(epsilon), answers) for epsilon in EPSILONS]
+    all_shared = personalization_name(math.inf)
+    pairs = [best_unshared(stage, all_shared, lower_is_better=True) for stage in stages[1:]]  # the first has no noise
     return (
         judge_pairs(OWN_CLAIM, pairs, names=OWN_NAMES, quantity="excess risk"),
         judge_order(LESS_CLAIM, {"αN": stages}, quantity="excess risk"),
     )
 
 
-def _stage(noise: str, places: Sequence[str], answers: Sequence[CellAnswer]) -> MeasuredPoint:
-    """Return the excess at one noise for each personalization, in the order of `places`."""
+def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
+    """Return the excess risk at one privacy level for each personalization, from own models only to one for all.
+
+    Args:
+        noise: name of the privacy level, the value of the cells' axis `epsilon`.
+        answers: all cells of the experiment.
+    """
     excess = {
         str(cell.place["personalization"]): cell.final_excess for cell in answers if cell.place["epsilon"] == noise
     }
-    measured = {place: value for place in places if (value := excess[place]) is not None}
+    measured = {}
+    for name in map(personalization_name, TIMES_CLIENTS):
+        value = excess[name]
+        if value is not None:
+            measured[name] = value
     return MeasuredPoint(noise, measured)
 
 
@@ -133,7 +142,8 @@ ACROSS = Axis(name="personalization", title="personalization α, times the numbe
 LINES = Axis(name="epsilon", title=f"δ = {format_scientific(DELTA)}")
 SOURCE = "Bietti et al., Figure 1a"
 STANDS_IN = (
-    "Proxy for Figure 1a, on its own synthetic linear regression: {size}. In the paper the last 5 coordinates differ "
+    "Stand-in for Figure 1a, on its own synthetic linear regression: {size}. It tests the claims that models of one's "
+    "own help under privacy, and the more so the stronger it is. In the paper the last 5 coordinates differ "
     "between users; here all do. The paper has noise multipliers from its grid and the best step of it at each. Here "
     "there is one step, and the smallest noise that is certified for the ε of a user's whole data, so that ε can be "
     "compared. The excess is that of the loss with its ½, half of what the paper's Section 6 defines (erratum "

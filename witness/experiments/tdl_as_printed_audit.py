@@ -13,7 +13,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return one cell for each claimed ε.
 
     Args:
-        repetitions: blocks of samples of each audit.
+        repetitions: number of blocks of `SAMPLES_PER_REPETITION` outputs in each audit.
         seed: seed of all randomness.
     """
     return tuple(

@@ -103,7 +103,14 @@ CLAIMS: Mapping[str, str] = {
 
 
 def _judge_bounds(clients: str, answers: Sequence[CellAnswer]) -> Finding:
-    """Judge whether the bounds for one kind of clients are satisfied."""
+    """Judge whether the measured risk satisfies the theorems' bounds for one kind of federation.
+
+    A bound is satisfied if it is above the whole confidence band of the risk, and violated if it is below the band.
+
+    Args:
+        clients: kind of federation, a key of `CLAIMS`.
+        answers: all cells of the experiment.
+    """
     cells_of_kind = [cell for cell in answers if cell.place["clients"] == clients]
     bounds = [bound for cell in cells_of_kind for bound in cell.bounds or () if bound.compared]
     satisfied = sum(bound.holds == Verdict.YES for bound in bounds)

@@ -81,7 +81,12 @@ def calibrate(
 
 
 def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fields:
-    """Return the fields that both accelerated calibrators share."""
+    """Return the fields that the calibrators of multi-pass and one-pass accelerated mini-batch SGD share.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run of either algorithm.
+    """
     constants = problem.constants
     return {
         **run_fields(problem, run),
@@ -118,7 +123,13 @@ def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
 
 
 def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBound, ...]:
-    """Return the bound of theorem `epsilond.accelerated-sgd-excess-risk` on the empirical risk, for the run's noise."""
+    """Return the certified bound on the mean excess empirical risk of an accelerated run, for its noise and stages.
+
+    Args:
+        problem: the simulated problem. Its constants bound the standard deviation of the gradients of the records, and
+            the differences of the clients.
+        run: the run with its noise.
+    """
     return (
         bound_for_stages(
             problem,
@@ -166,11 +177,11 @@ def bound_for_stages(
         inputs, risk_problem = _different_clients(problem, run, fields)
     stages = tuple(Stage(rounds=stage.rounds, prox_weight=stage.prox_weight) for stage in run.stages or ())
     risk = accelerated_risk(risk_problem, noise_std=inputs.noise_std, rounds=run.rounds, stages=stages)
-    unbiased = problem.objective == objective and run.batches in ("without-replacement", "full")
+    is_unbiased = problem.objective == objective and run.batches in ("without-replacement", "full")
     facts = {
         "closed-convex-domain": Verdict.YES,
         "loss": Verdict.YES,
-        "unbiased-gradients": Verdict.of(unbiased),
+        "unbiased-gradients": Verdict.of(is_unbiased),
         "last-output": Verdict.YES,
         "exact-proximal-step": Verdict.YES,
     }
@@ -186,10 +197,15 @@ def bound_for_stages(
 def _equal_clients(
     problem: SimulatedProblem, run: AcceleratedShape, fields: Fields
 ) -> tuple[AcceleratedRiskInputs, AcceleratedProblem]:
-    """Return the inputs of the theorem for equal clients, and the problem at which its bound is evaluated.
+    """Return the inputs of the theorem on the excess risk with equal clients, and the problem that its bound is for.
 
-    A random number of participants enters the bound by its harmonic mean. The theorem's inputs have an integer, the
-    mean rounded down. The problem has the mean itself.
+    A random number of participants enters the bound by its harmonic mean, a real number. The inputs, which the
+    conditions are checked on, only take integers, so that they have the mean rounded down.
+
+    Args:
+        problem: the simulated problem.
+        run: the run; without noise, the bound is for negligible noise.
+        fields: the theorem's other inputs.
     """
     shape = run_fields(problem, run)
     mean = shape["participants"] if run.participation is None else harmonic_mean(run.participation)
@@ -202,7 +218,7 @@ def _different_clients(
     problem: SimulatedProblem, run: AcceleratedShape, fields: Fields
 ) -> tuple[FederatedAcceleratedInputs, AcceleratedProblem]:
     """Return the inputs of the bound for clients that differ, and its problem."""
-    assert run.client_groups is not None
+    assert run.client_groups is not None  # required of the caller
     clients = bound_clients(problem, run, run.participation, run.client_groups)
     inputs = FederatedAcceleratedInputs(**clients, rounds=run.rounds, **fields)
     return inputs, inputs.problem_on(None)

@@ -128,7 +128,16 @@ def bound_clients(
 
 
 def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: float) -> GroupRun:
-    """Return one group as the bounds express it; `scale` multiplies the losses of its clients."""
+    """Return a group of equal clients with its records, noise and weight, as input of the bounds.
+
+    Without noise, the noise is negligible but positive, as the bounds require.
+
+    Args:
+        problem: the simulated problem.
+        run: the run; its noise is that of groups without their own.
+        group: the group.
+        scale: factor of the losses of its clients.
+    """
     noise_std = run.noise_std if group.noise_std is None else group.noise_std
     return GroupRun(
         clients=group.clients,

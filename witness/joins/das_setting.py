@@ -22,6 +22,10 @@ NEGLIGIBLE, CLEAR = 1e-14, 1e-10
 an eigenvalue between them is not used, because its rank is uncertain."""
 
 
+LEAST_CURVATURE = 1e-6
+"""Least curvature, in units of the smoothness, at which the gap of the minimum bounds the distance to the minimiser."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DasSetting:
     """Constants of the theorems, in the problem's units, and the conditions on the problem."""
@@ -41,43 +45,71 @@ class DasSetting:
         """Compute the constants from the problem's finite populations and its certified minimum."""
         constants = problem.constants
         gradients, hessians = _at_minimiser(problem)
-        curvature = constants.strong_convexity
-        if hessians is not None:
-            curvature = max(curvature, float(np.linalg.eigvalsh(hessians.mean(axis=0))[0]) - CLEAR)
-        is_curved = curvature > 1e-6 * constants.smoothness
-        # F(w) − F* ≥ (λ/2)‖w − w*‖².
+        curvature = _mean_curvature(problem, hessians)
+        is_curved = curvature > LEAST_CURVATURE * constants.smoothness
+        # The computed minimiser has F(w) − F* ≤ gap, and F(w) − F* ≥ (λ/2)‖w − w*‖² for the curvature λ.
         slack = math.sqrt(2.0 * constants.optimum_gap / curvature) if is_curved else 0.0
-        reach = constants.optimum_norm + slack
+        initial_distance = constants.optimum_norm + slack
         distances = _client_distances(problem, gradients, hessians)
-        optimum_distances = np.zeros(1) if distances is None else distances + (slack if problem.population.own else 0.0)
-        is_empirical = problem.objective == "empirical"
-        is_inside = Verdict.of(reach < 0.5 * constants.diameter) if is_curved else Verdict.UNDECIDABLE
+        optimum_distances = np.zeros(1)
+        if distances is not None:
+            optimum_distances = distances + (slack if problem.population.own else 0.0)
         return cls(
             smoothness=constants.smoothness,
-            initial_distance=reach,
+            initial_distance=initial_distance,
             client_optimum_distance=float(np.mean(optimum_distances)),
             client_optimum_rms=math.sqrt(float(np.mean(np.square(optimum_distances)))),
-            conditions=(
-                ConditionResult("quasar-convex", "every client's loss is convex and β-smooth, everywhere", Verdict.YES),
-                ConditionResult(
-                    "empirical-objective",
-                    "the objective is the mean loss of the data at hand",
-                    Verdict.of(is_empirical),
-                ),
-                ConditionResult(
-                    "interior-minimiser",
-                    "the minimiser on the ball is inside it, hence one over all models, and it is known",
-                    is_inside,
-                    reach,
-                    0.5 * constants.diameter,
-                ),
-                ConditionResult(
-                    "client-optima",
-                    "the distance of the clients' own minimisers is known",
-                    Verdict.of(distances is not None),
-                ),
+            conditions=_conditions(
+                problem,
+                initial_distance=initial_distance,
+                is_minimiser_known=is_curved,
+                are_distances_known=distances is not None,
             ),
         )
+
+
+def _mean_curvature(problem: AnyProblem, hessians: Floats | None) -> float:
+    """Return a lower bound on the strong convexity of the mean loss.
+
+    Args:
+        problem: the simulated problem.
+        hessians: Hessian of each client's loss if losses are quadratic, or None.
+    """
+    curvature: float = problem.constants.strong_convexity
+    if hessians is None:
+        return curvature
+    least_eigenvalue = float(np.linalg.eigvalsh(hessians.mean(axis=0))[0])
+    return max(curvature, least_eigenvalue - CLEAR)  # CLEAR exceeds the rounding error of the eigenvalue
+
+
+def _conditions(
+    problem: AnyProblem, *, initial_distance: float, is_minimiser_known: bool, are_distances_known: bool
+) -> tuple[ConditionResult, ...]:
+    """Return the theorems' conditions on the problem.
+
+    Args:
+        problem: the simulated problem.
+        initial_distance: upper bound on the distance of the minimiser from the start, the centre of the ball.
+        is_minimiser_known: whether `initial_distance` is such a bound. It needs a mean loss with positive curvature.
+        are_distances_known: whether the distances of the clients' own minimisers are bounded.
+    """
+    radius = 0.5 * problem.constants.diameter
+    is_inside = Verdict.of(initial_distance < radius) if is_minimiser_known else Verdict.UNDECIDABLE
+    is_empirical = Verdict.of(problem.objective == "empirical")
+    return (
+        ConditionResult("quasar-convex", "every client's loss is convex and β-smooth, everywhere", Verdict.YES),
+        ConditionResult("empirical-objective", "the objective is the mean loss of the data at hand", is_empirical),
+        ConditionResult(
+            "interior-minimiser",
+            "the minimiser on the ball is inside it, hence one over all models, and it is known",
+            is_inside,
+            initial_distance,
+            radius,
+        ),
+        ConditionResult(
+            "client-optima", "the distance of the clients' own minimisers is known", Verdict.of(are_distances_known)
+        ),
+    )
 
 
 def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
@@ -111,10 +143,11 @@ def _client_distances(problem: AnyProblem, gradients: Floats, hessians: Floats |
         if problem.strong_convexity == 0.0:
             return None
         return np.asarray(np.linalg.norm(gradients, axis=-1) / problem.strong_convexity)
-    sizes, directions = np.linalg.eigh(hessians)
-    relative = np.abs(sizes / sizes[:, -1:])
+    eigenvalues, eigenvectors = np.linalg.eigh(hessians)
+    relative = np.abs(eigenvalues / eigenvalues[:, -1:])
     if np.any((relative > NEGLIGIBLE) & (relative < CLEAR)):
         return None
-    inverse = np.where(relative < CLEAR, 0.0, 1.0 / np.where(relative < CLEAR, 1.0, sizes))
-    parts = np.matmul(np.swapaxes(directions, 1, 2), gradients[..., None])[..., 0]
-    return np.asarray(np.linalg.norm(inverse * parts, axis=-1))
+    is_zero = relative < CLEAR
+    inverse = np.where(is_zero, 0.0, 1.0 / np.where(is_zero, 1.0, eigenvalues))
+    coordinates = np.matmul(np.swapaxes(eigenvectors, 1, 2), gradients[..., None])[..., 0]  # of the eigenvectors
+    return np.asarray(np.linalg.norm(inverse * coordinates, axis=-1))

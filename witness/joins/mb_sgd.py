@@ -163,7 +163,7 @@ def account_batches(
         mechanism=Gaussian(noise_multiplier=noise_multiplier),
     )
     answer = account(Repeated(times=times, mechanism=batch), relation="replace-one", unit="record", observer="server")
-    return answer.guarantee.curve.bound_epsilon(log_delta)
+    return answer.guarantee.curve.epsilon(log_delta)
 
 
 def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
@@ -280,18 +280,14 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
     statistical and the privacy cost. Nothing is yielded for the empirical risk, for strongly convex losses, without
     noise, for a random number of participants, or for quantised messages.
     """
-    constants = problem.constants
-    if problem.objective != "population" or constants.strong_convexity > 0.0 or not run.noise_std:
-        return
-    if run.count_distribution is not None or run.levels is not None:
+    if not run.noise_std or not _has_printed_bound(problem, run):
         return
     evaluation = THEOREM_2_1.evaluate(_printed_inputs(problem, run, run.noise_std), "corrected")
-    step, prescribed = run.step_size or 0.0, evaluation.outputs["step_size"]
     facts = {
         "fresh-noise": Verdict.YES,
         "bounded-gradients": Verdict.YES,
         "loss": Verdict.YES,
-        "identical-clients": Verdict.of(constants.heterogeneity == 0.0),
+        "identical-clients": Verdict.of(problem.constants.heterogeneity == 0.0),
         "domain": Verdict.YES,
         "averaged-output": Verdict.of(fading(problem, run) == 1.0),
         "hidden-constants": Verdict.YES,
@@ -299,29 +295,37 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
     # Conditions of the theorem's privacy do not affect its bound on the risk.
     privacy_conditions = ("epsilon-range", "minimal-batch-size")
     risk_conditions = [condition for condition in evaluation.conditions if condition.id not in privacy_conditions]
-    step_condition = ConditionResult(
-        "prescribed-step",
-        "the step size is the one prescribed",
-        Verdict.of(math.isclose(step, prescribed, rel_tol=SAME)),
-        step,
-        prescribed,
-    )
-    sampling_condition = ConditionResult("sampling", "batches have a fixed size", Verdict.of(run.batches != "poisson"))
     yield PromisedBound(
         theorem=THEOREM_2_1.id,
         status=Status(THEOREM_2_1.status),
         value=evaluation.outputs["excess_risk"],
         constant="explicit",
-        conditions=(*settle_conditions(risk_conditions, facts), step_condition, sampling_condition),
+        conditions=(
+            *settle_conditions(risk_conditions, facts),
+            _check_prescribed_step(run.step_size or 0.0, evaluation.outputs["step_size"]),
+            ConditionResult("sampling", "batches have a fixed size", Verdict.of(run.batches != "poisson")),
+        ),
     )
+
+
+def _has_printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> bool:
+    """Return whether Theorem 2.1 is stated for the problem and the run, apart from its noise."""
+    is_convex_risk = problem.objective == "population" and problem.constants.strong_convexity == 0.0
+    return is_convex_risk and run.count_distribution is None and run.levels is None
+
+
+def _check_prescribed_step(step: float, prescribed: float) -> ConditionResult:
+    """Check whether the step size of a run is the one that Theorem 2.1 prescribes."""
+    is_prescribed = Verdict.of(math.isclose(step, prescribed, rel_tol=SAME))
+    return ConditionResult("prescribed-step", "the step size is the one prescribed", is_prescribed, step, prescribed)
 
 
 def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float) -> SmoothInputs:
     """Return inputs of Theorem 2.1 of Lowy and Razaviyayn for which its printed noise is the noise of the run.
 
     The printed noise is σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε), for the Lipschitz constant L, R rounds and n records
-    of a client. It is solved for ε at δ = `ANY_DELTA`. If that ε exceeds `LARGEST_EPSILON`, the printed noise exceeds
-    the run's noise. The bound is valid for less noise.
+    of a client. It is solved for ε at δ = `ANY_DELTA`. If that ε exceeds `LARGEST_EPSILON`, the largest ε is used, and
+    the printed noise exceeds the run's noise. The bound is valid for less noise.
 
     Args:
         problem: the simulated problem.

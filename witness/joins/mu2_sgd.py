@@ -40,7 +40,10 @@ noise, so that they hold without it."""
 
 
 def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdRun, Calibration]:
-    """Calibrate the least certified base of the noise, and the step of least certified bound if the run has none.
+    """Calibrate the least certified noise of a run, and its step size if it has none.
+
+    The noise of all reports is proportional to one base, `noise_std`. The step size is that with the least certified
+    bound on the excess risk.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -66,10 +69,12 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
             **federation_fields(problem, run),
         )
     )
-    step = run.step_size or (None if run.method == "noisy-sgd" else answer.parameters.step_size)
-    if step is None and run.method != "noisy-sgd":
+    calibrated = replace(run, noise_std=answer.parameters.noise_std)
+    if run.step_size is not None or run.method == "noisy-sgd":
+        return calibrated, answer
+    if answer.parameters.step_size is None:
         raise InvalidInput.at("/step_size", "is needed: no bound on the excess risk applies that would choose it")
-    return replace(run, noise_std=answer.parameters.noise_std, step_size=step), answer
+    return replace(calibrated, step_size=answer.parameters.step_size), answer
 
 
 def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: float) -> Interval:
@@ -93,7 +98,7 @@ def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: floa
         **federation_fields(problem, run),
     )
     mu = ScheduleNoise(problem=question, std=run.noise_std or 0.0).mu(question.cap)
-    return guarantee_at(question, mu).curve.bound_epsilon(log_delta)
+    return guarantee_at(question, mu).curve.epsilon(log_delta)
 
 
 def _setting(run: Mu2SgdRun) -> Fields:
@@ -105,7 +110,13 @@ def _setting(run: Mu2SgdRun) -> Fields:
 def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
     """Return the fields of the run that the theorems and the calibrator share.
 
-    `smoothness_heterogeneity` is left out unless it is 0 by construction; its largest value is then assumed.
+    The standard deviation of gradients and the clients' heterogeneity are at most the Lipschitz constant, as every
+    gradient is. `smoothness_heterogeneity`, the difference of the clients' Hessians, is 0 for equal clients. Otherwise
+    it is absent, and its largest value is assumed.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run.
     """
     constants = problem.constants
     equal_clients = {"smoothness_heterogeneity": 0.0} if constants.heterogeneity == 0.0 else {}
@@ -134,21 +145,39 @@ def _participation(run: Mu2SgdRun) -> Any:
 
 # Bounds -------------------------------------------------------------------------------------------------------------
 def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ...]:
-    """Return the bounds for the method and server of the run, at its noise and step."""
-    by_method = {
-        "cancelled-noise": _trusted_server_bounds if run.server == "trusted" else _cancelled_noise_bounds,
-        "independent-noise": _no_bounds if run.server == "trusted" else _independent_noise_bounds,
-        "noisy-sgd": _baseline_bounds,
-        "gap-differences": _no_bounds,
-    }
-    return tuple(by_method[run.method](problem, run))
+    """Return the bounds on the excess risk that are proved or printed for the run's method and trust in the server.
+
+    They are those of Reshef and Levy, and certified ones, at the run's noise and step.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run with its noise.
+
+    Returns:
+        The bounds; empty if none is known.
+    """
+    is_trusted = run.server == "trusted"
+    if run.method == "noisy-sgd":
+        return tuple(_baseline_bounds(problem, run))
+    if run.method == "cancelled-noise":
+        return tuple(_trusted_server_bounds(problem, run) if is_trusted else _cancelled_noise_bounds(problem, run))
+    if run.method == "independent-noise" and not is_trusted:
+        return tuple(_independent_noise_bounds(problem, run))
+    return ()  # none is proved for fresh noise of a trusted server, nor for differences of reports
 
 
 def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str, Verdict]:
-    """Decide the conditions that hold, or fail, by construction of problems and runs.
+    """Decide the theorems' conditions that follow from how problems and runs are made.
 
     The losses of the problems are smooth on the whole space. Their gradients are bounded only on the domain, which
-    suffices for the proofs.
+    suffices for the proofs. All conditions hold, except that participation may not be uniform.
+
+    Args:
+        problem: the simulated problem.
+        run: the run.
+
+    Returns:
+        The verdict by the id of the condition.
     """
     is_full = run.reporting(problem.clients) == problem.clients
     groups = run.taking_part.groups
@@ -164,7 +193,15 @@ def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str,
 
 
 def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
-    """Yield the certified bound for cancelled noise, and the printed one if its schedule has this noise."""
+    """Yield the bounds on the excess risk if every report takes back the noise of the client's last one.
+
+    The certified bound is for any noise. Theorem 5.2 of Reshef and Levy is stated for a privacy parameter μ. It is left
+    out if no μ in its range gives the run's noise. Without noise, a negligible one stands in.
+
+    Args:
+        problem: the simulated problem.
+        run: the run, for a server that is not trusted.
+    """
     norm = report_norm(problem)
     base_std = max(run.noise_std or 0.0, NO_NOISE * norm)
     fields, step = federation_fields(problem, run), step_size(problem, run)
@@ -179,13 +216,20 @@ def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterat
 
 
 def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
-    """Yield the bound for noise that a trusted server adds."""
+    """Yield the bound on the excess risk for noise that a trusted server adds, after Reshef and Levy.
+
+    Without noise, a negligible one stands in, because the bound increases with the noise.
+
+    Args:
+        problem: the simulated problem.
+        run: the run, for a trusted server.
+    """
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)
     mu = 2.0 * norm * math.sqrt(run.rounds) / (std * reporting)
     inputs = TrustedRunInputs(
         **federation_fields(problem, run),
-        gaussian_dp_mu=min(mu, GAUSSIAN_DP_MU.le or mu),  # not used with a given noise
+        gaussian_dp_mu=min(mu, GAUSSIAN_DP_MU.le or mu),  # in its range, but not used with a given noise
         noise_std=std,
         step_size=step_size(problem, run),
     )
@@ -204,7 +248,15 @@ def _independent_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iter
 
 
 def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
-    """Yield the bound for noisy SGD, if the noise is in its range."""
+    """Yield the bound DB/√T on the excess risk of noisy SGD, with B² = G² + 4G²d/(μ²m), as Reshef and Levy state it.
+
+    D is the diameter, G the Lipschitz constant, d the dimension, m the number of participants and T that of rounds. No
+    bound is given if the noise gives no μ of Gaussian differential privacy that the theorem admits.
+
+    Args:
+        problem: the simulated problem.
+        run: the run of noisy SGD.
+    """
     constants, reporting = problem.constants, run.reporting(problem.clients)
     fresh_std = fresh_noise_std(problem, run)
     report_std = fresh_std * math.sqrt(reporting) if run.server == "trusted" else fresh_std
@@ -224,13 +276,16 @@ def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[Prom
     yield replace(bound, conditions=(*bound.conditions, check_step(step_size(problem, run), prescribed)))
 
 
-def _no_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:  # noqa: ARG001  the signature of all methods
-    """Yield nothing: no bound is proved for fresh noise of a trusted server, nor for differences of reports."""
-    return iter(())
-
-
 def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProblem, run: Mu2SgdRun) -> PromisedBound:
-    """Return the theorem's bound, with `value` the name of its output."""
+    """Return the bound that a theorem gives for a run, with its conditions decided as far as possible.
+
+    Args:
+        theorem: the theorem.
+        inputs: its inputs.
+        value: name of the theorem's output that holds the bound.
+        problem: the simulated problem.
+        run: the run.
+    """
     return PromisedBound(
         theorem=theorem.id,
         status=theorem.status,

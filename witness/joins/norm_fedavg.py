@@ -48,6 +48,8 @@ from epsilond.witness.joins.das_setting import DasSetting
 
 SAME = 1e-9
 """Relative tolerance for equal step sizes; it allows for rounding."""
+QUASAR_CONVEXITY = 1.0
+"""Quasar-convexity ζ of the simulated losses, which are convex."""
 NEAR = 1e-3
 """Relative tolerance for step sizes that depend on the distance to the minimiser, which is computed numerically."""
 ANSWERS_KEPT = 64
@@ -61,7 +63,10 @@ MOST_DOUBLINGS = 20
 
 
 def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
-    """Return the request for the calibrator: neighbours differ in one client's update, by any two unit vectors.
+    """Return the request for the calibrator, in which neighbours differ in one client's update.
+
+    A normalised update can be any unit vector. If the observer sees only the released models, a whole client is
+    protected and the draw of clients is hidden. Otherwise the unit is a record, which may change the update likewise.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -69,7 +74,7 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
         target: the (ε, δ) to meet.
     """
     setting = DasSetting.of(problem)
-    assert run.quantization_levels is not None
+    assert run.quantization_levels is not None  # every run with noise has quantised messages
     delta = target.given_delta
     return NormFedavgProblem(
         epsilon=target.epsilon,
@@ -84,7 +89,7 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
         unit="client" if run.observer == "released-models" else "record",
         observer=run.observer,
         smoothness=setting.smoothness,
-        quasar_convexity=1.0,
+        quasar_convexity=QUASAR_CONVEXITY,
         initial_distance=setting.initial_distance or 0.5 * problem.constants.diameter,
         client_optimum_distance=setting.client_optimum_distance,
         local_steps=run.local_steps,
@@ -92,10 +97,10 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
 
 
 def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
-    """Calibrate the least certified noise of a run, and add the printed noises that it is compared with.
+    """Calibrate the least certified noise of a run, and add two other noises that it is compared with.
 
-    The run also gets the noise of Theorem 1, if it is defined, and the same noise with enough levels for the target, if
-    one is certified.
+    The first is the noise that Das et al. print in Theorem 1, if it is defined. The second keeps their decay rate, but
+    has enough noise levels for the target, if such a number is certified.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -137,16 +142,17 @@ def solve(calibrator_problem: NormFedavgProblem) -> Calibration:
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, float] | None:
-    """Return the noise with the paper's decay rate α, and with about the fewest levels m that meet the target.
+    """Return the truncated discrete Laplace noise with the decay rate α of Das et al. and enough levels for the target.
 
-    The number of levels exceeds the least certified one by at most 0.1 %, or by 1.
+    Equation 22 and Theorem 2 of the paper give α from ε and half of δ. The other half is for outputs that only one of
+    two neighbours can have. The number m of levels is close to the least that is certified.
 
     Args:
         calibrator_problem: the request for the calibrator.
 
     Returns:
-        (m, α). None if the observer does not see which clients are drawn, if δ is below every double, or if no number
-        of levels is certified.
+        (m, α). None if clients are drawn at random and unseen by the observer, because the paper has no such case. Also
+        None if δ is below every double, or if no number of levels is certified.
     """
     delta = calibrator_problem.target.delta
     if delta is None or calibrator_problem.rate < 1.0:
@@ -160,34 +166,37 @@ def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, flo
         participants=calibrator_problem.reporting,
         dimension=calibrator_problem.dimension,
     )
-    rate = float(THEOREM_2.evaluate(inputs).outputs["round_epsilon"]) / calibrator_problem.movement.l1
-    levels = _least_certified_levels(calibrator_problem, rate)
-    return None if levels is None else (levels, rate)
+    round_epsilon = float(THEOREM_2.evaluate(inputs).outputs["round_epsilon"])
+    decay_rate = round_epsilon / calibrator_problem.movement.l1
+    levels = _least_certified_levels(calibrator_problem, decay_rate)
+    return None if levels is None else (levels, decay_rate)
 
 
-def _least_certified_levels(calibrator_problem: NormFedavgProblem, rate: float) -> int | None:
-    """Return a number of levels with which noise of a decay rate meets the target.
+def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: float) -> int | None:
+    """Return a number of noise levels, close to the least, with which noise of a decay rate meets the target.
 
-    The search starts at the least number for which escapes are less probable than δ. It doubles the number until the
-    target is certified, and then bisects.
+    Truncated discrete Laplace noise has this number of values on each side of 0. The search starts at the least number
+    for which outputs that only one neighbour can have are less probable than δ. It doubles the number until the target
+    is certified, and then bisects.
 
     Args:
         calibrator_problem: the request for the calibrator, with the target.
-        rate: decay rate α of the noise.
+        decay_rate: decay rate α of the noise.
 
     Returns:
-        A number within 0.1 %, or 1, of the least; None if `MOST_DOUBLINGS` doublings do not suffice.
+        A number that exceeds one that was not certified by at most 0.1 %, or by 1. None if `MOST_DOUBLINGS` doublings
+        do not suffice.
     """
     release = IntegerRelease(problem=calibrator_problem, movement=calibrator_problem.movement)
 
     def is_certified(levels: int) -> bool:
         try:
-            curve = release.guarantee(release.noise(rate, levels)).curve
+            curve = release.guarantee(release.noise(decay_rate, levels)).curve
         except NoCertificate:
             return False
         return curve.bound_log_delta(calibrator_problem.epsilon).upper <= calibrator_problem.target.log_delta
 
-    upper = max(least_levels(rate, release.parts, calibrator_problem.target.log_delta), 1)
+    upper = max(least_levels(decay_rate, release.parts, calibrator_problem.target.log_delta), 1)
     lower = upper - 1
     for _ in range(MOST_DOUBLINGS):
         if is_certified(upper):
@@ -239,49 +248,65 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
         Both bounds. Empty if the run starts at the minimiser: the inputs of the theorems need a positive distance.
     """
     setting = DasSetting.of(problem)
-    steps = step_sizes(problem, run)
     if setting.initial_distance == 0.0:
         return ()
-    gamma = compression(run, problem.dimension)
-    ratio = steps.server / steps.local
+    steps = step_sizes(problem, run)
     inputs = ConvergenceInputs(
         smoothness=setting.smoothness,
-        quasar_convexity=1.0,
+        quasar_convexity=QUASAR_CONVEXITY,
         initial_distance=setting.initial_distance,
         client_optimum_distance=setting.client_optimum_distance,
         rounds=run.rounds,
         local_steps=run.local_steps,
-        step_ratio=ratio,
-        compression=gamma,
+        step_ratio=steps.server / steps.local,
+        compression=compression(run, problem.dimension),
         participants=run.participants,
     )
+    conditions = (*setting.conditions, *_run_conditions(inputs, steps.local))
+    server_step = _check_server_step(setting, steps.server / steps.local)
+    mean_bound = _bound(EQUATION_39, inputs, "mean_gradient_norm", conditions)
+    least_bound = _bound(THEOREM_2_UTILITY, inputs, "least_gradient_norm", (*conditions, server_step))
+    if server_step.holds == Verdict.YES:
+        # Only an upper bound on the distance is known. If the steps are prescribed for another one, (39) remains valid.
+        least_bound = replace(least_bound, value=max(least_bound.value, mean_bound.value))
+    return mean_bound, least_bound
+
+
+def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[ConditionResult, ...]:
+    """Return the conditions on the run that the bounds on its mean and its least gradient norm share.
+
+    They are on gradients, drawn clients, and the local step η = ζ/(4LE √(1 + γ/r)). Here ζ is the constant of
+    quasar-convexity, L the smoothness, and E the number of local steps. γ is the compression variance, and r the number
+    of participants.
+
+    Args:
+        inputs: inputs of the bounds at the run's parameters.
+        local_step_size: local step size η of the run.
+    """
     prescribed = local_step(
-        smoothness=setting.smoothness,
-        quasar_convexity=1.0,
-        local_steps=run.local_steps,
-        compression=gamma,
-        participants=run.participants,
+        smoothness=inputs.smoothness,
+        quasar_convexity=QUASAR_CONVEXITY,
+        local_steps=inputs.local_steps,
+        compression=inputs.compression,
+        participants=inputs.participants,
     )
-    prescribed_ratio = printed_ratio(
-        smoothness=setting.smoothness, quasar_convexity=1.0, initial_distance=setting.initial_distance
-    )
-    conditions = (
-        *setting.conditions,
+    return (
         ConditionResult(
             "full-gradients", "clients descend on their full gradient; updates are exact unit vectors", Verdict.YES
         ),
         ConditionResult(
             "uniform-clients", "participants are drawn uniformly without replacement in each round", Verdict.YES
         ),
-        check_step("local-step", "η = ζ/(4LE √(1 + γ/r))", steps.local, prescribed),
+        check_step("local-step", "η = ζ/(4LE √(1 + γ/r))", local_step_size, prescribed),
     )
-    # Only an upper bound on the distance is known. If the steps are prescribed for another one, (39) remains valid.
-    server_step = check_step("server-step", "β/η = 4L ‖w₀ − w*‖/ζ", ratio, prescribed_ratio, tolerance=NEAR)
-    mean_bound = _bound(EQUATION_39, inputs, "mean_gradient_norm", conditions)
-    least_bound = _bound(THEOREM_2_UTILITY, inputs, "least_gradient_norm", (*conditions, server_step))
-    if server_step.holds == Verdict.YES:
-        least_bound = replace(least_bound, value=max(least_bound.value, mean_bound.value))
-    return mean_bound, least_bound
+
+
+def _check_server_step(setting: DasSetting, step_ratio: float) -> ConditionResult:
+    """Check whether the ratio β/η of the server's and the local step is the one that Theorem 2 prescribes."""
+    prescribed = printed_ratio(
+        smoothness=setting.smoothness, quasar_convexity=QUASAR_CONVEXITY, initial_distance=setting.initial_distance
+    )
+    return check_step("server-step", "β/η = 4L ‖w₀ − w*‖/ζ", step_ratio, prescribed, tolerance=NEAR)
 
 
 def check_step(name: str, statement: str, left: float, right: float, *, tolerance: float = SAME) -> ConditionResult:
@@ -300,7 +325,14 @@ def check_step(name: str, statement: str, left: float, right: float, *, toleranc
 def _bound(
     theorem: Theorem, inputs: ConvergenceInputs, quantity: str, conditions: tuple[ConditionResult, ...]
 ) -> PromisedBound:
-    """Return the theorem's bound at the run's parameters, with its own checked conditions after the given ones."""
+    """Return a theorem's bound on the gradient norm at the run's parameters.
+
+    Args:
+        theorem: the theorem.
+        inputs: its inputs, the run's parameters.
+        quantity: name of the measured quantity that it bounds.
+        conditions: conditions that were checked elsewhere; those with numbers that the theorem checks are added.
+    """
     evaluation = theorem.evaluate(inputs)
     theorem_conditions = tuple(result for result in evaluation.conditions if result.left is not None)
     return PromisedBound(

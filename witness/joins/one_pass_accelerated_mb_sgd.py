@@ -52,7 +52,12 @@ def calibrate(
 
 
 def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[PromisedBound, ...]:
-    """Return `epsilond.accelerated-sgd-excess-risk` for the population, at the run's own σ and stages."""
+    """Return the certified bound on the mean excess risk over the population, at the run's own noise and stages.
+
+    Args:
+        problem: the simulated problem. No gradient exceeds its Lipschitz constant.
+        run: the run with its noise; it uses each record once.
+    """
     constants = problem.constants
     return (
         bound_for_stages(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.target import Target
@@ -44,7 +45,7 @@ ROUNDING = 1e-12
 
 
 def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tuple[PpsgdRun, Calibration]:
-    """Calibrate the least certified noise of a run, and the share α of the model and the steps if it has none.
+    """Calibrate the least certified noise of a run, and its weight α of the shared model and steps where they are open.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -152,7 +153,11 @@ def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, 
 
 
 def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients:
-    """Return the statistics of the clients' gradients that the bounds use."""
+    """Return what the bounds on the excess risk need of the clients' gradients, and of how clients are drawn.
+
+    For each group of equal clients, these are two standard deviations of gradients (of the shared and of the local
+    model) and the norm of the shared gradient.
+    """
     constants = problem.constants
     return DrawnGradients(
         groups=tuple(
@@ -172,7 +177,11 @@ def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGra
 
 
 def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[str, Verdict]:
-    """Decide the conditions that hold by construction of the problem and the run."""
+    """Decide the theorems' conditions that follow from how the problem and the run are made.
+
+    The result is by the conditions' ids. If a message may exceed the clipping norm, it is undecidable that nothing is
+    clipped.
+    """
     may_clip = run.clipping_norm is not None and largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
     unclipped = Verdict.UNDECIDABLE if may_clip else Verdict.YES
     return {
@@ -183,26 +192,27 @@ def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[st
     }
 
 
+def _conditions(
+    theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun
+) -> tuple[ConditionResult, ...]:
+    """Return the conditions of a theorem at its inputs, with those decided that hold by construction."""
+    results = (condition.at(inputs) for condition in theorem.conditions)
+    return settle_conditions(results, decide_conditions(problem, run))
+
+
 def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
     """Yield the bounds for models w + θ_i with a finite weight α of the shared part w.
 
     They are the theorem for all samplings of clients, the bound for any small step, and the printed theorem for the
     run's sampling: Theorem 4.5 of Bietti et al. for all clients, and 5.2 or B.4 for independent draws.
     """
-    constants, alpha, step = problem.constants, run.alpha, steps_of(problem, run)[0]
-    norm = math.sqrt(
-        minimal_norm(
-            alpha=alpha,
-            clients=problem.clients,
-            mean_squared=constants.optimum_norm**2,
-            spread_squared=problem.clients * constants.optimum_spread**2,
-        )
-    )
+    constants, (own_step, _) = problem.constants, steps_of(problem, run)
+    norm = _weighted_optimum_norm(problem, run)
     shared_fields: Fields = {
         "client_groups": gradient_statistics(problem, run).groups,
         "rounds": run.rounds,
         "smoothness": constants.smoothness,
-        "personalization": alpha,
+        "personalization": run.alpha,
         "weighted_optimum_norm": norm,
         "shared_dimension": problem.dimension,
         "noise_std": run.noise_std,
@@ -211,26 +221,50 @@ def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Pr
         **shared_fields, sampling=run.sampling, participation_rate=run.rate, weighting=run.weighting
     )
     outputs = PERSONALIZED_RISK.evaluate(drawn_inputs).outputs
-    yield _bound_at_prescribed_step(PERSONALIZED_RISK, drawn_inputs, problem, run, step)
+    yield _bound_at_prescribed_step(PERSONALIZED_RISK, drawn_inputs, problem, run, own_step)
     yield from _bounds_at_any_step(
         problem,
         run,
-        step=step,
+        step=own_step,
         smoothness=outputs["weighted_smoothness"],
         norm=norm,
         gradient_std=math.sqrt(outputs["variance"]),
     )
     if run.sampling == "full" and run.weighting == "clients":
         full_inputs = _full_participation_inputs(problem, run, norm)
-        yield _bound_at_prescribed_step(THEOREM_4_5, full_inputs, problem, run, step)
+        yield _bound_at_prescribed_step(THEOREM_4_5, full_inputs, problem, run, own_step)
     if run.sampling == "poisson":
         printed = THEOREM_5_2 if run.weighting == "samples" else THEOREM_B_4
         sampled_inputs = SampledInputs(**shared_fields, participation_rate=run.rate)
-        yield _bound_at_prescribed_step(printed, sampled_inputs, problem, run, step)
+        yield _bound_at_prescribed_step(printed, sampled_inputs, problem, run, own_step)
+
+
+def _weighted_optimum_norm(problem: PersonalizedProblem, run: PpsgdRun) -> float:
+    """Return the least √(‖w‖²/α + Σ_i ‖θ_i‖²) over all optima: the shared w and the clients' own θ_1, …, θ_N.
+
+    α is the run's weight of the shared part. The sum of squared distances of the N clients' optima from their mean is N
+    times the mean square, `optimum_spread`².
+    """
+    constants = problem.constants
+    squared = minimal_norm(
+        alpha=run.alpha,
+        clients=problem.clients,
+        mean_squared=constants.optimum_norm**2,
+        spread_squared=problem.clients * constants.optimum_spread**2,
+    )
+    return math.sqrt(squared)
 
 
 def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm: float) -> BoundInputs:
-    """Return the inputs of Theorem 4.5, with the standard deviations of gradients of the clients' batches."""
+    """Return the inputs of Theorem 4.5 of Bietti et al., in which all clients take part in every round.
+
+    The standard deviations are those of a batch's mean gradient: a client with b records in its batch divides by √b.
+
+    Args:
+        problem: the simulated problem.
+        run: the run.
+        norm: least norm of an optimum, in which α weights the shared part.
+    """
     constants = problem.constants
     sizes = batch_sizes(problem, run)
     variance_factor = math.sqrt(math.fsum(1.0 / sizes) / problem.clients)
@@ -252,7 +286,10 @@ def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm
 def _bound_at_prescribed_step(
     theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun, step: float
 ) -> PromisedBound:
-    """Return the theorem's bound, with the condition that the run takes the prescribed step."""
+    """Return a theorem's bound on the excess risk, with the condition that the run takes the theorem's step.
+
+    `step` is the step size of the clients' own models in the run.
+    """
     outputs = theorem.evaluate(inputs).outputs
     return PromisedBound(
         theorem=theorem.id,
@@ -260,9 +297,7 @@ def _bound_at_prescribed_step(
         value=outputs["excess_risk"],
         constant="explicit",
         conditions=(
-            *settle_conditions(
-                (condition.at(inputs) for condition in theorem.conditions), decide_conditions(problem, run)
-            ),
+            *_conditions(theorem, inputs, problem, run),
             check_step(step, outputs["step_size"]),
         ),
     )
@@ -294,9 +329,7 @@ def _bounds_at_any_step(
         gradient_std=gradient_std,
     )
     outputs = ANY_STEP.evaluate(inputs).outputs
-    conditions = settle_conditions(
-        (condition.at(inputs) for condition in ANY_STEP.conditions), decide_conditions(problem, run)
-    )
+    conditions = _conditions(ANY_STEP, inputs, problem, run)
     values = [outputs["excess_risk"]]
     below_quarter = next(condition for condition in conditions if condition.id == "step-below-quarter")
     if below_quarter.holds == Verdict.YES:
@@ -315,9 +348,14 @@ def _bounds_at_any_step(
 
 
 def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
-    """Yield the bounds for one model of all clients, the limit α → ∞.
+    """Yield the bounds on the excess risk for one model of all clients, the limit of an infinite weight α of it.
 
-    The bounds are infinite unless all clients have the same optimum.
+    The first generalises Theorems 5.2 and B.4 of Bietti et al. to any draw of clients. Bounds at any step follow if all
+    clients have the same optimum; otherwise the risk cannot vanish.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with one model for all.
     """
     constants, statistics = problem.constants, gradient_statistics(problem, run)
     noise_std = run.noise_std or 0.0
@@ -330,17 +368,15 @@ def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterato
         noise_std=noise_std,
         dimension=problem.dimension,
     ).at(math.inf)
-    step = steps_of(problem, run)[1]
+    _, shared_step = steps_of(problem, run)
     yield PromisedBound(
         theorem=PERSONALIZED_RISK.id,
         status=PERSONALIZED_RISK.status,
         value=limit.total,
         constant="explicit",
         conditions=(
-            *settle_conditions(
-                (condition.at(None) for condition in PERSONALIZED_RISK.conditions), decide_conditions(problem, run)
-            ),
-            check_step(step, limit.shared_step_size),
+            *_conditions(PERSONALIZED_RISK, None, problem, run),
+            check_step(shared_step, limit.shared_step_size),
         ),
     )
     if constants.optimum_spread == 0.0:
@@ -349,7 +385,7 @@ def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterato
         yield from _bounds_at_any_step(
             problem,
             run,
-            step=step,
+            step=shared_step,
             smoothness=constants.smoothness * smoothness_factor,
             norm=constants.optimum_norm,
             gradient_std=math.sqrt(variance),

@@ -60,10 +60,11 @@ def initial_distance_bound(problem: SimulatedProblem) -> float:
     one of a μ-strongly convex objective. Otherwise the bound is valid for the minimiser that is used.
     """
     constants = problem.constants
-    slack = (
-        math.sqrt(2.0 * constants.optimum_gap / constants.strong_convexity) if constants.strong_convexity > 0.0 else 0.0
-    )
-    return min(max(constants.optimum_norm + slack, 1e-9 * constants.diameter), constants.diameter)
+    slack = 0.0
+    if constants.strong_convexity > 0.0:
+        slack = math.sqrt(2.0 * constants.optimum_gap / constants.strong_convexity)
+    least_distance = 1e-9 * constants.diameter  # the bounds require a positive distance
+    return min(max(constants.optimum_norm + slack, least_distance), constants.diameter)
 
 
 def empirical_gradient_std(problem: SimulatedProblem) -> float:
@@ -90,7 +91,14 @@ def empirical_heterogeneity(problem: SimulatedProblem) -> float:
 
 
 def run_fields(problem: SimulatedProblem, run: AnyRun) -> Fields:
-    """Return the fields that calibrators and bounds share for a run of equal clients."""
+    """Return the inputs that calibrators and bounds of mini-batch and local SGD share for a run of equal clients.
+
+    They are its numbers of clients, records and rounds, and the constants of the problem.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run of an algorithm with batches.
+    """
     constants = problem.constants
     return {
         "clients": problem.clients,

@@ -88,9 +88,18 @@ def positive_smoothness(problem: SimulatedProblem) -> float:
 
 
 def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """Return Corollary 1 for the last model, or Corollary 2 for a uniform stop, and the bound for constant steps.
+    """Return the known bounds on the excess risk of one pass of projected SGD.
 
-    Corollary 2 has a hidden constant. The bound for constant steps requires no strong convexity.
+    For strongly convex losses these are Corollaries 1 and 2 of Asoodeh et al. The first is for the last model. The
+    second, with a hidden constant, is for a model at a uniformly random stop. A certified bound for constant steps
+    requires no strong convexity.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise.
+
+    Returns:
+        The bounds. Empty if the noise is not known yet, or if no bound fits the run.
     """
     if run.noise_std is None:
         return ()
@@ -105,7 +114,15 @@ def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBou
 
 
 def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """Return `epsilond.one-pass-convex-excess-risk` for constant steps, for the last or a random model."""
+    """Return the certified bound on the mean excess risk for constant steps and convex losses.
+
+    Args:
+        problem: the simulated problem.
+        run: the run. It returns its last model, or the model after a random one of the last steps.
+
+    Returns:
+        The bound; empty if the steps are not constant.
+    """
     steps, constants = steps_of(problem, run), problem.constants
     if not isinstance(run.step_schedule, Constant):
         return ()
@@ -132,7 +149,15 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
 
 
 def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> PromisedBound:
-    """Return Corollary 1: 2β(mD² + G² + dσ²)/(λ² m T), with T the number of whole batches of size m."""
+    """Return Corollary 1 of Asoodeh et al. for the last model: 2β(mD² + G² + dσ²)/(λ² m T).
+
+    T is the number of whole batches of m records, β the smoothness, λ the strong convexity, and D the radius of the
+    ball. G is the standard deviation of gradients, and σ that of the noise on each of d coordinates.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run with its noise.
+    """
     constants, records_used = problem.constants, steps_of(problem, run) * run.participants
     noise_stds = run.noise_stds(steps_of(problem, run))
     inputs = InverseTimeSteps(
@@ -158,7 +183,14 @@ def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> Promis
 
 
 def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
-    """Check the conditions that both corollaries share."""
+    """Check the conditions that Corollaries 1 and 2 of Asoodeh et al. share.
+
+    The steps must be η_t = 1/(λt) for the strong convexity λ. The caller ensures that λ is positive.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its steps.
+    """
     constants, steps = problem.constants, run.step_schedule
     curvature, radius = constants.strong_convexity, 0.5 * constants.diameter
     slack = math.sqrt(2.0 * constants.optimum_gap / curvature)
@@ -191,7 +223,15 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
 
 
 def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """Return Corollary 2 as an order of growth: its hidden constant is replaced by 1."""
+    """Return Corollary 2 of Asoodeh et al. for a random stop, as an order of growth: its hidden constant is set to 1.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise.
+
+    Returns:
+        The bound; empty for a single step, or if the steps do not fall as 1/t.
+    """
     steps = steps_of(problem, run)
     if steps < 2 or not isinstance(run.step_schedule, InverseTime):
         return ()

@@ -26,14 +26,23 @@ class MembershipAttackAnswer:
             "counted-runs: Clopper and Pearson's intervals, on runs with and without one canary"
         ),
     ]
-    epsilon_lower: Annotated[float, Served("no smaller ε holds at this δ (nats)")]
-    guesses: Annotated[int | None, Served("canaries that were guessed in or out; one-run")] = None
-    right: Annotated[int | None, Served("of them guessed right; one-run")] = None
-    true_positives: Annotated[int | None, Served("of `trials` runs; counted-runs")] = None
-    false_positives: Annotated[int | None, Served("of `trials` runs; counted-runs")] = None
-    trials: Annotated[int | None, Served("runs of each kind that the test was counted on; counted-runs")] = None
-    auc: Annotated[float, Served("area under the curve of error rates: ½ is guessing. No bound")]
-    true_positive_rate: Annotated[float, Served("at a false positive rate of 0.01, as observed. No bound")]
+    epsilon_lower: Annotated[float, Served("lower bound on ε at this δ, in nats")]
+    guesses: Annotated[int | None, Served("number of canaries guessed in or out. Only for one-run")] = None
+    right: Annotated[int | None, Served("number of these guesses that are right. Only for one-run")] = None
+    true_positives: Annotated[
+        int | None, Served("runs with the canary that the test calls with it, of `trials`. Only for counted-runs")
+    ] = None
+    false_positives: Annotated[
+        int | None, Served("runs without the canary that the test calls with it, of `trials`. Only for counted-runs")
+    ] = None
+    trials: Annotated[
+        int | None,
+        Served("number of runs with, and of runs without the canary that were counted. Only for counted-runs"),
+    ] = None
+    auc: Annotated[float, Served("area under the ROC curve as observed, without confidence: ½ is guessing")]
+    true_positive_rate: Annotated[
+        float, Served("true positive rate at a false positive rate of 0.01 as observed, without confidence")
+    ]
     ratio: Annotated[float | None, Served("lower bound over certified upper end; absent where that is unbounded")] = (
         None
     )

@@ -19,6 +19,12 @@ NUMBERS_A_SECOND = 4e7
 """Numbers that the rounds of a training read in one second on one core."""
 SECONDS_A_ROUND = 3e-4
 """Time of a round of a block without its numbers, in seconds."""
+SECONDS_A_RUN_AND_ROUND = 2e-5
+"""Time of each run in a round of its block without its numbers, in seconds."""
+BYTES_PER_ENTRY = 48
+"""Memory of a number of one round while a block is computed, in bytes: the number and copies of it."""
+BYTES_PER_NUMBER = 24
+"""Memory of a weight of the model, or of a canary, that is stored for each run until the end, in bytes."""
 BLOCK_NUMBERS = 1e8
 """Most numbers that one block reads; they take seconds."""
 BLOCK_ENTRIES = 3e6
@@ -49,14 +55,15 @@ def plan(request: MembershipSimulation) -> SimulationPlan:
     block, runs = block_runs(request), request.runs + request.references
     blocks = math.ceil(runs / block)
     training = request.training
-    return SimulationPlan(
-        blocks=blocks,
-        seconds=LEAST_SECONDS
+    seconds = (
+        LEAST_SECONDS
         + request.work / NUMBERS_A_SECOND
         + blocks * training.rounds * SECONDS_A_ROUND
-        + runs * training.rounds * 2e-5,
-        bytes=int(48 * block * training.entries + 24 * runs * (training.canaries + training.problem.build().dimension)),
+        + runs * training.rounds * SECONDS_A_RUN_AND_ROUND
     )
+    numbers_of_run = training.canaries + training.problem.build().dimension
+    memory = BYTES_PER_ENTRY * block * training.entries + BYTES_PER_NUMBER * runs * numbers_of_run
+    return SimulationPlan(blocks=blocks, seconds=seconds, bytes=int(memory))
 
 
 def prepare(request: MembershipSimulation) -> PreparedMembership:

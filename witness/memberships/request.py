@@ -40,7 +40,11 @@ SEED = Quantity(description="of all randomness: the same seed gives the same ans
 
 @request
 class MembershipSimulation:
-    """Train with canaries, and guess from what is given out which were in. δ is given once."""
+    """Request for trainings with canaries, inserted records or clients, that membership attacks try to detect.
+
+    An attacker guesses from the released models which canaries were in the data. Exactly one of `delta` and
+    `log10_delta` is given.
+    """
 
     kind: Annotated[Literal["membership"], KIND] = "membership"
     training: Annotated[CanaryTraining, TRAINING]
@@ -76,7 +80,7 @@ class MembershipSimulation:
 
     @property
     def work(self) -> float:
-        """Number of numbers that all runs read."""
+        """Number of array entries that all runs read, a measure of the time they take."""
         return (self.runs + self.references) * self.training.rounds * self.training.entries
 
     @property

@@ -112,22 +112,12 @@ def _attack(
     """
     members, run_scores = trained.members[: request.runs], scores(name, trained, request.runs)
     inside, outside = run_scores[members], run_scores[~members]
+    if request.training.canaries == 1:
+        lower, evidence = _bound_by_runs(request, inside, outside)
+    else:
+        lower, evidence = _bound_by_guesses(request, run_scores, members)
     observer: Observer = "released-models" if name == EVERY_MODEL else "final-model"
     rates = roc(inside, outside) if inside.size and outside.size else [(0.0, 0.0), (1.0, 1.0)]
-    delta, error = math.exp(request.log_delta), 1.0 - request.confidence
-    if request.training.canaries == 1:
-        bound = best(SplitStatistics.of(inside, outside), epsilon_score(delta), error)
-        lower = bound.value
-        evidence: Fields = {
-            "method": "counted-runs",
-            "true_positives": bound.rule.true_positives,
-            "false_positives": bound.rule.false_positives,
-            "trials": bound.rule.trials,
-        }
-    else:
-        guesses = guess(run_scores.ravel(), members.ravel(), delta=delta, error=error)
-        lower = guesses.epsilon_lower
-        evidence = {"method": "one-run", "guesses": guesses.guesses, "right": guesses.right}
     points = tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in rates)
     return MembershipAttackAnswer(
         attack=name,
@@ -142,13 +132,46 @@ def _attack(
     )
 
 
+def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Floats) -> tuple[float, Fields]:
+    """Return the lower bound on ε from independent runs with and without one canary, and the counts that prove it.
+
+    Args:
+        request: δ and the confidence level.
+        inside: scores of the runs with the canary.
+        outside: scores of the runs without it.
+    """
+    delta, error = math.exp(request.log_delta), 1.0 - request.confidence
+    bound = best(SplitStatistics.of(inside, outside), epsilon_score(delta), error)
+    evidence: Fields = {
+        "method": "counted-runs",
+        "true_positives": bound.rule.true_positives,
+        "false_positives": bound.rule.false_positives,
+        "trials": bound.rule.trials,
+    }
+    return bound.value, evidence
+
+
+def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members: Bools) -> tuple[float, Fields]:
+    """Return the lower bound on ε from guesses about many canaries, and the counts that prove it.
+
+    Args:
+        request: δ and the confidence level.
+        run_scores: score of each canary in each run.
+        members: whether each canary is in each run.
+    """
+    delta, error = math.exp(request.log_delta), 1.0 - request.confidence
+    guesses = guess(run_scores.ravel(), members.ravel(), delta=delta, error=error)
+    return guesses.epsilon_lower, {"method": "one-run", "guesses": guesses.guesses, "right": guesses.right}
+
+
 def _auc(inside: Floats, outside: Floats) -> float:
     """Return the probability that a member scores above a non-member, ties counted half; ½ if one kind is missing."""
     if not inside.size or not outside.size:
         return 0.5
     sorted_outside = np.sort(outside)
-    below = np.searchsorted(sorted_outside, inside, side="left") + np.searchsorted(sorted_outside, inside, side="right")
-    return float(np.mean(below) / (2.0 * outside.size))
+    below = np.searchsorted(sorted_outside, inside, side="left")
+    below_or_equal = np.searchsorted(sorted_outside, inside, side="right")
+    return float(np.mean(below + below_or_equal) / (2.0 * outside.size))
 
 
 def _rare_true_positive_rate(inside: Floats, outside: Floats) -> float:

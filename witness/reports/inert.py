@@ -27,9 +27,13 @@ _REACHING = re.compile(r"url\(|@import|\\", re.IGNORECASE)
 
 
 def is_inert(visible: str) -> bool:
-    """Return whether nothing in a page without its data can run, load or link, or confuse a parser.
+    """Return whether nothing in a page of a report can run, load or link, or confuse a parser.
 
-    The policy that forbids all of these must be present before the style sheet.
+    The page must have the one Content-Security-Policy `POLICY`, which forbids to run and to load, before its style
+    sheet.
+
+    Args:
+        visible: the page without its embedded data.
     """
     styles = _STYLE.findall(visible)
     if not visible.startswith(DOCTYPE) or len(styles) != 1 or _REACHING.search(styles[0]):

@@ -41,15 +41,15 @@ def make(
     The same arguments give the same page, by the same engine.
 
     Args:
-        subject: the kind of the report.
-        problem: the request after it was read.
-        request: the request as it was given.
-        date: the caller's date, YYYY-MM-DD.
-        run: status and evidence of the run that the report is about.
+        subject: what answers the problem, a calibrator or the accountant.
+        problem: the problem as an object, made from the request.
+        request: the request as the JSON object that was sent; the page repeats it.
+        date: the caller's date, YYYY-MM-DD; None for a page without a date.
+        run: status and evidence of the run that the report is about; None if there is none.
 
     Raises:
-        InvalidInput: the date is none.
-        NoCertificate: nothing can be certified.
+        InvalidInput: the date is not a date, or a report cannot contain the request.
+        NoCertificate: no guarantee can be certified for the problem.
     """
     checked_date = read_date(date)
     answer = subject.answer_problem(problem)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from epsilond.accountants.bibliography import WORKS
 from epsilond.accountants.bibliography.bibtex import bibtex
 from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.quantities import require_unit
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.extras import extra
@@ -54,14 +55,14 @@ def render(record: JsonObject, seal: str) -> str:
         declared=list(declared_conditions(answer)),
         tight=words.TIGHT[guarantee["tight"]],
         run=list(_parameters(parameters, subject.parameters)),
-        ran=describe_spec(request["spec"], guarantee["unit"]) if "spec" in request else "",
+        ran=describe_spec(request["spec"], str(require_unit(guarantee["unit"]))) if "spec" in request else "",
         request=list(_request_fields(request, subject.problem)),
         readings=list(_printed_readings(answer)),
         considered=list(_attempts(answer)),
         derivation=list(_steps(answer)),
         citation=bibtex(theorem for theorem in theorems if theorem in _SOURCES),
         extra=_extra_tables(answer),
-        meaning=list(_attack_bounds(answer.get("meaning"))),
+        meaning=list(_attack_bounds(answer)),
         band=drawing(record["profile"], _target(guarantee)),
         numbers=numbers,
     )
@@ -99,38 +100,62 @@ def _parameters(members: JsonObject, declared: type | None) -> Iterator[tuple[st
         yield name_of(name), numbers.full(value), meaning_of(declared, name)
 
 
-def _attack_bounds(meaning: JsonObject | None) -> Iterator[tuple[str, JsonObject]]:
-    """Yield the name and the bounds of each figure about an attacker."""
-    if meaning is not None:
+def _attack_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    """Yield the name and the bounds of each figure about an attacker: the usual ones, then those requested."""
+    if "meaning" in answer:
+        meaning = answer["meaning"]
         yield ADVANTAGE, meaning["advantage"]
         for rate in meaning["true_positive_rates"]:
             yield true_positives(rate["false_positive_rate"]), rate["true_positive_rate"]
+    yield from _requested_bounds(answer)
+
+
+def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    """Yield the name and the bounds of each figure of an attacker, and of each divergence, that was requested."""
+    for rate in answer.get("trade_off", ()):
+        yield true_positives(rate["false_positive_rate"]), rate["true_positive_rate"]
+    if "gaussian_dp_mu" in answer:
+        yield "μ of Gaussian differential privacy", answer["gaussian_dp_mu"]
+    for risk in answer.get("bayes_errors", ()):
+        yield f"least error with the prior {risk['prior']:g}", risk["error"]
+    for divergence in answer.get("renyi_divergences", ()):
+        yield f"Rényi divergence of order {divergence['order']:g}", divergence["divergence"]
+    for both in answer.get("directions", ()):
+        yield f"δ at ε = {both['epsilon']:g}, with against without", both["with_against_without"]["delta"]
+        yield f"δ at ε = {both['epsilon']:g}, without against with", both["without_against_with"]["delta"]
 
 
 def _order_members(members: JsonObject, declared: Any) -> JsonObject:
     """Return the members in the order of the fields of a class; in the data they are sorted by name."""
-    places = {field.name: place for place, field in enumerate(fields(declared))} if declared is not None else {}
-    return dict(sorted(members.items(), key=lambda member: places.get(member[0], len(places))))
+    if declared is None:
+        return members
+    positions = {field.name: position for position, field in enumerate(fields(declared))}
+    return dict(sorted(members.items(), key=lambda member: positions.get(member[0], len(positions))))
 
 
 def _target(guarantee: JsonObject) -> tuple[float, float] | None:
     """Return the answer's (ε, log₁₀ δ) on the profile, or None if it is not finite."""
     if "target" in guarantee:
         return guarantee["target"]["epsilon"], guarantee["target"]["log10_delta"]
-    place = guarantee["epsilon"]["upper"], guarantee["log10_delta"]["upper"]
-    return place if all(isinstance(bound, int | float) for bound in place) else None
+    epsilon, log10_delta = guarantee["epsilon"]["upper"], guarantee["log10_delta"]["upper"]
+    are_finite = isinstance(epsilon, int | float) and isinstance(log10_delta, int | float)  # infinities are words
+    return (epsilon, log10_delta) if are_finite else None
 
 
 def _request_fields(request: JsonObject, problem: Any) -> Iterator[tuple[str, str, str]]:
     """Yield name, value and meaning of every given field, then of the defaults of absent fields.
 
-    The page describes a spec elsewhere, with all its numbers.
+    The field `spec`, the mechanism, only gets a reference to the part of the page that describes it with all numbers.
+
+    Args:
+        request: the request as it was given.
+        problem: the data class that was read from it, with the meanings of its fields.
     """
     members = {name: item for name, item in _order_members(request, problem).items() if name != "spec"}
     for name, value in numbers.flat(members):
         yield name_of(name), numbers.full(value), meaning_of(problem, name)
     if "spec" in request:
-        yield "spec", "as above, under “What is run”", "the run"
+        yield "spec", "as above, under “The run”", "the run"
     for field in fields(problem):
         if field.name not in request and field.default not in (None, MISSING):
             default = f"{numbers.full(field.default)} (not given: the default)"
@@ -140,9 +165,12 @@ def _request_fields(request: JsonObject, problem: Any) -> Iterator[tuple[str, st
 def declared_conditions(answer: JsonObject) -> Iterator[tuple[str, str]]:
     """Yield id and statement of each condition that only the caller can ensure.
 
-    An answer contains the premises of its guarantee with their statements. It contains the premises of its risk bound
-    by their ids in the bound's theorem. For an account without such a list, they are the declared conditions of the
-    theorems in its derivation.
+    A calibration's answer lists such conditions of its guarantee with their statements. For a bound on the risk it has
+    only the conditions' ids; the statements are found in the bound's theorem. An account may have no list. Its
+    conditions are then those of the theorems in its derivation that are not checked.
+
+    Args:
+        answer: answer of a calibrator or of the accountant.
     """
     if "declared_conditions" in answer:
         yield from ((condition["id"], condition["statement"]) for condition in answer["declared_conditions"])
@@ -164,7 +192,14 @@ def _risk_premises(risk: JsonObject) -> Iterator[tuple[str, str]]:
 
 
 def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
-    """Yield each printed reading: its parameters, its claims, its true ε, and its open conditions."""
+    """Yield the texts about each set of parameters that a paper's theorem, as it is printed, prescribes.
+
+    A theorem may have several readings (interpretations). The texts are its parameters, the claimed ε and δ, the
+    certified ε of these parameters, and the conditions that fail or are undecidable.
+
+    Args:
+        answer: answer of a calibrator.
+    """
     for reading in answer.get("as_printed", ()):
         true = reading.get("true")
         claims = {**answer["guarantee"]["target"], **reading.get("claims", {})}
@@ -179,7 +214,12 @@ def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
 
 
 def _open_conditions(entry: JsonObject) -> Iterator[Mapping[str, str]]:
-    """Yield the conditions of an entry that fail or are undecidable, each with its reading."""
+    """Yield the conditions that fail or are undecidable for parameters that a printed theorem prescribes.
+
+    Args:
+        entry: member of the answer's `as_printed`. Its `conditions` hold for all readings (interpretations) of the
+            theorem that prescribe these parameters, and `by_reading` has those of single ones.
+    """
     conditions = [("", condition) for condition in entry.get("conditions", ())]
     for details in entry.get("by_reading", ()):
         conditions += [(details["reading"], condition) for condition in details.get("conditions", ())]
@@ -194,11 +234,6 @@ def _open_conditions(entry: JsonObject) -> Iterator[Mapping[str, str]]:
         }
 
 
-def _preceding_place(place: int) -> tuple[int, ...]:
-    """Return the place, from 0, of the step before the step at a place from 1; the first step has none."""
-    return (place - 2,) if place > 1 else ()
-
-
 def _attempts(answer: JsonObject) -> Iterator[tuple[str, str, str]]:
     """Yield each theorem that was tried, whether it applies, and the reason or the result."""
     for attempt in answer.get("considered", ()):
@@ -208,10 +243,11 @@ def _attempts(answer: JsonObject) -> Iterator[tuple[str, str, str]]:
 
 def _steps(answer: JsonObject) -> Iterator[JsonObject]:
     """Yield every step of the derivation: the theorem with its statement and source, inputs, and premises."""
-    for place, step in enumerate(answer["derivation"], start=1):
-        premises = step.get("premises", _preceding_place(place))
+    for index, step in enumerate(answer["derivation"]):
+        preceding = () if index == 0 else (index - 1,)
+        premises = step.get("premises", preceding)  # reports of earlier engines name no premises
         yield {
-            "place": place,
+            "place": index + 1,
             "id": step["theorem"],
             **_theorem_words(_SOURCES.get(step["theorem"])),
             "inputs": _rows(step.get("inputs", {})),

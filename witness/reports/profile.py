@@ -60,14 +60,16 @@ class Tick:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A band with its axes, in units of the drawing.
+    """A privacy profile drawn as a band between its bounds, with its axes, in units of the drawing's view box.
 
     Attributes:
-        band: points of the band's outline, as an SVG attribute.
-        upper: points of its upper side.
-        across: ticks of the axis of ε.
-        up: ticks of the axis of log₁₀ δ.
-        target: the marked point, if there is one.
+        band: outline of the band, as text for the SVG attribute `points`: "x,y x,y …".
+        upper: upper side of the band, in the same form.
+        across: ticks of the horizontal axis, ε.
+        up: ticks of the vertical axis, log₁₀ δ.
+        target: (x, y) of the marked point; None if there is none.
+        width: width of the drawing; `height` is its height.
+        left: left end of the plotted area; `right`, `top` and `bottom` are its other ends.
     """
 
     band: str
@@ -94,24 +96,15 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
     bands = [band for band in bands if math.isfinite(band.upper)]
     if len(bands) < 2:
         return None
-    least, most = min(band.upper for band in bands), max(band.upper for band in bands)
-    margin = max((most - least) / MARGIN_DIVISOR, MARGIN_OF_LEVEL * abs(least), LEAST_MARGIN)
-    axes = _Axes(largest_epsilon=bands[-1].epsilon, floor=least - margin, top=most)
+    axes = _Axes.around(bands)
     upper = [axes.place(band.epsilon, band.upper) for band in bands]
     lower = [axes.place(band.epsilon, min(max(band.lower, axes.floor), band.upper)) for band in bands]
+    mark = None
+    if target is not None and axes.contains(*target):
+        mark = axes.place(*target)
     across = tuple(Tick(axes.place(epsilon, axes.floor)[0], f"{epsilon:g}") for epsilon in axes.epsilon_ticks())
     up = tuple(Tick(axes.place(0.0, level)[1], f"{level:g}") for level in axes.level_ticks())
-    mark = None
-    if target is not None:
-        epsilon, level = target
-        mark = axes.place(epsilon, level) if axes.contains(epsilon, level) else None
-    return Drawing(
-        band=_path([*upper, *reversed(lower)]),
-        upper=_path(upper),
-        across=across,
-        up=up,
-        target=mark,
-    )
+    return Drawing(band=_path([*upper, *reversed(lower)]), upper=_path(upper), across=across, up=up, target=mark)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +114,17 @@ class _Axes:
     largest_epsilon: float
     floor: float
     top: float
+
+    @classmethod
+    def around(cls, bands: Sequence[_Band]) -> _Axes:
+        """Return the ranges that show the upper bounds of a profile, with a margin below them.
+
+        Args:
+            bands: bounds with finite upper bounds, by ascending ε.
+        """
+        least, most = min(band.upper for band in bands), max(band.upper for band in bands)
+        margin = max((most - least) / MARGIN_DIVISOR, MARGIN_OF_LEVEL * abs(least), LEAST_MARGIN)
+        return cls(largest_epsilon=bands[-1].epsilon, floor=least - margin, top=most)
 
     def place(self, epsilon: float, log10_delta: float) -> tuple[float, float]:
         """Return the point of (ε, log₁₀ δ) in units of the drawing; log₁₀ δ is clipped to its range."""

@@ -41,10 +41,14 @@ class ReportSubject:
 
 
 def question(kind: str, name: str | None = None) -> ReportSubject:
-    """Return the subject of the given kind and name; an account needs no name.
+    """Return what answers the problems of a report: a calibrator, or the accountant.
+
+    Args:
+        kind: "calibration" or "account" (a mechanism's guarantee).
+        name: name of the calibrator; None for an account.
 
     Raises:
-        InvalidInput: there is no such subject.
+        InvalidInput: the kind or the calibrator does not exist, or the name does not fit the kind.
     """
     if kind == ACCOUNT and name in (None, ACCOUNT):
         return QUESTIONS[ACCOUNT, ACCOUNT]
@@ -60,7 +64,11 @@ def question(kind: str, name: str | None = None) -> ReportSubject:
 
 
 def _calibration_answerer(solve: Callable[[Any], Any]) -> Callable[[Any], ReportedAnswer]:
-    """Return a function that solves a problem of a calibrator and adds the profile."""
+    """Return a function that solves a calibrator's problem, and adds the privacy profile of the calibrated run.
+
+    Args:
+        solve: the calibrator's function from a problem to its answer.
+    """
 
     def answer_problem(problem: object) -> ReportedAnswer:
         answer = solve(problem)
@@ -79,6 +87,7 @@ def _answer_account(problem: accounting.AccountProblem) -> ReportedAnswer:
 
 
 def _calibration_subject(calibrator: Calibrator) -> ReportSubject:
+    """Return what a report needs of a calibrator: its names, its types of problem and parameters, and its function."""
     return ReportSubject(
         kind="calibration",
         name=calibrator.name,

@@ -32,30 +32,55 @@ def count_phrase(number: object, noun: str) -> str:
 
 
 def _describe_subsampled(spec: SpecBody, unit: str) -> str:
+    """Describe the sampling of a batch, and the mechanism that is run on it."""
     noun = {"records": "record", "clients": "client"}.get(spec.get("level", ""), unit)
-    inner = describe_spec(spec["mechanism"], unit)
+    return f"{_sampling_phrase(spec, noun)}; {describe_spec(spec['mechanism'], unit)}"
+
+
+def _sampling_phrase(spec: SpecBody, noun: str) -> str:
+    """Describe how a batch is drawn; `noun` names its members."""
     sampling = spec["sampling"]
+    if sampling == "shuffled-epochs":
+        size, population = count_phrase(spec["batch_size"], noun), full(spec["population"])
+        epochs = count_phrase(spec["epochs"], "epoch")
+        return f"{epochs}, each a random order of {population} {noun}s, cut into batches of {size}"
     if sampling == "full":
-        return f"every {noun} takes part{_batch_details(spec, noun)}; {inner}"
-    repeat = ", none twice" if sampling == "without-replacement" else ", the same possibly more than once"
+        return f"every {noun} takes part{_batch_details(spec, noun)}"
     if sampling == "poisson":
-        draw = f"every {noun} drawn independently"
-        draw += f" with probability {full(spec['rate'])}" if "rate" in spec else ""
-        return f"{draw}{_batch_details(spec, noun)}; {inner}"
+        probability = f" with probability {full(spec['rate'])}" if "rate" in spec else ""
+        return f"every {noun} drawn independently{probability}{_batch_details(spec, noun)}"
+    repeat = ", none twice" if sampling == "without-replacement" else ", the same possibly more than once"
     if "rate" in spec:
-        return (
-            f"a batch of a fixed size, the share {full(spec['rate'])} of every {noun}, drawn uniformly{repeat}; {inner}"
-        )
+        return f"a batch of a fixed size, the share {full(spec['rate'])} of every {noun}, drawn uniformly{repeat}"
     batch, population = count_phrase(spec["batch_size"], noun), full(spec["population"])
-    return f"a batch of {batch} drawn uniformly out of {population}{repeat}; {inner}"
+    return f"a batch of {batch} drawn uniformly out of {population}{repeat}{_client_detail(spec)}"
 
 
 def _batch_details(spec: SpecBody, noun: str) -> str:
-    """Return the remaining numbers of a batch in brackets, for samplings that are not described by its size."""
-    parts = [f"probability {full(spec['rate'])}"] if spec["sampling"] == "full" and "rate" in spec else []
-    parts += [f"a batch of {count_phrase(spec['batch_size'], noun)}"] if "batch_size" in spec else []
-    parts += [f"a population of {full(spec['population'])}"] if "population" in spec else []
-    return f" ({', '.join(parts)})" if parts else ""
+    """Return, in brackets, the numbers of a batch that the phrase about its sampling leaves out; may be empty.
+
+    Args:
+        spec: JSON form of a subsampled mechanism.
+        noun: singular name of the members of a batch, such as "record".
+    """
+    details = []
+    if spec["sampling"] == "full" and "rate" in spec:
+        details.append(f"probability {full(spec['rate'])}")
+    if "batch_size" in spec:
+        details.append(f"a batch of {count_phrase(spec['batch_size'], noun)}")
+    if "population" in spec:
+        details.append(f"a population of {full(spec['population'])}")
+    if "largest_batch" in spec:
+        most = count_phrase(spec["largest_batch"], noun)
+        details.append(f"of more than {most} a uniform subset of this size is kept")
+    return (f" ({', '.join(details)})" if details else "") + _client_detail(spec)
+
+
+def _client_detail(spec: SpecBody) -> str:
+    """Return, in brackets, the largest number of records of one client; empty if it is not given."""
+    if "records_of_one_client" not in spec:
+        return ""
+    return f" (at most {count_phrase(spec['records_of_one_client'], 'record')} of one client, one contribution each)"
 
 
 def _describe_shuffled(spec: SpecBody, unit: str) -> str:
@@ -76,17 +101,35 @@ def _describe_composed(spec: SpecBody, unit: str) -> str:
     return f"{len(parts)} mechanisms, one after another: {numbered}"
 
 
+def _describe_random_allocation(spec: SpecBody, unit: str) -> str:
+    """Describe a random allocation: its epochs and batches, and the mechanism that is run on a batch."""
+    epochs, steps = count_phrase(spec["epochs"], "epoch"), count_phrase(spec["steps"], "batch")
+    chosen = "the same in all epochs" if spec["kept"] else "drawn again in every epoch"
+    return (
+        f"{epochs} of {steps}; every {unit} in {full(spec['times_chosen'])} of them, {chosen}; "
+        f"{describe_spec(spec['mechanism'], unit)}"
+    )
+
+
+def _describe_selection(spec: SpecBody, unit: str) -> str:
+    """Describe the distribution of the number of runs, and one run."""
+    number = spec.get("repetitions", {})
+    kind = number.get("kind", "random")
+    article = "Poisson" if kind == "poisson" else str(kind).replace("-", " ")
+    details = f" of mean {full(number['mean'])}" if "mean" in number else ""
+    if "shape" in number:
+        details += f" and shape {full(number['shape'])}"
+    return f"the best of a {article} number of runs{details}; in each run, {describe_spec(spec['mechanism'], unit)}"
+
+
 def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
+    """Describe projected gradient descent: its steps and batches, its schedules, its losses, and its output."""
     rounds = count_phrase(spec["rounds"], "step") if "rounds" in spec else "one pass"
     batches = {
         "shuffled": "of a secret random partition, in turn",
         "cyclic": "of a partition fixed in advance, in turn",
         "without-replacement": "drawn anew in each step",
     }[spec.get("batches", "shuffled")]
-    loss = [f"{full(spec['lipschitz'])}-Lipschitz"]
-    loss += [f"{full(spec['smoothness'])}-smooth"] if "smoothness" in spec else []
-    strong = spec.get("strong_convexity", 0.0)
-    loss += [f"{full(strong)}-strongly convex"] if strong else ["convex" if spec.get("convex", True) else "not convex"]
     share = full(spec.get("suffix_fraction"))
     release = {
         "last": "the last model is released",
@@ -97,8 +140,22 @@ def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
         f"noisy projected gradient descent over {count_phrase(spec['clients'], 'client')}, {rounds}, each on a batch "
         f"of {full(spec['participants'])} clients {batches}; step size {_describe_schedule(spec['step_schedule'])}; "
         f"noise of standard deviation {_describe_schedule(spec['noise_schedule'])} per coordinate from each client; "
-        f"on a ball of radius {full(spec['radius'])}; losses that are {', '.join(loss)}; {release}, and no other output"
+        f"on a ball of radius {full(spec['radius'])}; losses that are {_loss_phrase(spec)}; {release}, "
+        "and no other output"
     )
+
+
+def _loss_phrase(spec: SpecBody) -> str:
+    """Describe the losses of projected gradient descent by their constants."""
+    properties = [f"{full(spec['lipschitz'])}-Lipschitz"]
+    if "smoothness" in spec:
+        properties.append(f"{full(spec['smoothness'])}-smooth")
+    strong_convexity = spec.get("strong_convexity", 0.0)
+    if strong_convexity:
+        properties.append(f"{full(strong_convexity)}-strongly convex")
+    else:
+        properties.append("convex" if spec.get("convex", True) else "not convex")
+    return ", ".join(properties)
 
 
 def _describe_schedule(schedule: Mapping[str, object]) -> str:
@@ -115,5 +172,7 @@ _DESCRIPTIONS: Mapping[str, Callable[[SpecBody, str], str]] = {
     "repeated": _describe_repeated,
     "composed": _describe_composed,
     "projected_sgd": _describe_projected_sgd,
+    "random_allocation": _describe_random_allocation,
+    "select_best": _describe_selection,
 }
 """Functions that describe the specs of a kind; a test compares the kinds with all kinds of specs."""

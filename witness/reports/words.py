@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.quantities import Observer
+from epsilond.accountants.quantities import Observer, WindowedUnit, require_unit
 from epsilond.accountants.statements import settings
 from epsilond.accountants.verdict import Verdict
 from epsilond.witness.reports import numbers
@@ -41,6 +41,18 @@ TIGHT: Mapping[str, str] = {
 }
 
 
+def _phrase_of_unit(unit: object) -> str:
+    """Return the protected unit as a noun phrase.
+
+    Args:
+        unit: JSON form of the unit.
+    """
+    protected = require_unit(unit)
+    if isinstance(protected, WindowedUnit):
+        return f"everything that any one {protected.of} contributes within one {protected.window}"
+    return UNITS[protected]
+
+
 def headline(record: JsonObject) -> tuple[str, ...]:
     """Return the answer in one to three sentences: the protected unit, the adversary, (ε, δ), and the run.
 
@@ -49,7 +61,7 @@ def headline(record: JsonObject) -> tuple[str, ...]:
     """
     answer = record["answer"]
     guarantee = answer["guarantee"]
-    protection = f"{UNITS[guarantee['unit']]} is protected from {OBSERVERS[guarantee['observer']]}"
+    protection = f"{_phrase_of_unit(guarantee['unit'])} is protected from {OBSERVERS[guarantee['observer']]}"
     if record["kind"] == "calibration":
         target = guarantee["target"]
         bound = (
@@ -70,7 +82,12 @@ def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
 
 
 def _bound_phrase(guarantee: JsonObject) -> str:
-    """State the bound on ε at the requested δ, or on δ at the requested ε; the requested one has equal bounds."""
+    """State the bound on ε at the requested δ, or on δ at the requested ε.
+
+    Args:
+        guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. If δ was requested, both ends of
+            `log10_delta` are this δ.
+    """
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
     upper_log10 = log10_delta["upper"]
     if log10_delta["lower"] == upper_log10 and isinstance(upper_log10, int | float):
@@ -100,9 +117,9 @@ def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
 
 def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
     """Return name, value and meaning of all fields that define the guarantee."""
-    unit = guarantee["unit"]
+    unit = str(require_unit(guarantee["unit"]))
     rows = [
-        ("unit", unit, f"protected unit: {UNITS[unit]}"),
+        ("unit", unit, f"protected unit: {_phrase_of_unit(guarantee['unit'])}"),
         ("relation", guarantee["relation"], RELATIONS[guarantee["relation"]].format(unit=unit)),
         ("observer", guarantee["observer"], f"the adversary: {OBSERVERS[guarantee['observer']]}"),
     ]

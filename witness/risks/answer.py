@@ -83,8 +83,10 @@ class BoundAnswer:
 
     theorem: str
     status: Status
-    value: Annotated[Number, Served("the bound; an order where the constant is hidden", may_be_unbounded=True)]
-    quantity: Annotated[str, Served("figure with a bounded mean: excess, of the output; or a diagnostic, by its name")]
+    value: Annotated[Number, Served("the bound, up to a factor if its constant is hidden", may_be_unbounded=True)]
+    quantity: Annotated[
+        str, Served("quantity whose mean is bounded: excess (risk of the output) or a diagnostic's name")
+    ]
     constant: Literal["explicit", "hidden"]
     conditions: tuple[ConditionResult, ...]
     compared: bool

@@ -97,18 +97,18 @@ class RiskSimulation:
         Args:
             noise_names: fields of the run that state its noise; empty for an algorithm without noise.
         """
-        noise_fields = [name for name in noise_names if getattr(self.run, name) is not None]
-        target_fields = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
-        if noise_fields and target_fields:
+        given_noise = [name for name in noise_names if getattr(self.run, name) is not None]
+        given_target = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
+        if given_noise and given_target:
             message = "cannot be given together: noise is either given or calibrated"
-            faults = [Fault(f"/run/{name}", f"and {target_fields[0]} {message}") for name in noise_fields]
-            faults += [Fault(f"/{name}", f"and {noise_fields[0]} {message}") for name in target_fields]
+            faults = [Fault(f"/run/{name}", f"and {given_target[0]} {message}") for name in given_noise]
+            faults += [Fault(f"/{name}", f"and {given_noise[0]} {message}") for name in given_target]
             raise InvalidInput(*faults)
-        if noise_names and not noise_fields and not target_fields:
+        if noise_names and not given_noise and not given_target:
             message = "is needed, 0 for none, unless epsilon and delta are given"
             raise InvalidInput.at(f"/run/{noise_names[0]}", message)
-        if target_fields and self.epsilon is None:
-            raise InvalidInput.at("/epsilon", f"is needed beside {target_fields[0]}")
+        if given_target and self.epsilon is None:
+            raise InvalidInput.at("/epsilon", f"is needed beside {given_target[0]}")
 
     def _check_alternatives(self, algorithm: SimulatedAlgorithm) -> None:
         """Raise `InvalidInput` if an alternative is unknown or repeated."""
@@ -166,16 +166,21 @@ def plan(request: RiskSimulation) -> SimulationPlan:
     Raises:
         InvalidInput: the problem or the runs are not possible.
     """
-    costs, block = _sizes(request, build(request.problem, request.run))
+    problem = build(request.problem, request.run)
+    costs = _costs(request, problem)
+    block = _block_size(request, costs)
     blocks = math.ceil(request.repetitions / block)
-    seconds = sum(
+    run_seconds = sum(
         blocks * work.calls / CALLS_A_SECOND + request.repetitions * work.operations / OPERATIONS_A_SECOND
         for work in costs
     )
     target = request.target
     calibration_seconds = 0.0 if target is None else find_join(request.run.algorithm).allowance.of(target)
-    largest_bytes = max(work.bytes for work in costs)
-    return SimulationPlan(blocks=blocks, seconds=calibration_seconds + seconds, bytes=math.ceil(block * largest_bytes))
+    return SimulationPlan(
+        blocks=blocks,
+        seconds=calibration_seconds + run_seconds,
+        bytes=math.ceil(block * max(work.bytes for work in costs)),
+    )
 
 
 def prepare(request: RiskSimulation) -> ResolvedRuns:
@@ -188,7 +193,7 @@ def prepare(request: RiskSimulation) -> ResolvedRuns:
         NoCertificate: the calibrator certifies no noise for the target.
     """
     problem = build(request.problem, request.run)
-    _, block = _sizes(request, problem)
+    block = _block_size(request, _costs(request, problem))
     run, calibration = request.run, None
     if request.target is not None:
         with point_into(request):  # errors of the calibrator point to fields of this request
@@ -288,11 +293,8 @@ def _below(parent: str, fault: Fault) -> Fault:
     return Fault(parent + fault.pointer, fault.message, fault.allowed)
 
 
-def _sizes(request: RiskSimulation, problem: SimulatedProblem) -> tuple[tuple[Work, ...], int]:
-    """Return the work of one repetition of every run, and the number of repetitions in a block.
-
-    The number is the largest that fits into `BLOCK_SECONDS` and `BLOCK_BYTES`, and at least 1. It depends only on the
-    request, so that every machine divides the repetitions in the same way.
+def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ...]:
+    """Return the work of one repetition of every run.
 
     Raises:
         InvalidInput: the run is not possible on the problem, or the requested model is too large to return.
@@ -302,13 +304,26 @@ def _sizes(request: RiskSimulation, problem: SimulatedProblem) -> tuple[tuple[Wo
         _check_model(problem)
     with point_into(request):
         algorithm.rounds(problem, request.run)
-        costs = algorithm.costs(problem, request.run, _requested_alternatives(request))
+        return algorithm.costs(problem, request.run, _requested_alternatives(request))
+
+
+def _block_size(request: RiskSimulation, costs: Sequence[Work]) -> int:
+    """Return the number of repetitions in a block.
+
+    The number is the largest that fits into `BLOCK_SECONDS` and `BLOCK_BYTES`, and at least 1. It depends only on the
+    request, so that every machine divides the repetitions in the same way.
+
+    Args:
+        request: the request, with the number of repetitions.
+        costs: work of one repetition of every run.
+    """
     call_seconds = sum(work.calls for work in costs) / CALLS_A_SECOND
-    # Calls take the same time for any number of repetitions. Operations get the remaining time, but at least as much.
-    seconds = max(BLOCK_SECONDS - call_seconds, call_seconds)
-    most_in_time = seconds * OPERATIONS_A_SECOND / max(sum(work.operations for work in costs), 1.0)
+    # Calls of numpy take the same time for any number of repetitions in a block. Operations on array entries, which
+    # grow with this number, get the rest of the block's time, or as much time as the calls if that is longer.
+    operation_seconds = max(BLOCK_SECONDS - call_seconds, call_seconds)
+    most_in_time = operation_seconds * OPERATIONS_A_SECOND / max(sum(work.operations for work in costs), 1.0)
     most_in_memory = BLOCK_BYTES / max(*(work.bytes for work in costs), 1.0)
-    return costs, max(1, min(request.repetitions, int(min(most_in_time, most_in_memory, BLOCK_REPETITIONS))))
+    return max(1, min(request.repetitions, int(min(most_in_time, most_in_memory, BLOCK_REPETITIONS))))
 
 
 def _check_model(problem: SimulatedProblem) -> None:

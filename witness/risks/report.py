@@ -151,7 +151,7 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
     scores = {}
     for name, values in measurement.scores().items():
         largest_score = 1.0 if name in SHARES else math.inf
-        scores[name] = _mean_of(values, confidence, most=largest_score)
+        scores[name] = mean_over_repetitions(values, confidence, most=largest_score)
     return SeriesAnswer(
         name=measurement.name,
         title=titles[measurement.name],
@@ -201,11 +201,11 @@ def _compare_bound(
     """
     if bound.quantity == "excess":
         return _bound(bound, final, gap)
-    diagnostic = _mean_of(measurement.diagnostics()[bound.quantity], confidence)
+    diagnostic = mean_over_repetitions(measurement.diagnostics()[bound.quantity], confidence)
     return _bound(bound, diagnostic, 0.0)
 
 
-def _mean_of(values: Floats, confidence: float, most: float = math.inf) -> Measured:
+def mean_over_repetitions(values: Floats, confidence: float, most: float = math.inf) -> Measured:
     """Return the mean over repetitions with its confidence band.
 
     Args:

@@ -19,5 +19,6 @@ def measured_rounds(last: int, points: int, spacing: Spacing) -> tuple[int, ...]
     """
     if points == 1 or last == 1:
         return (last,)
-    places = np.linspace(1.0, last, points) if spacing == "linear" else np.geomspace(1.0, last, points)
-    return tuple(sorted({*(int(place) for place in np.rint(places)), 1, last}))
+    spaced = np.linspace(1.0, last, points) if spacing == "linear" else np.geomspace(1.0, last, points)
+    rounds = {int(number) for number in np.rint(spaced)}
+    return tuple(sorted(rounds | {1, last}))

@@ -23,14 +23,15 @@ Fraction = Annotated[float, Field(gt=0.0, le=1.0)]
 
 
 class WebhookEndpoint(BaseModel):
-    """One endpoint of the file.
+    """Receiver of webhook messages, as an entry of the service's file of endpoints.
 
     Attributes:
-        url: where messages go: https, or http of the loopback.
-        secret: `whsec_` and the key in base 64.
-        events: kinds of events that it gets.
-        fractions: fractions of a slot of which it gets a message once they are committed.
-        organisation: it gets only messages about this organisation's ledgers; None means those of all.
+        url: address to which messages are sent: https, or http of the loopback.
+        secret: `whsec_` and the signing key in base 64.
+        events: kinds of events about which messages are sent.
+        fractions: fractions from 0 to 1. A message is sent when the committed part of a slot, a budget of a ledger for
+            runs that are not planned, reaches one of them.
+        organisation: only messages about this organisation's ledgers are sent; None means those of all.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
@@ -44,7 +45,9 @@ class WebhookEndpoint(BaseModel):
     @field_validator("url")
     @classmethod
     def _check_url(cls, url: str) -> str:
-        if not is_private_url(url) or "@" in url or "#" in url or not url.isascii() or not url.isprintable():
+        has_user_or_fragment = "@" in url or "#" in url
+        is_plain_text = url.isascii() and url.isprintable()
+        if not is_private_url(url) or has_user_or_fragment or not is_plain_text:
             raise ValueError("must be an https URL without user and fragment; http only of the loopback")
         return url
 
@@ -66,17 +69,18 @@ class WebhookEndpoint(BaseModel):
 
     @property
     def key(self) -> bytes:
-        """The key that signs."""
+        """The key that signs the messages."""
         return key_of(self.secret)
 
     def gets(self, kind: EventKind, organisation: str | None) -> bool:
-        """Return whether it gets messages of a kind about an organisation's ledgers.
+        """Return whether messages of a kind about an organisation's ledgers are sent to this endpoint.
 
         Args:
-            kind: kind of the event; `head` is of the log as a whole.
+            kind: kind of the event; `head` concerns the log as a whole, and so every organisation.
             organisation: owner of the ledgers; None if they have none yet.
         """
-        return kind in self.events and (self.organisation in (None, organisation) or kind == "head")
+        concerns_organisation = kind == "head" or self.organisation is None or self.organisation == organisation
+        return kind in self.events and concerns_organisation
 
 
 class WebhooksFile(BaseModel):

@@ -51,11 +51,17 @@ def messages_of(events: Iterable[LedgerEvent], endpoints: Sequence[WebhookEndpoi
     """Yield one message for each event and each endpoint that is configured to get it.
 
     The message's id depends only on the event and the endpoint, so that a repeated event gives no second message.
+
+    Args:
+        events: events of ledgers or of the log. One that a slot's committed part reached a fraction of its capacity has
+            this `fraction`.
+        endpoints: endpoints with the kinds of events and the fractions that they are sent.
     """
     for event in events:
         body = json.dumps({"type": TYPES[event.kind], "timestamp": when(event.at), "data": event.data})
         for endpoint in endpoints:
-            if endpoint.gets(event.kind, event.organisation) and event.fraction in (None, *endpoint.fractions):
+            wants_fraction = event.fraction is None or event.fraction in endpoint.fractions
+            if wants_fraction and endpoint.gets(event.kind, event.organisation):
                 name = hashlib.sha256(f"{endpoint.id}\n{event.kind}\n{event.key}".encode()).hexdigest()[:32]
                 yield MessageRow(
                     id=f"msg_{name}", endpoint=endpoint.id, kind=event.kind, body=body, created=event.at, due=event.at
@@ -88,36 +94,56 @@ def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> I
         fractions: fractions from 0 to 1.
         at: when the ledger moved, in seconds since 1970.
     """
-    for kind, name, used, held in _shares(row.parts):
+    for part in _part_shares(row.parts):
         for fraction in sorted(set(fractions)):
-            if used >= Decimal(repr(fraction)):
-                data: JsonRecord = {
-                    "ledger": row.id,
-                    "slot": kind,
-                    "part": name,
-                    "fraction": fraction,
-                    "used": float(used),
-                    "held": float(held),
-                }
-                key = f"{row.id}\n{kind}\n{name}\n{fraction!r}"
-                yield LedgerEvent(
-                    kind="fraction", key=key, at=at, organisation=row.tenant, data=data, fraction=fraction
-                )
+            if part.used < Decimal(repr(fraction)):
+                continue
+            data: JsonRecord = {
+                "ledger": row.id,
+                "slot": part.slot,
+                "part": part.name,
+                "fraction": fraction,
+                "used": float(part.used),
+                "held": float(part.held),
+            }
+            key = f"{row.id}\n{part.slot}\n{part.name}\n{fraction!r}"
+            yield LedgerEvent(kind="fraction", key=key, at=at, organisation=row.tenant, data=data, fraction=fraction)
 
 
-def _shares(parts: Sequence[PartRow]) -> Iterator[tuple[str, str, Decimal, Decimal]]:
-    """Yield slot kind, part name, used fraction and used or reserved fraction of each part with a capacity.
+@dataclass(frozen=True)
+class _PartShare:
+    """How much of a part of a slot is taken, as fractions of its capacity.
 
-    The orders of a Rényi slot count as one part, with the smallest fractions.
+    A slot is a budget of a ledger for runs that are not planned. Its parts are amounts, such as μ² and δ.
+
+    Attributes:
+        slot: kind of the slot, such as `gdp`.
+        name: name of the part, such as `mu_squared`.
+        used: committed fraction.
+        held: committed or reserved fraction, so at least `used`.
+    """
+
+    slot: str
+    name: str
+    used: Decimal
+    held: Decimal
+
+
+def _part_shares(parts: Sequence[PartRow]) -> Iterator[_PartShare]:
+    """Yield the taken fractions of each part of the slots that has a capacity.
+
+    The Rényi orders of one slot count as one part (they are `mixed`). It has the smallest fractions of its orders,
+    because the others may be overdrawn.
     """
     counted = [part for part in parts if part.capacity > 0]
     for part in counted:
         if not part.mixed:
-            yield part.kind, part.part, part.used / part.capacity, part.held / part.capacity
+            yield _PartShare(part.kind, part.part, part.used / part.capacity, part.held / part.capacity)
     for kind in dict.fromkeys(part.kind for part in counted if part.mixed):
         orders = [part for part in counted if part.mixed and part.kind == kind]
-        used, held = (min(getattr(part, name) / part.capacity for part in orders) for name in ("used", "held"))
-        yield kind, ORDERS, used, held
+        used = min(part.used / part.capacity for part in orders)
+        held = min(part.held / part.capacity for part in orders)
+        yield _PartShare(kind, ORDERS, used, held)
 
 
 def exhaustion(
@@ -134,10 +160,13 @@ def exhaustion(
         item: item of the plan that was requested, if one was.
         at: seconds since 1970.
     """
-    places = "\n".join(f"{name} {version}" for name, version in sorted(versions.items()))
-    requested = {name: value for name, value in (("slot", slot), ("item", item)) if value is not None}
-    data: JsonRecord = {"ledgers": sorted(versions), **requested}
-    key = f"{places}\n{slot}\n{item}"
+    data: JsonRecord = {"ledgers": sorted(versions)}
+    if slot is not None:
+        data["slot"] = slot
+    if item is not None:
+        data["item"] = item
+    ledgers_and_versions = "\n".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    key = f"{ledgers_and_versions}\n{slot}\n{item}"
     return LedgerEvent(kind="exhausted", key=key, at=at, organisation=organisation, data=data)
 
 

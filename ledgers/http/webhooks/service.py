@@ -102,16 +102,11 @@ class Webhooks:
         if not self._endpoints:
             return
         self._database = database
-        thread = partial(to_thread.run_sync, abandon_on_cancel=True)
         try:
             while True:
                 self._woken = anyio.Event()
                 try:
-                    await thread(self._collect, database, trouble())
-                    async with anyio.create_task_group() as tasks:
-                        for endpoint in self._endpoints:
-                            tasks.start_soon(thread, self._deliver, database, endpoint)
-                    self._pending.set(await thread(self._count, database))
+                    await self._collect_and_deliver(database, trouble)
                 except* StoreFault as faults:
                     self._log.warning("webhooks wait for the store", reason=str(faults.exceptions[0]))
                 except* Exception:  # noqa: BLE001 (logged in full; the service goes on and tries again)
@@ -120,6 +115,25 @@ class Webhooks:
                     await self._woken.wait()
         finally:
             self._database = self._woken = None
+
+    async def _collect_and_deliver(self, database: Database, trouble: Callable[[], str | None]) -> None:
+        """Store messages about new events, send the due messages to all endpoints at once, and count the others.
+
+        The work is done in threads, which are left alone if the task is cancelled.
+
+        Args:
+            database: database of the ledgers.
+            trouble: returns a sentence if the log lacks entries that it had before; otherwise None.
+
+        Raises:
+            StoreFault: the database cannot be used.
+        """
+        in_thread = partial(to_thread.run_sync, abandon_on_cancel=True)
+        await in_thread(self._collect, database, trouble())
+        async with anyio.create_task_group() as tasks:
+            for endpoint in self._endpoints:
+                tasks.start_soon(in_thread, self._deliver, database, endpoint)
+        self._pending.set(await in_thread(self._count, database))
 
     def _store_events(self, database: Database, events: Sequence[LedgerEvent]) -> None:
         """Store the messages about events, unless all of them are stored already."""
@@ -155,7 +169,9 @@ class Webhooks:
                 read = self._read_log(connection, read)
 
     def _read_log(self, connection: Connection, start: int) -> int:
-        """Store messages about a page of log entries, and delete old messages.
+        """Store messages about a page of log entries, and delete messages older than `KEPT_SECONDS`.
+
+        Messages about a fraction of a slot are not deleted, so that none is sent a second time.
 
         Args:
             connection: connection of a transaction that writes.
@@ -180,17 +196,17 @@ class Webhooks:
 
     def _deliver(self, database: Database, endpoint: WebhookEndpoint) -> None:
         """Send the due messages of an endpoint, until none is due or a delivery fails."""
-        received = True
-        while received:
+        while True:
             with database.writing() as connection:
                 row = messages.claim(connection, endpoint.id, time.time(), LEASE_SECONDS)
             if row is None:
                 return
             now = time.time()
             failure = send(endpoint, row, int(now))
-            received = failure is None
             with database.writing() as connection:
                 messages.write(connection, self._message_after(row, failure, now))
+            if failure is not None:
+                return
 
     def _message_after(self, row: messages.MessageRow, failure: str | None, now: float) -> messages.MessageRow:
         """Return a message with its new state after a delivery, and count the delivery in the metrics.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from epsilond.ledgers.mathematics.charges import additive, gaussian, renyi
+from epsilond.ledgers.mathematics.charges import additive, concentrated, gaussian, renyi
 
 if TYPE_CHECKING:
     from epsilond.ledgers.mathematics.charges.request import ChargeRequest
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 CHARGES: Mapping[SlotKind, Callable[[ChargeRequest, Slot], Charge]] = {
     "gdp": gaussian.charge,
-    "zcdp": additive.charge_concentrated,
+    "zcdp": concentrated.charge,
     "rdp": renyi.charge,
     "pure": additive.charge_pure,
 }

@@ -19,15 +19,21 @@ SHARE_OF_ETA = 16
 SMALLER_SHARES = (2**20, 2**10)
 """Divisors of the slot's η for the smaller shares that such a job may take instead."""
 _ROUNDING = Fraction(1) + Fraction(1, 2**50)
+"""Factor above the rounding error of a computed μ."""
 EXACT = "epsilond.ledger-gaussian-slot"
 RESIDUE = "epsilond.ledger-residue"
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
-    """Return the charge for a job in μ² and η, the parts of a Gaussian slot.
+    """Return the charge of a job to a Gaussian slot, the part of a budget that μ-Gaussian mechanisms may use up.
 
-    Gaussian runs cost exactly their μ², and the costs add up. Another job is charged as a whole: its cost in μ² reduces
-    the Gaussian that is left in the slot, and its η is the δ that it may add beyond the profile of the slot.
+    A slot has amounts of μ² and of η, a δ on top of its Gaussian privacy profile. Gaussian runs cost exactly their μ²,
+    and the costs add up. Any other job is charged as a whole. Let G be the Gaussian that remains before the charge, and
+    G′ the one after it. The job's profile, composed with G′, is at most the profile of G plus the job's η.
+
+    Args:
+        request: the job, with its requested η, and whether a quick price is enough.
+        slot: the slot that pays.
 
     Raises:
         ConditionViolated: no η is left for a job that is not Gaussian.
@@ -39,19 +45,23 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
         return Charge(parts=times(run_charge, request.count), each=run_charge, theorem=EXACT)
     remaining = slot.remainder("mu_squared")
     find = rough_cost if request.rough else least_cost
-    for eta in _etas_by_room(request, slot):
+    for eta in _candidate_etas(request, slot):
         residue = find(request.parts, remaining=remaining, eta=eta)
         if residue is not None:
             return Charge(parts={"mu_squared": residue.cost, "eta": eta}, remaining=remaining, theorem=RESIDUE)
     raise LedgerExhausted(f"not even all that is left, μ² = {remaining:f}, pays for the job at η = {eta:f}")
 
 
-def _etas_by_room(request: ChargeRequest, slot: Slot) -> list[Amount]:
-    """Return the amounts of η that a job may take, sorted so that most jobs of this kind fit with the first.
+def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
+    """Return amounts of η for a non-Gaussian job, sorted so that most jobs of its kind fit with the first.
 
-    A smaller η costs more μ². The order uses quick prices. A job that costs the same μ² at any η takes the smallest
-    share, because otherwise η would be used up after `SHARE_OF_ETA` jobs. A job with rare large losses saves μ² by
-    taking the largest share. If the request names an η, it is the only amount.
+    η is the δ that the charge adds to the slot's Gaussian profile. A smaller η costs more μ². The candidates are the
+    largest allowed η and the slot's η divided by each of `SMALLER_SHARES`. The order uses quick prices. A small η suits
+    jobs whose μ² hardly depends on it, and the largest η suits jobs with rare large losses.
+
+    Args:
+        request: the job. Its η, if it states one, is the only candidate.
+        slot: the slot that pays.
 
     Raises:
         ConditionViolated: less than the smallest η is free.
@@ -59,14 +69,18 @@ def _etas_by_room(request: ChargeRequest, slot: Slot) -> list[Amount]:
     largest = eta_of(request, slot)
     if request.eta is not None:
         return [largest]
-    remaining, free = slot.remainder("mu_squared"), slot.free("eta")
-    room = {largest: Fraction(0)}
-    for eta in (largest, *(up(slot.capacity["eta"] / share) for share in SMALLER_SHARES)):
-        if LEAST_ETA <= eta <= largest:
-            residue = rough_cost(request.parts, remaining=remaining, eta=eta)
-            if residue is not None:
-                room[eta] = min(Fraction(remaining) / Fraction(residue.cost), Fraction(free) / Fraction(eta))
-    return sorted(room, key=lambda eta: -room[eta])
+    remaining, free_eta = slot.remainder("mu_squared"), slot.free("eta")
+    smaller = [up(slot.capacity["eta"] / divisor) for divisor in SMALLER_SHARES]
+    jobs_that_fit = {largest: Fraction(0)}
+    for eta in (largest, *smaller):
+        if not LEAST_ETA <= eta <= largest:
+            continue
+        residue = rough_cost(request.parts, remaining=remaining, eta=eta)
+        if residue is not None:
+            jobs_by_mu_squared = Fraction(remaining) / Fraction(residue.cost)
+            jobs_by_eta = Fraction(free_eta) / Fraction(eta)
+            jobs_that_fit[eta] = min(jobs_by_mu_squared, jobs_by_eta)
+    return sorted(jobs_that_fit, key=lambda eta: -jobs_that_fit[eta])
 
 
 def mu_squared(request: ChargeRequest) -> Amount | None:
@@ -85,9 +99,9 @@ def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
     Raises:
         ConditionViolated: less than the smallest η is free.
     """
-    free = slot.free("eta")
-    share = up(slot.capacity["eta"] / SHARE_OF_ETA) if request.eta is None else request.eta
-    eta = min(share, free) if request.eta is None else share
+    eta = request.eta
+    if eta is None:
+        eta = min(up(slot.capacity["eta"] / SHARE_OF_ETA), slot.free("eta"))
     if eta < LEAST_ETA:
         raise ConditionViolated(
             "the slot has no η left: only Gaussian mechanisms, with their exact charge, can be run in it"

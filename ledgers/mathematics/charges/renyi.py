@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.errors import ConditionViolated
-from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
+from epsilond.accountants.kinds import concentration_of
+from epsilond.accountants.numerics.outward import product_up, round_up, sum_up
+from epsilond.accountants.numerics.renyi_divergence import pure_renyi, sampled_gaussian_renyi
+from epsilond.accountants.profiles.declared.renyi_of_pairs import upper_renyi
+from epsilond.accountants.theorems.composition.rounds import flatten
 from epsilond.ledgers.mathematics.amounts import up
 from epsilond.ledgers.mathematics.state import Charge, times
 
 if TYPE_CHECKING:
+    from epsilond.accountants.specs import Spec
     from epsilond.ledgers.mathematics.charges.request import ChargeRequest
     from epsilond.ledgers.mathematics.state import Slot
 
@@ -26,8 +31,7 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
     The divergence is that of the worse direction of the neighbours.
 
     Raises:
-        ConditionViolated: the mechanism's divergence is not known. It is known for Gaussian mechanisms, for
-            Poisson-sampled Gaussians if a record is added or removed, and for pure mechanisms.
+        ConditionViolated: the mechanism's divergence is not known at an order.
     """
     run_charge = {part: up(_divergence(request, order)) for part, order in zip(slot.capacity, slot.orders, strict=True)}
     return Charge(parts=times(run_charge, request.count), each=run_charge, theorem=THEOREM)
@@ -43,28 +47,37 @@ def _divergence(request: ChargeRequest, order: float) -> float:
     Raises:
         ConditionViolated: the mechanism's divergence is not known.
     """
-    mu, law = request.one.gaussian_dp_mu, request.one.law
-    if mu is not None:
-        return 0.5 * order * mu * mu * _ROUNDING
-    if isinstance(law, SampledGaussianLaw) and law.direction != "replace":
-        noise_multiplier = math.nextafter(1.0 / law.shift, 0.0)
-        return sampled_gaussian_renyi(order=order, rate=law.rate, noise_multiplier=noise_multiplier).upper
-    epsilon = request.one.epsilon(-math.inf).upper
-    if math.isinf(epsilon):
-        raise ConditionViolated("no Rényi divergence is known of this mechanism: use a Gaussian slot or the plan")
-    return _pure(order, epsilon)
+    pair = request.one
+    if pair.gaussian_dp_mu is not None:
+        return 0.5 * order * pair.gaussian_dp_mu * pair.gaussian_dp_mu * _ROUNDING  # a μ²/2 for the order a
+    if isinstance(pair.law, SampledGaussianLaw) and pair.law.direction != "replace":
+        noise_multiplier = math.nextafter(1.0 / pair.law.shift, 0.0)
+        return sampled_gaussian_renyi(order=order, rate=pair.law.rate, noise_multiplier=noise_multiplier).upper
+    parts = [(_of_part(request, spec, order), times) for spec, times in flatten(request.spec)]
+    is_known = all(math.isfinite(value) for value, _ in parts)
+    of_parts = sum_up(product_up(value, times) for value, times in parts) if is_known else math.inf
+    pure_epsilon = pair.epsilon(-math.inf).upper
+    if math.isfinite(pure_epsilon):
+        return min(of_parts, pure_renyi(order=order, epsilon=pure_epsilon))
+    if math.isinf(of_parts):
+        raise ConditionViolated(
+            f"no Rényi divergence of order {order:g} is known of this mechanism: use a Gaussian slot or the plan"
+        )
+    return of_parts
 
 
-def _pure(order: float, epsilon: float) -> float:
-    """Return an upper bound on the Rényi divergence of any mechanism with pure privacy loss ε.
+def _of_part(request: ChargeRequest, spec: Spec, order: float) -> float:
+    """Return an upper bound on the divergence of a part of one run; math.inf if none is known.
 
-    Randomized response attains the largest divergence.
+    It is that of the dominating pair, or the order times ρ of zero-concentrated privacy.
 
-    At order a it is log(p^a r^(1−a) + r^a p^(1−a))/(a − 1), with p = 1/(1 + e^−ε) and r = 1 − p.
+    Args:
+        request: the job, for its setting.
+        spec: the mechanism.
+        order: Rényi order, above 1.
     """
-    log_p, log_r = -math.log1p(math.exp(-epsilon)), -epsilon - math.log1p(math.exp(-epsilon))
-    first, second = order * log_p + (1.0 - order) * log_r, order * log_r + (1.0 - order) * log_p
-    larger = max(first, second)
-    log_moment = larger + math.log1p(math.exp(min(first, second) - larger))
-    slack = 64.0 * 2.0**-53 * (1.0 + order * (abs(log_p) + abs(log_r)))
-    return min((max(log_moment, 0.0) + slack) / (order - 1.0), epsilon * _ROUNDING)
+    by_pair = upper_renyi(request.guarantee(spec).curve.upper, order)
+    concentrated = concentration_of(spec)
+    if concentrated is None or concentrated.delta > 0:
+        return by_pair
+    return min(by_pair, product_up(round_up(concentrated.rho), order))

@@ -36,7 +36,10 @@ _TERMS = 16.0
 
 @dataclass(frozen=True)
 class Excess:
-    """Bounds on the largest difference of two profiles, in units of η."""
+    """Bounds on the largest excess of a left privacy profile δ(ε) over a right one, divided by the allowed excess η.
+
+    The profiles are evaluated at points, finitely many ε. A cell is the interval between two neighbouring points.
+    """
 
     upper: float
     """Certified upper bound; math.inf if the cells could not be made fine enough."""
@@ -64,47 +67,49 @@ def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess
         log_eta: log η.
         last: an ε at which the left profile is at most η.
     """
-    at = np.linspace(0.0, last, FIRST_CELLS + 1)
-    rows = _Rows.of(left, right, at, log_eta)
-    if not rows.above[-1] <= 1.0:
+    grid = _ProfileGrid.evaluate(left, right, np.linspace(0.0, last, FIRST_CELLS + 1), log_eta)
+    if not grid.left[-1] <= 1.0:
         return Excess(math.inf, last, math.inf)
     for _ in range(MOST_ROUNDS):
-        points = rows.above - rows.below
-        place = int(np.argmax(points))
-        bounds = rows.bounds()
-        bound = Excess(float(max(bounds.max(initial=0.0), rows.above[-1])), float(rows.at[place]), float(points[place]))
-        failing = np.flatnonzero(~(bounds <= 1.0))
+        cell_bounds = grid.bound_cells()
+        bound = grid.largest_excess(cell_bounds)
+        failing = np.flatnonzero(~(cell_bounds <= 1.0))
         if failing.size == 0 or not bound.at_points <= 1.0:
             return bound
-        wide = failing[np.diff(rows.at)[failing] > _LEAST_WIDTH]
-        if wide.size == 0 or rows.at.size + wide.size > MOST_POINTS:
+        divisible = failing[np.diff(grid.epsilon)[failing] > _LEAST_WIDTH]
+        if divisible.size == 0 or grid.epsilon.size + divisible.size > MOST_POINTS:
             break
-        middles = 0.5 * (rows.at[wide] + rows.at[wide + 1])
-        rows = rows.merge(_Rows.of(left, right, middles, log_eta))
+        middles = 0.5 * (grid.epsilon[divisible] + grid.epsilon[divisible + 1])
+        grid = grid.merge(_ProfileGrid.evaluate(left, right, middles, log_eta))
     return Excess(math.inf, bound.worst, bound.at_points)
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _ProfileGrid:
     """Points in increasing ε, with bounds on both profiles and on the right profile's slope in γ = e^ε.
 
     All bounds are divided by η. Two neighbouring points are the bounds of a cell.
+
+    Attributes:
+        epsilon: the points.
+        left: upper bounds on the left profile.
+        right: lower bounds on the right profile.
+        least_descent: lower bounds on the negative slope of the right profile.
+        most_descent: upper bounds on the negative slope of the right profile.
     """
 
-    at: FloatArray
-    """The points ε."""
-    above: FloatArray
-    """Upper bound on the left profile."""
-    below: FloatArray
-    """Lower bound on the right profile."""
-    gentle: FloatArray
-    """Lower bound on the negative slope of the right profile."""
-    steep: FloatArray
-    """Upper bound on the negative slope of the right profile."""
+    epsilon: FloatArray
+    left: FloatArray
+    right: FloatArray
+    least_descent: FloatArray
+    most_descent: FloatArray
 
     @classmethod
-    def of(cls, left: Profile, right: Profile, epsilon: FloatArray, log_eta: float) -> _Rows:
-        """Evaluate both profiles and the slope of the right one at some ε, with errors rounded to the safe side.
+    def evaluate(cls, left: Profile, right: Profile, epsilon: FloatArray, log_eta: float) -> _ProfileGrid:
+        """Evaluate both profiles, and the descent of the right one, divided by η, with certified rounding.
+
+        The left profile is rounded up and the right one down. The descent is −dδ/dγ at γ = e^ε, with bounds from both
+        sides.
 
         Args:
             left: profile of the mechanism composed with what remains of the slot.
@@ -112,68 +117,121 @@ class _Rows:
             epsilon: increasing points.
             log_eta: log η.
         """
-        above = left.log_delta(epsilon).upper - log_eta
-        below = right.log_delta(epsilon).lower - log_eta
-        slope = right.log_tails(epsilon).log_q
+        log_left = left.log_delta(epsilon).upper - log_eta
+        log_right = right.log_delta(epsilon).lower - log_eta
+        log_descent = right.log_tails(epsilon).log_q
         accuracy = right.tail_accuracy + 4.0 * UNIT_ROUNDOFF  # of the slope, and of two sums that contain it
-        slack = accuracy * (1.0 + np.abs(np.where(np.isneginf(slope), 0.0, slope)))
+        slack = accuracy * (1.0 + np.abs(np.where(np.isneginf(log_descent), 0.0, log_descent)))
         return cls(
-            epsilon,
-            _up(above),
-            _down(below),
-            _down(slope - slack - log_eta),
-            _up(slope + slack - log_eta),
+            epsilon=epsilon,
+            left=_exp_above(log_left),
+            right=_exp_below(log_right),
+            least_descent=_exp_below(log_descent - slack - log_eta),
+            most_descent=_exp_above(log_descent + slack - log_eta),
         )
 
-    def merge(self, others: _Rows) -> _Rows:
-        """Return the rows of both, sorted by ε."""
-        at = np.concatenate([self.at, others.at])
-        order = np.argsort(at, kind="stable")
-        columns = []
-        for name in ("above", "below", "gentle", "steep"):
-            column = np.concatenate([getattr(self, name), getattr(others, name)])
-            columns.append(column[order])
-        return _Rows(at[order], *columns)
+    def merge(self, added: _ProfileGrid) -> _ProfileGrid:
+        """Return the grid with the points of both, sorted by ε."""
+        order = np.argsort(np.concatenate([self.epsilon, added.epsilon]), kind="stable")
 
-    def bounds(self) -> FloatArray:
+        def merge_columns(own: FloatArray, new: FloatArray) -> FloatArray:
+            return np.concatenate([own, new])[order]
+
+        return _ProfileGrid(
+            epsilon=merge_columns(self.epsilon, added.epsilon),
+            left=merge_columns(self.left, added.left),
+            right=merge_columns(self.right, added.right),
+            least_descent=merge_columns(self.least_descent, added.least_descent),
+            most_descent=merge_columns(self.most_descent, added.most_descent),
+        )
+
+    def largest_excess(self, cell_bounds: FloatArray) -> Excess:
+        """Return a bound on left minus right profile, in units of the allowed excess η, at every ε ≥ 0.
+
+        Beyond the last point the left profile is at most its value there, and the right profile at least 0. The result
+        also has the point (evaluated ε) with the largest difference.
+
+        Args:
+            cell_bounds: upper bound on (left − right)/η between each two neighbouring points.
+        """
+        differences = self.left - self.right
+        worst = int(np.argmax(differences))
+        upper = max(cell_bounds.max(initial=0.0), self.left[-1])
+        return Excess(float(upper), float(self.epsilon[worst]), float(differences[worst]))
+
+    def bound_cells(self) -> FloatArray:
         """Return for each cell between two neighbouring points an upper bound on (left − right)/η.
 
-        In a cell the left profile is at most its chord. The right profile is at least its tangent at the first point,
-        and at least its tangent at the second. Chord minus tangent is linear in γ, so its bound is the larger of its
-        values at the two points. The result uses the weighted mean of both tangents with the smallest bound.
+        Both privacy profiles are convex and decreasing in γ = e^ε, and are stored divided by η.
+
+        In a cell the left profile is at most its chord. The right profile is at least its tangent at the start of the
+        cell, and at least its tangent at the end. Chord minus tangent is linear in γ, so its bound is the larger of its
+        values at the start and at the end. The result uses the weighted mean of both tangents with the smallest bound.
         """
-        first, second = slice(None, -1), slice(1, None)
-        reach = np.diff(self.at)
-        width = np.exp(self.at[first]) * np.expm1(reach)  # of γ; differences of powers would lose digits
-        error = (24.0 + reach) * UNIT_ROUNDOFF  # expm1 passes an error of its argument on, enlarged by 1 + reach
-        wider, narrower = width * (1.0 + error), width * (1.0 - error)
-        # The first difference uses the tangent at the left end, the second that at the right end; each at both ends.
-        first_left = self.above[first] - self.below[first]
-        fall = self.steep[first] * wider
-        first_right = self.above[second] - (self.below[first] - fall)
-        rise = self.gentle[second] * narrower
-        second_left = self.above[first] - (self.below[second] + rise)
-        second_right = self.above[second] - self.below[second]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            tilt = (first_right - first_left) - (second_right - second_left)
-            weight = np.where(tilt != 0.0, -(second_right - second_left) / tilt, 0.5)
-        weight = np.clip(np.nan_to_num(weight, nan=0.5), 0.0, 1.0)
-        mixed = np.maximum(
-            weight * first_left + (1.0 - weight) * second_left, weight * first_right + (1.0 - weight) * second_right
+        start, end = slice(None, -1), slice(1, None)
+        epsilon_width = np.diff(self.epsilon)
+        width = np.exp(self.epsilon[start]) * np.expm1(epsilon_width)  # of γ; differences of powers would lose digits
+        # 24 units are a margin for exp, expm1 and products; expm1 enlarges an error of its argument by 1 + argument.
+        error = (24.0 + epsilon_width) * UNIT_ROUNDOFF
+        fall = self.most_descent[start] * (width * (1.0 + error))
+        rise = self.least_descent[end] * (width * (1.0 - error))
+        start_tangent = _LinearDifference(
+            at_start=self.left[start] - self.right[start],
+            at_end=self.left[end] - (self.right[start] - fall),
         )
-        separate = np.minimum(np.maximum(first_left, first_right), np.maximum(second_left, second_right))
-        size = self.above[first] + self.above[second] + self.below[first] + self.below[second] + fall + rise
+        end_tangent = _LinearDifference(
+            at_start=self.left[start] - (self.right[end] + rise),
+            at_end=self.left[end] - self.right[end],
+        )
+        mixed = _mix(start_tangent, end_tangent).largest()
+        separate = np.minimum(start_tangent.largest(), end_tangent.largest())
+        size = self.left[start] + self.left[end] + self.right[start] + self.right[end] + fall + rise
         return np.asarray(np.minimum(mixed, separate) + _TERMS * UNIT_ROUNDOFF * size)
 
 
-def _up(log_value: FloatArray) -> FloatArray:
+@dataclass(frozen=True)
+class _LinearDifference:
+    """Upper bound on the left minus the right privacy profile in each cell, an interval of ε between two points.
+
+    It is a chord of the left profile minus a tangent of the right one. Both are linear in γ = e^ε.
+
+    Attributes:
+        at_start: values at the smaller ε of the cells.
+        at_end: values at the larger ε of the cells.
+    """
+
+    at_start: FloatArray
+    at_end: FloatArray
+
+    def largest(self) -> FloatArray:
+        """Return the largest value in each cell."""
+        return np.maximum(self.at_start, self.at_end)
+
+
+def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifference:
+    """Return the weighted mean of two differences that has the same value at the start and at the end of a cell.
+
+    The weight w of `first` solves w f₀ + (1 − w) s₀ = w f₁ + (1 − w) s₁, where f₀ and s₀ are the values at the start,
+    and f₁ and s₁ those at the end. It is clipped to [0, 1], and 1/2 if there is no solution. Every weight is valid.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tilt = (first.at_end - first.at_start) - (second.at_end - second.at_start)
+        weight = np.where(tilt != 0.0, -(second.at_end - second.at_start) / tilt, 0.5)
+    weight = np.clip(np.nan_to_num(weight, nan=0.5), 0.0, 1.0)
+    return _LinearDifference(
+        at_start=weight * first.at_start + (1.0 - weight) * second.at_start,
+        at_end=weight * first.at_end + (1.0 - weight) * second.at_end,
+    )
+
+
+def _exp_above(log_value: FloatArray) -> FloatArray:
     """Return an upper bound on exp(log_value)."""
     with np.errstate(over="ignore"):
         value = np.exp(log_value)
     return np.asarray(value * (1.0 + 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))
 
 
-def _down(log_value: FloatArray) -> FloatArray:
+def _exp_below(log_value: FloatArray) -> FloatArray:
     """Return a lower bound on exp(log_value)."""
     value = np.exp(np.minimum(log_value, 700.0))
     return np.asarray(value * (1.0 - 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))

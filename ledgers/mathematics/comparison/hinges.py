@@ -59,123 +59,156 @@ class Hinges:
 
 
 def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, ...]:
-    """Return the upper bound F on the privacy profile, for each direction of a pair (one if both are equal).
+    """Return a piecewise linear upper bound F(γ) on the privacy profile, γ = e^ε, in each direction of a pair.
+
+    A hinge is a term p (1 − γ/γ_i)₊ of F, with its corner at the loss log γ_i. One F is enough for equal directions.
 
     Args:
-        pair: dominating pair of one step. If it has atoms, the hinges are placed at their losses.
-        eta: η of the step. Tails that are small compared with η are counted as infinite losses.
-        area: aimed area between F and the profile, as a share of the area below the profile.
+        pair: dominating pair of one step. If its losses are discrete, the corners are at these losses.
+        eta: η, the δ that the charge of a step may add. Tails far below η are counted as infinite losses.
+        area: area between F and the profile to be reached, as a fraction of the area below the profile.
     """
-    directions = [_Values(pair.forward, pair.backward)]
+    directions = [_ProfileBound(pair.forward, pair.backward)]
     if not pair.symmetric:
-        directions.append(_Values(pair.backward, pair.forward))
+        directions.append(_ProfileBound(pair.backward, pair.forward))
     if pair.atoms is None or not pair.atoms.losses:
-        points = [values.place_points(eta, area) for values in directions]
+        losses = [bound.place_losses(eta, area) for bound in directions]
     else:
         atoms = np.unique(np.asarray(pair.atoms.losses))
-        points = [atoms, np.sort(-atoms)]
-    return tuple(_hinges(at, values.at(at)) for values, at in zip(directions, points, strict=False))
+        losses = [atoms, np.sort(-atoms)]
+    return tuple(
+        _hinges_above(points, bound.evaluate(points)) for bound, points in zip(directions, losses, strict=False)
+    )
 
 
 @dataclass(frozen=True)
-class _Values:
-    """Upper bounds on the profile E_γ of one direction of a pair at γ = e^l, for losses l of any sign.
+class _ProfileBound:
+    """Upper bound on the profile E_γ of one direction of a pair at γ = e^l, for losses l of any sign.
 
     Attributes:
         forward: profile of this direction, which is evaluated at l ≥ 0.
-        backward: profile of the other direction. It gives E at l < 0, as E_γ = 1 − γ + γ E′_{1/γ}.
+        backward: profile E′ of the other direction. It gives E at l < 0, as E_γ = 1 − γ + γ E′_{1/γ}.
     """
 
     forward: Profile
     backward: Profile
 
-    def at(self, losses: FloatArray) -> FloatArray:
-        """Return E at these losses, rounded up."""
+    def evaluate(self, losses: FloatArray) -> FloatArray:
+        """Return the profile E_γ at γ = e^l for each of these losses l, rounded up and at most 1.
+
+        At l < 0 it is E_γ = 1 − γ + γ E′_{1/γ}, where E′ is the profile of the other direction. The 64 units of
+        rounding are a margin for the few operations.
+        """
         values = np.empty(losses.size)
-        above = losses >= 0.0
-        if above.any():
-            values[above] = np.exp(self.forward.log_delta(losses[above]).upper)
-        if not above.all():
-            below = losses[~above]
-            reflected = np.exp(self.backward.log_delta(-below).upper)
-            values[~above] = -np.expm1(below) + np.exp(below) * reflected
+        is_positive = losses >= 0.0
+        if is_positive.any():
+            values[is_positive] = np.exp(self.forward.log_delta(losses[is_positive]).upper)
+        if not is_positive.all():
+            negative = losses[~is_positive]
+            reflected = np.exp(self.backward.log_delta(-negative).upper)
+            values[~is_positive] = -np.expm1(negative) + np.exp(negative) * reflected
         return np.asarray(np.minimum(values * (1.0 + 64 * UNIT_ROUNDOFF), 1.0))
 
-    def place_points(self, eta: float, good: float) -> FloatArray:
+    def place_losses(self, eta: float, aimed_area: float) -> FloatArray:
         """Return increasing losses between which E is nearly linear in γ, at most `MOST_HINGES` of them.
 
         A cell is halved if the area between its chord and E is estimated to exceed its share of the total.
 
         Args:
             eta: η of the step. Tails that are small compared with it get no losses.
-            good: aimed area between the chords and E, divided by the area between E and the trivial profile.
+            aimed_area: aimed area between the chords and E, divided by the area between E and the trivial profile.
         """
-        at, values, total_area = self._first_points(eta)
-        gaps = np.full(at.size - 1, math.inf)
+        losses, values, total_area = self._first_losses(eta)
+        areas = np.full(losses.size - 1, math.inf)  # between chord and E in each cell; not estimated yet
         for _ in range(_ROUNDS):
-            share = good * total_area / max(at.size, 64)
-            wide = np.flatnonzero(gaps > share)
-            room = MOST_HINGES - at.size
-            if wide.size == 0 or room <= 0:
+            largest_area = aimed_area * total_area / max(losses.size, 64)
+            room = MOST_HINGES - losses.size
+            cells = np.flatnonzero(areas > largest_area)
+            if cells.size == 0 or room <= 0:
                 break
-            wide = np.sort(wide[np.argsort(-gaps[wide])[:room]])
-            middles = 0.5 * (at[wide] + at[wide + 1])
-            middle_values = self.at(middles)
-            left, right = at[wide], at[wide + 1]
-            weight = -np.expm1(middles - right) / -np.expm1(left - right)  # of the left bound, on the chord in γ
-            chord = weight * values[wide] + (1.0 - weight) * values[wide + 1]
-            # Each half gets an eighth of the area between chord and parabola in the cell, which is 2/3 gap × width.
-            area = np.abs(chord - middle_values) * (right - left) / 6.0
-            gaps[wide] = 0.5 * area
-            gaps = np.insert(gaps, wide + 1, 0.5 * area)
-            at = np.insert(at, wide + 1, middles)
-            values = np.insert(values, wide + 1, middle_values)
-        return at
+            cells = np.sort(cells[np.argsort(-areas[cells])[:room]])
+            left, right = losses[cells], losses[cells + 1]
+            middles = 0.5 * (left + right)
+            middle_values = self.evaluate(middles)
+            chord = _chord_at(middles, left, right, values[cells], values[cells + 1])
+            # The area between chord and parabola in a cell is 2/3 gap × width, and each half of the cell has an eighth.
+            half_areas = 0.5 * (np.abs(chord - middle_values) * (right - left) / 6.0)
+            areas[cells] = half_areas
+            areas = np.insert(areas, cells + 1, half_areas)
+            losses = np.insert(losses, cells + 1, middles)
+            values = np.insert(values, cells + 1, middle_values)
+        return losses
 
-    def _first_points(self, eta: float) -> tuple[FloatArray, FloatArray, float]:
-        """Evaluate E at the fixed losses `FIRST` of both signs, and select the range that matters.
+    def _first_losses(self, eta: float) -> tuple[FloatArray, FloatArray, float]:
+        """Evaluate the profile E_γ, γ = e^loss, at the losses 0 and ±`FIRST`, and select the range that matters.
+
+        Large losses with E at most 10⁻³ η are dropped, except the first. Negative losses are dropped while E exceeds
+        1 − γ by at most 10⁻⁶ η, except the last.
 
         Args:
-            eta: η of the step. Losses at which E is negligible compared with η, or equal to 1 − γ, are dropped.
+            eta: η, the δ that the charge of the step may add.
 
         Returns:
             The losses, E at them, and the area between E and the profile (1 − γ)₊ of a mechanism without any loss.
         """
-        at = np.concatenate([-FIRST[::-1], [0.0], FIRST])
-        values = self.at(at)
-        above = values - np.maximum(-np.expm1(np.minimum(at, 0.0)), 0.0)  # of the profile without any loss
-        first = int(np.argmax(above > _NEGLIGIBLE * eta * 1e-3))
-        last = max(int(np.argmax(values <= _NEGLIGIBLE * eta)) or at.size - 1, first)
+        losses = np.concatenate([-FIRST[::-1], [0.0], FIRST])
+        values = self.evaluate(losses)
+        trivial_profile = np.maximum(-np.expm1(np.minimum(losses, 0.0)), 0.0)
+        height = values - trivial_profile
+        first = int(np.argmax(height > _NEGLIGIBLE * eta * 1e-3))
+        # argmax returns 0 if E is negligible nowhere; then the last loss is kept.
+        last = max(int(np.argmax(values <= _NEGLIGIBLE * eta)) or losses.size - 1, first)
         relevant = slice(max(first - 1, 0), last + 1)
-        at, values, above = at[relevant], values[relevant], above[relevant]
-        return at, values, float(np.sum(0.5 * (above[1:] + above[:-1]) * np.diff(at)))
+        losses, values, height = losses[relevant], values[relevant], height[relevant]
+        area = float(np.sum(0.5 * (height[1:] + height[:-1]) * np.diff(losses)))  # trapezoidal rule
+        return losses, values, area
 
 
-def _hinges(at: FloatArray, values: FloatArray) -> Hinges:
-    """Return the function F with its corners on the lower convex hull of points on or above E.
-
-    The mass p_∞ is raised until F is above all points despite rounding.
+def _chord_at(
+    middles: FloatArray, left: FloatArray, right: FloatArray, at_left: FloatArray, at_right: FloatArray
+) -> FloatArray:
+    """Return the value of each cell's chord, which is linear in γ = e^l, at a loss within the cell.
 
     Args:
-        at: increasing losses.
+        middles: one loss l within each cell.
+        left: smallest loss of each cell.
+        right: largest loss of each cell.
+        at_left: values of the profile at `left`.
+        at_right: values of the profile at `right`.
+    """
+    left_weight = -np.expm1(middles - right) / -np.expm1(left - right)
+    return np.asarray(left_weight * at_left + (1.0 - left_weight) * at_right)
+
+
+def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
+    """Return the function F with its corners on the lower convex hull of points on or above E.
+
+    Between two corners γ_i < γ_{i+1}, F has the slope s_i of the hull; beyond the last corner it is constant. Its
+    masses are therefore p_i = γ_i (s_i − s_{i−1}). The mass p_∞ is raised until F is above all points despite rounding.
+
+    Args:
+        losses: increasing losses.
         values: upper bounds on E at the losses.
     """
-    gamma = np.exp(at)
-    hull = _hull(np.concatenate([[0.0], gamma]), np.concatenate([[1.0], values]))
-    chosen = np.asarray(hull[1:]) - 1
-    at, values, gamma = at[chosen], values[chosen], gamma[chosen]
+    gamma = np.exp(losses)
+    hull = _lower_hull(np.concatenate([[0.0], gamma]), np.concatenate([[1.0], values]))  # F(0) = 1
+    corners = np.asarray(hull[1:]) - 1  # without the point at γ = 0
+    losses, values, gamma = losses[corners], values[corners], gamma[corners]
     slopes = np.diff(np.concatenate([[1.0], values])) / np.diff(np.concatenate([[0.0], gamma]))
     masses = np.maximum(gamma * np.diff(np.append(slopes, 0.0)), 0.0)
-    inside = masses > 0.0
-    at_hinges, masses = at[inside], masses[inside]
-    units = (at.size + 64) * UNIT_ROUNDOFF
-    masses = masses * (1.0 + 4.0 * units)  # exceeds the rounding errors of F
-    reached = np.maximum(-np.expm1(np.minimum(at[:, None] - at_hinges, 0.0)), 0.0) @ masses * (1.0 - units)
-    infinite = max(float(np.max(values - reached)), 1.0 - float(masses.sum()) * (1.0 - units), 0.0)
-    return Hinges(at_hinges, masses, infinite * (1.0 + 8 * UNIT_ROUNDOFF))
+    has_mass = masses > 0.0
+    hinge_losses, masses = losses[has_mass], masses[has_mass]
+    rounding = (losses.size + 64) * UNIT_ROUNDOFF  # relative error of a sum over the hinges
+    masses = masses * (1.0 + 4.0 * rounding)  # exceeds the rounding errors of F
+    terms = np.maximum(-np.expm1(np.minimum(losses[:, None] - hinge_losses, 0.0)), 0.0)  # (1 − γ/γ_i)₊
+    finite_part = terms @ masses * (1.0 - rounding)
+    largest_gap = float(np.max(values - finite_part))
+    gap_at_zero = 1.0 - float(masses.sum()) * (1.0 - rounding)
+    infinite = max(largest_gap, gap_at_zero, 0.0)
+    return Hinges(hinge_losses, masses, infinite * (1.0 + 8 * UNIT_ROUNDOFF))
 
 
-def _hull(x: FloatArray, y: FloatArray) -> list[int]:
+def _lower_hull(x: FloatArray, y: FloatArray) -> list[int]:
     """Return the indices of the points of the lower convex hull, from left to right (Andrew's monotone chain).
 
     Args:
@@ -183,12 +216,18 @@ def _hull(x: FloatArray, y: FloatArray) -> list[int]:
         y: ordinates.
     """
     hull: list[int] = []
-    for index in range(x.size):
-        while len(hull) >= 2:
-            before, last = hull[-2], hull[-1]
-            if (y[last] - y[before]) * (x[index] - x[last]) >= (y[index] - y[last]) * (x[last] - x[before]):
-                hull.pop()
-            else:
-                break
-        hull.append(index)
+    for new in range(x.size):
+        while len(hull) >= 2 and _is_on_or_above_line(x, y, hull[-2], hull[-1], new):
+            hull.pop()
+        hull.append(new)
     return hull
+
+
+def _is_on_or_above_line(x: FloatArray, y: FloatArray, first: int, middle: int, last: int) -> bool:
+    """Return whether the middle point is on or above the line through the first and the last point.
+
+    Both slopes are multiplied by the two widths, so that no quotient is rounded.
+    """
+    slope_before = (y[middle] - y[first]) * (x[last] - x[middle])
+    slope_after = (y[last] - y[middle]) * (x[middle] - x[first])
+    return bool(slope_before >= slope_after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,9 @@ _SHARE = 0.8
 _SECANT_SPACING = 100.0
 """Relative distance of the first two costs of the secant method, in units of the tolerance."""
 _SECANT_MARGIN = 0.4
-"""Relative addition to a predicted root, in units of the tolerance, so that the next cost suffices, if barely."""
+"""Relative addition to a predicted root, in units of the tolerance, so that the next cost just suffices."""
+_LEAST_EPSILON = 1e-6
+"""Smallest ε up to which profiles are compared, so that the range of ε is never empty."""
 _HALVINGS = 30
 """Bisections for the initial estimate of the cost; they leave 1e-9 of the slot."""
 _MOST_STEPS = 40
@@ -46,52 +49,60 @@ class SlotTrial:
     def __init__(
         self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, share: float = _SHARE
     ) -> None:
-        """Prepare the points, evenly spaced up to an ε at which the slot's profile is at most η.
+        """Choose 25 first values of ε at which costs are tried; `refine` and `add` give more where they are needed.
+
+        They are evenly spaced from 0 to an ε at which the privacy profile of the slot is at most η.
 
         Args:
             parts: dominating pairs of the mechanism, each with its number of runs.
             remaining: μ² that is left in the slot.
-            eta: η of the charge.
-            share: share of η that the gaps allow at the points, between 0 and 1.
+            eta: η, the δ that the charge may add to the profile of the slot.
+            share: fraction of η, between 0 and 1, that the mechanism may add at the chosen ε.
         """
         self._parts = [(pair, times) for pair, times in parts if times > 0]
         self._remaining = remaining
         self._whole = float_below(remaining)
-        self._right = gaussian_pair(root_below(remaining))
-        self._log_eta = math.log(float_below(eta)) * (1.0 + 1e-15)
+        self._slot_pair = gaussian_pair(root_below(remaining))
+        self._log_eta = math.log(float_below(eta)) * (1.0 + 1e-15)  # rounded down, as the logarithm is negative
         self._log_share = math.log(share)
         self._whole_fits: bool | None = None
-        self._points = np.linspace(0.0, self._reach(remaining), 25)
+        last = max(gaussian_pair(root_above(remaining)).epsilon(self._log_eta).upper, _LEAST_EPSILON)
+        self._points = np.linspace(0.0, last, 25)
 
     def certify(self, cost: Amount) -> tuple[bool, float]:
-        """Decide whether a cost suffices at every ε ≥ 0, in both directions of the pair.
+        """Decide whether a cost in μ² suffices at every ε ≥ 0, in both directions of the pair.
+
+        It suffices if the mechanism, composed with the Gaussian that is left, exceeds the slot's profile by at most η.
 
         Returns:
-            Whether the cost is certified to suffice, and the ε with the largest difference. That ε is 0 if the
+            True if the cost is certified to suffice, and the ε with the largest excess. The ε is 0 if the composed
             mechanism has no finite ε at η.
         """
-        left = self._composed_with(less(self._remaining, cost))
-        last = max(left.epsilon(self._log_eta - 1e-12).upper, 1e-6)
+        composed = self._composed_with(less(self._remaining, cost))
+        # Beyond this ε the composed profile is below η, despite rounding, so that no comparison is needed.
+        last = max(composed.epsilon(self._log_eta - 1e-12).upper, _LEAST_EPSILON)
         if math.isinf(last):
             return False, 0.0
-        bounds = [excess(profile, self._right.forward, self._log_eta, last) for profile in left.directions()]
+        slot = self._slot_pair.forward  # the slot's pair is symmetric
+        bounds = [excess(profile, slot, self._log_eta, last) for profile in composed.directions()]
         worst = max(bounds, key=lambda bound: bound.at_points)
         return all(bound.holds for bound in bounds), worst.worst
 
     def add(self, epsilon: float) -> None:
         """Add this ε, and points close to it, to the points."""
-        near = epsilon * np.asarray([0.99, 1.0, 1.01])
-        self._points = np.unique(np.concatenate([self._points, near]))
+        new_points = epsilon * np.asarray([0.99, 1.0, 1.01])
+        self._points = np.unique(np.concatenate([self._points, new_points]))
 
     def search(self) -> float | None:
-        """Find the least cost at which no point exceeds a share of η. It is not certified.
+        """Find the least cost in μ² that suffices at the chosen ε. It is not certified at other ε.
 
-        The search uses few points first, then more points around the one with the largest gap.
+        The mechanism, composed with the Gaussian that is left, may exceed the slot's profile there by a fraction of η,
+        `_SHARE` unless another was given. The search uses few ε first, then more where the excess is largest.
 
         Returns:
-            The cost. None if not even the whole slot suffices at the points.
+            The cost. None if not even all μ² of the slot suffices at the chosen ε.
         """
-        if self._whole_fits is None:  # without a Gaussian, the mechanism's profile can take seconds
+        if self._whole_fits is None:  # kept, because the mechanism's profile without a Gaussian can take seconds
             self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
         if not self._whole_fits:
             return None
@@ -104,10 +115,11 @@ class SlotTrial:
         return float(np.max(self._gaps(cost)))
 
     def refine(self, cost: float) -> None:
-        """Add points around the point that decides at this cost."""
-        place = int(np.argmax(self._gaps(cost)))
-        sides = self._points[max(place - 1, 0)], self._points[min(place + 1, self._points.size - 1)]
-        self._points = np.unique(np.concatenate([self._points, np.linspace(*sides, 10)]))
+        """Add points around the point with the largest gap at this cost, up to its neighbours."""
+        worst = int(np.argmax(self._gaps(cost)))
+        below = self._points[max(worst - 1, 0)]
+        above = self._points[min(worst + 1, self._points.size - 1)]
+        self._points = np.unique(np.concatenate([self._points, np.linspace(below, above, 10)]))
 
     def find_root(self, start: float, tolerance: float) -> float:
         """Return the cost at which the largest gap at the points is zero, by the secant method with a bracket.
@@ -122,52 +134,45 @@ class SlotTrial:
         Returns:
             The smallest cost that was found to suffice at the points; the whole slot if none was.
         """
-        low, high = 0.0, self._whole
-        before, gaps_before = start, self._gaps(start)
-        if float(np.max(gaps_before)) > 0.0:
-            low = before
-        else:
-            high = before
+        last_cost, last_gaps = start, self._gaps(start)
+        bracket = _CostBracket(0.0, self._whole).narrow(start, suffices=float(np.max(last_gaps)) <= 0.0)
         cost = min(start * (1.0 + _SECANT_SPACING * tolerance), 0.5 * (start + self._whole))
         for _ in range(_MOST_STEPS):
             gaps = self._gaps(cost)
-            worst = float(np.max(gaps))
-            if worst > 0.0:
-                low = max(low, cost)
-            else:
-                high = min(high, cost)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                slope = (gaps - gaps_before) / (cost - before)
-                roots = np.where(slope < 0.0, cost - gaps / slope, -math.inf)
-            roots = np.where(np.isfinite(roots), roots, -math.inf)
-            estimate = float(np.max(roots)) * (1.0 + _SECANT_MARGIN * tolerance)
-            has_converged = worst <= 0.0 and abs(estimate - cost) <= tolerance * cost
-            if has_converged or high - low <= tolerance * high:
+            suffices = float(np.max(gaps)) <= 0.0
+            bracket = bracket.narrow(cost, suffices=suffices)
+            estimate = _secant_root(last_cost, last_gaps, cost, gaps) * (1.0 + _SECANT_MARGIN * tolerance)
+            has_converged = suffices and abs(estimate - cost) <= tolerance * cost
+            if has_converged or bracket.high - bracket.low <= tolerance * bracket.high:
                 break
-            before, gaps_before = cost, gaps
-            cost = estimate if low < estimate < high else 0.5 * (low + high)
-        return high
+            last_cost, last_gaps = cost, gaps
+            cost = estimate if bracket.low < estimate < bracket.high else 0.5 * (bracket.low + bracket.high)
+        return bracket.high
 
     def _initial_cost(self) -> float:
-        """Return the cost of the Gaussian that has the same δ as the mechanism at the middle point, by bisection."""
+        """Return a first cost for the search: μ² of the Gaussian with the same δ as the mechanism at a medium ε.
+
+        It is found by bisection, and at least 1e-12, because the secant method needs a positive cost.
+        """
         epsilon = float(self._points[self._points.size // 2])
-        alone = self._composed_with(ZERO).log_delta_bounds(epsilon).upper
+        log_delta = self._composed_with(ZERO).log_delta_bounds(epsilon).upper  # of the mechanism without a Gaussian
 
-        def too_little(cost: float) -> bool:
+        def is_too_small(cost: float) -> bool:
             """Return whether a Gaussian of this cost has a smaller δ than the mechanism."""
-            return gaussian_pair(math.sqrt(cost)).log_delta_bounds(epsilon).upper < alone
+            return gaussian_pair(math.sqrt(cost)).log_delta_bounds(epsilon).upper < log_delta
 
-        return max(bisect_reals(too_little, 0.0, self._whole, steps=_HALVINGS)[1], 1e-12)
+        return max(bisect_reals(is_too_small, 0.0, self._whole, steps=_HALVINGS)[1], 1e-12)
 
     def _gaps(self, cost: float) -> FloatArray:
-        """Return log left − log(right + a share of η) at the points, the larger of both directions.
+        """Return the gap log E − log(E_slot + η′) at each point, the larger of both directions.
 
-        Each gap decreases in the cost.
+        E is the profile of the mechanism composed with the Gaussian that is left after the cost, E_slot the profile of
+        the slot, and η′ a share of η. Each gap decreases in the cost.
         """
-        left = self._composed_with(max(less(self._remaining, down(cost)), ZERO))
-        right = self._right.forward.log_delta(self._points).lower  # the slot's pair is symmetric
-        allowed = np.logaddexp(right, self._log_eta + self._log_share)
-        gaps = [profile.log_delta(self._points).upper - allowed for profile in left.directions()]
+        composed = self._composed_with(max(less(self._remaining, down(cost)), ZERO))
+        log_slot = self._slot_pair.forward.log_delta(self._points).lower  # the slot's pair is symmetric
+        log_allowed = np.logaddexp(log_slot, self._log_eta + self._log_share)
+        gaps = [profile.log_delta(self._points).upper - log_allowed for profile in composed.directions()]
         return np.asarray(np.max(np.stack(gaps), axis=0))
 
     def _composed_with(self, left: Amount) -> Pair:
@@ -176,6 +181,41 @@ class SlotTrial:
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []
         return composed_pair([*self._parts, *gaussian], "default")
 
-    def _reach(self, remaining: Amount) -> float:
-        """Return an ε at which the slot's own profile is at most η."""
-        return max(gaussian_pair(root_above(remaining)).epsilon(self._log_eta).upper, 1e-6)
+
+@dataclass(frozen=True)
+class _CostBracket:
+    """Bounds of a search for the least cost that suffices.
+
+    Attributes:
+        low: largest cost that was found not to suffice; 0 if none was.
+        high: smallest cost that was found to suffice; the whole slot if none was.
+    """
+
+    low: float
+    high: float
+
+    def narrow(self, cost: float, *, suffices: bool) -> _CostBracket:
+        """Return the bracket after a cost was tried."""
+        if suffices:
+            return replace(self, high=min(self.high, cost))
+        return replace(self, low=max(self.low, cost))
+
+
+def _secant_root(last_cost: float, last_gaps: FloatArray, cost: float, gaps: FloatArray) -> float:
+    """Predict the cost that suffices at every chosen ε, by a secant for each ε.
+
+    A gap is positive where a cost does not suffice. Each secant is the line through the gaps at two costs.
+
+    Args:
+        last_cost: an earlier cost in μ².
+        last_gaps: gap at each ε for the earlier cost.
+        cost: another cost.
+        gaps: gap at each ε for the other cost.
+
+    Returns:
+        The largest root of the decreasing secants; −∞ if there is none.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = (gaps - last_gaps) / (cost - last_cost)
+        roots = np.where(slope < 0.0, cost - gaps / slope, -math.inf)
+    return float(np.max(np.where(np.isfinite(roots), roots, -math.inf)))

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from epsilond.ledgers.mathematics.comparison.hinges import Hinges
 
 MOST_CELLS = 3000
+"""Largest number of cells, which bounds the time of one comparison."""
 _FEWEST_CELLS = 48
-_BETWEEN = 0.04
-"""Largest error between two points, as a share of η."""
+_INTERPOLATION_ERROR = 0.04
+"""Largest error of the interpolation between two points, as a share of η."""
 _QUINTIC = 46080.0
 """6! · 2⁶, as the error of the interpolating quintic is at most w⁶/46080 max |f⁗″|."""
 _CRAMER = 0.4336
 """Constant of Cramér's inequality in the form |He_j(a)| φ(a) ≤ 0.4336 √(j!), which is 1.0865/√(2π) rounded up."""
-_AT_ONCE = 2**17
+_VALUES_PER_PASS = 2**17
 """Number of values in one pass, which is a megabyte for each array."""
 
 
@@ -41,69 +42,76 @@ class Jet:
     Attributes:
         value: values of the function.
         slope: first derivatives in ε.
-        bend: second derivatives in ε.
-        error: bounds on the rounding error that value, slope and bend each have at most.
+        curvature: second derivatives in ε.
+        error: bounds on the rounding error that value, slope and curvature each have at most.
     """
 
     value: FloatArray
     slope: FloatArray
-    bend: FloatArray
+    curvature: FloatArray
     error: FloatArray
 
 
-def largest_excess(order: Hinges, mu: float, slot: float, last: float, eta: float) -> float:
+def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: float) -> float:
     """Bound F ⊗ G_μ − G_slot at every ε ≥ 0.
 
     F is an upper bound on the profile of a step. G_m is the profile of N(m, 1) against N(0, 1), and ⊗ composes two
-    profiles. Beyond `last` the bound is the value of F ⊗ G_μ at `last`.
+    profiles. Let w be the width of a cell between two points. In the cell the difference is at most its interpolating
+    quintic plus w⁶/46080 times a bound on its sixth derivative. Beyond `last` it is at most F ⊗ G_μ at `last`.
 
     Args:
-        order: F, the hinges of one direction of the step's pair.
+        hinges: F, for one direction of the step's pair.
         mu: μ of the Gaussian that remains after the step.
-        slot: μ of the Gaussian slot before the step.
+        slot_mu: μ of the Gaussian slot before the step.
         last: largest ε that is evaluated, at least 0.
         eta: η of the step, which decides only how fine the cells are.
 
     Returns:
         A certified upper bound, or math.inf if it would take too many cells.
     """
-    sixth = (_sixth(mu) * order.total + _sixth(slot)) * (1.0 + 64 * UNIT_ROUNDOFF)
-    cells = max(math.ceil(last / (_BETWEEN * eta * _QUINTIC / sixth) ** (1.0 / 6.0)), _FEWEST_CELLS)
+    sixth = (_bound_sixth_derivative(mu) * hinges.total + _bound_sixth_derivative(slot_mu)) * (1.0 + 64 * UNIT_ROUNDOFF)
+    aimed_width = (_INTERPOLATION_ERROR * eta * _QUINTIC / sixth) ** (1.0 / 6.0)
+    cells = max(math.ceil(last / aimed_width), _FEWEST_CELLS)
     if cells > MOST_CELLS:
         return math.inf
-    at = np.linspace(0.0, last, cells + 1)
-    step, before = of_hinges(order, at, mu), of_gaussian(at, slot)
-    width = np.diff(at) * (1.0 + 2 * UNIT_ROUNDOFF)
-    between = width**6 / _QUINTIC * sixth * (1.0 + 16 * UNIT_ROUNDOFF)
-    error = step.error + before.error
-    rounding = np.maximum(error[:-1], error[1:]) * (1.0 + width + width * width)
-    controls = _controls(step.value - before.value, step.slope - before.slope, step.bend - before.bend, width)
-    inside = float(np.max(controls + rounding + between))
-    return max(inside, float(step.value[-1] + step.error[-1]))
+    epsilon = np.linspace(0.0, last, cells + 1)
+    step, slot = of_hinges(hinges, epsilon, mu), of_gaussian(epsilon, slot_mu)
+    width = np.diff(epsilon) * (1.0 + 2 * UNIT_ROUNDOFF)
+    interpolation_error = width**6 / _QUINTIC * sixth * (1.0 + 16 * UNIT_ROUNDOFF)
+    error = step.error + slot.error
+    rounding_error = np.maximum(error[:-1], error[1:]) * (1.0 + width + width * width)
+    quintic = _largest_of_quintics(
+        step.value - slot.value, step.slope - slot.slope, step.curvature - slot.curvature, width
+    )
+    in_cells = float(np.max(quintic + rounding_error + interpolation_error))
+    beyond_last = float(step.value[-1] + step.error[-1])
+    return max(in_cells, beyond_last)
 
 
-def of_gaussian(x: FloatArray, mu: float) -> Jet:
-    """Return the profile of N(μ, 1) against N(0, 1) and its derivatives at points x."""
-    value, slope, bend, error = _jet(x, mu)
-    return Jet(value, slope, bend, UNIT_ROUNDOFF * error)
+def of_gaussian(epsilon: FloatArray, mu: float) -> Jet:
+    """Return the profile of N(μ, 1) against N(0, 1) and its derivatives at points ε of any sign."""
+    value, slope, curvature, error_units = _jet(epsilon, mu)
+    return Jet(value, slope, curvature, UNIT_ROUNDOFF * error_units)
 
 
-def of_hinges(order: Hinges, at: FloatArray, mu: float) -> Jet:
+def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
     """Return p_∞ + Σ p_i E(ε − l_i), the profile bound of hinges composed with a Gaussian, and its derivatives.
 
     Args:
-        order: the hinges, with losses l_i and masses p_i.
-        at: the points ε.
+        hinges: the losses l_i, their masses p_i, and the mass p_∞ at infinity.
+        epsilon: the points ε.
         mu: μ of the Gaussian, whose profile is E.
     """
-    rows = max(1, _AT_ONCE // max(order.losses.size, 1))
-    parts = []
-    for start in range(0, at.size, rows):
-        jets = _jet(at[start : start + rows, None] - order.losses, mu)
-        parts.append(np.stack([values @ order.masses for values in jets]))
-    value, slope, bend, error = np.concatenate(parts, axis=1)
-    summed = (order.losses.size + 4) * (value - slope + bend - 2.0 * slope)  # of Φ(a), t and φ(a)/μ, each twice or more
-    return Jet(value + order.infinite, slope, bend, UNIT_ROUNDOFF * (error + np.abs(summed) + 4.0 * order.infinite))
+    rows_per_pass = max(1, _VALUES_PER_PASS // max(hinges.losses.size, 1))
+    passes = []
+    for first_row in range(0, epsilon.size, rows_per_pass):
+        rows = epsilon[first_row : first_row + rows_per_pass, None]
+        passes.append(np.stack([values @ hinges.masses for values in _jet(rows - hinges.losses, mu)]))
+    value, slope, curvature, error_units = np.concatenate(passes, axis=1)
+    # Rounding of the sums of Φ(a), t and φ(a)/μ over the hinges, each of which enters twice or more.
+    sum_units = (hinges.losses.size + 4) * (value - slope + curvature - 2.0 * slope)
+    error = UNIT_ROUNDOFF * (error_units + np.abs(sum_units) + 4.0 * hinges.infinite)
+    return Jet(value + hinges.infinite, slope, curvature, error)
 
 
 def _jet(x: FloatArray, mu: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -115,35 +123,41 @@ def _jet(x: FloatArray, mu: float) -> tuple[FloatArray, FloatArray, FloatArray, 
     exponential adds s²/2, and x adds |x| ≤ s².
     """
     a = 0.5 * mu - x / mu
-    above, t = ndtr(a), np.exp(np.minimum(x, 700.0)) * ndtr(a - mu)
+    probability = ndtr(a)
+    t = np.exp(np.minimum(x, 700.0)) * ndtr(a - mu)
     density = np.exp(-0.5 * a * a) * (1.0 / (mu * math.sqrt(2.0 * math.pi)))
-    error = 8.0 * (3.0 + (np.abs(a) + mu) ** 2) * (above + t + density)
-    return above - t, -t, density - t, error
+    error_units = 8.0 * (3.0 + (np.abs(a) + mu) ** 2) * (probability + t + density)
+    return probability - t, -t, density - t, error_units
 
 
-def _sixth(mu: float) -> float:
-    """Bound the sixth derivative of a Gaussian profile.
+def _bound_sixth_derivative(mu: float) -> float:
+    """Bound the sixth derivative in ε of the profile of N(μ, 1) against N(0, 1).
 
     Up to signs it is Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t, and t ≤ 1.
     """
     return 1.0 + sum(_CRAMER * math.sqrt(math.factorial(j)) * mu ** (-1 - j) for j in range(5))
 
 
-def _controls(value: FloatArray, slope: FloatArray, bend: FloatArray, width: FloatArray) -> FloatArray:
+def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatArray, width: FloatArray) -> FloatArray:
     """Return for each cell an upper bound on its interpolating quintic: the largest Bernstein coefficient.
+
+    With the values f, f′ and f″ at the start of a cell of width w, the first three of its six coefficients are
+    f, f + w f′/5 and f + 2 w f′/5 + w² f″/20. The last three are symmetric, with f′ negated at the end of the cell.
 
     Args:
         value: values of the quintics at the points that bound the cells.
         slope: first derivatives at the points.
-        bend: second derivatives at the points.
+        curvature: second derivatives at the points.
         width: width of each cell.
     """
-    first, second = slice(None, -1), slice(1, None)
-    fifth, bent = width / 5.0, width * width / 20.0
-    inner = (
-        value[first] + fifth * slope[first],
-        value[first] + 2.0 * fifth * slope[first] + bent * bend[first],
-        value[second] - 2.0 * fifth * slope[second] + bent * bend[second],
-        value[second] - fifth * slope[second],
+    start, end = slice(None, -1), slice(1, None)
+    fifth, twentieth = width / 5.0, width * width / 20.0
+    coefficients = (
+        value[start],
+        value[start] + fifth * slope[start],
+        value[start] + 2.0 * fifth * slope[start] + twentieth * curvature[start],
+        value[end] - 2.0 * fifth * slope[end] + twentieth * curvature[end],
+        value[end] - fifth * slope[end],
+        value[end],
     )
-    return np.asarray(np.max(np.stack([value[first], *inner, value[second]]), axis=0))
+    return np.asarray(np.max(np.stack(coefficients), axis=0))

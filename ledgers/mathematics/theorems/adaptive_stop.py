@@ -34,37 +34,45 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
         delta: δ in (0, 1).
     """
     keep = 1.0 / (1.0 + math.exp(-round_epsilon))
-    first, second = _tails(rounds, keep), _tails(rounds, 1.0 - keep)
-    result = 0.0
-    for kept_answers in range(rounds, -1, -1):
-        if first[kept_answers] <= delta:
+    first_tails, second_tails = _tails(rounds, keep), _tails(rounds, 1.0 - keep)  # under P and under Q
+    for truthful in range(rounds, -1, -1):
+        if first_tails[truthful] <= delta:
             continue
-        epsilon = math.log((first[kept_answers] - delta) / second[kept_answers])
-        if epsilon >= round_epsilon * (2 * (kept_answers - 1) - rounds):
-            result = epsilon
-            break
-    return max(result, 0.0)
+        epsilon = math.log((first_tails[truthful] - delta) / second_tails[truthful])
+        loss_of_fewer = round_epsilon * (2 * (truthful - 1) - rounds)
+        if epsilon >= loss_of_fewer:
+            return max(epsilon, 0.0)
+    return 0.0
 
 
 def _tails(rounds: int, keep: float) -> list[float]:
-    """Return P(K ≥ k) for k = 0, …, t, where K is binomial with t trials (`rounds`) and probability `keep`."""
-    logs = [
+    """Return P(K ≥ k) for k = 0, …, t, where K is binomial with t trials and probability p.
+
+    The probability of K = k is t!/(k! (t − k)!) p^k (1 − p)^{t−k}, which is computed by its logarithm.
+
+    Args:
+        rounds: number t of trials.
+        keep: probability p of a truthful answer, in (0, 1).
+    """
+    log_probabilities = [
         math.lgamma(rounds + 1.0)
-        - math.lgamma(kept_answers + 1.0)
-        - math.lgamma(rounds - kept_answers + 1.0)
-        + kept_answers * math.log(keep)
-        + (rounds - kept_answers) * math.log1p(-keep)
-        for kept_answers in range(rounds + 1)
+        - math.lgamma(count + 1.0)
+        - math.lgamma(rounds - count + 1.0)
+        + count * math.log(keep)
+        + (rounds - count) * math.log1p(-keep)
+        for count in range(rounds + 1)
     ]
-    above = np.cumsum(np.exp(logs)[::-1])[::-1]
-    return [float(tail) for tail in above]
+    tails = np.cumsum(np.exp(log_probabilities)[::-1])[::-1]
+    return [float(tail) for tail in tails]
 
 
 def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
     """Return the δ of the reported ε at the worst stopping time, by backward induction.
 
-    It is the largest E[(1 − e^{ε_τ − L_τ})₊] over all stopping times τ ≤ T. Here L_t is the privacy loss after t
-    responses, and ε_t the value of `spent_epsilon`.
+    It is the largest E[(1 − e^{ε_τ − L_τ})₊] over all stopping times τ with 1 ≤ τ ≤ T. Here L_t is the privacy loss
+    after t responses, and ε_t the value of `spent_epsilon`. Let V_t(k) be the largest value after k truthful answers
+    among t. Then V_T = g_T and V_t(k) = max(g_t(k), p V_{t+1}(k + 1) + (1 − p) V_{t+1}(k)), where g_t is the value of
+    stopping at t and p the probability of a truthful answer. The result is p V_1(1) + (1 − p) V_1(0).
 
     Args:
         rounds: largest number T of responses.
@@ -72,13 +80,13 @@ def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
         delta: δ at which the spent ε_t is reported.
     """
     keep = 1.0 / (1.0 + math.exp(-round_epsilon))
-    value: np.ndarray[tuple[int], np.dtype[np.float64]] | None = None
+    value = np.zeros(rounds + 2)  # of continuing after the last response, which is never better than stopping
     for done in range(rounds, 0, -1):
         spent = spent_epsilon(rounds=done, round_epsilon=round_epsilon, delta=delta)
         losses = round_epsilon * (2.0 * np.arange(done + 1.0) - done)
-        here = np.maximum(-np.expm1(np.minimum(spent - losses, 0.0)), 0.0)
-        value = here if value is None else np.maximum(here, keep * value[1:] + (1.0 - keep) * value[:-1])
-    assert value is not None
+        stop_value = np.maximum(-np.expm1(np.minimum(spent - losses, 0.0)), 0.0)
+        continue_value = keep * value[1:] + (1.0 - keep) * value[:-1]
+        value = np.maximum(stop_value, continue_value)
     return float(keep * value[1] + (1.0 - keep) * value[0])
 
 

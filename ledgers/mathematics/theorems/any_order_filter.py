@@ -18,6 +18,7 @@ from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sou
 
 _TESTS = "tests/ledgers/mathematics/theorems/test_any_order_filter.py"
 _LARGEST_EXPONENT = 600.0
+"""Largest logarithm of a likelihood ratio to a power, whose exponential stays far within the range of doubles."""
 ORDERS = Quantity(symbol="α", description="orders at which a budget is kept, rising, each above 1")
 LOSS_GAP = Quantity(
     symbol="g",
@@ -30,7 +31,10 @@ LOSS_GAP = Quantity(
 
 @request
 class AnyOrderInputs(BudgetFields):
-    """A target, the orders, and the first mechanism: as many outputs as orders, with equidistant losses."""
+    """A target (ε, δ), Rényi orders, and the gap of the first mechanism.
+
+    This mechanism has one output for each order. The privacy losses of neighbouring outputs differ by the gap, in nats.
+    """
 
     orders: Annotated[tuple[RenyiOrder, ...], ORDERS]
     loss_gap: Annotated[float, LOSS_GAP]
@@ -65,73 +69,83 @@ def order_budget(order: float, epsilon: float, log_delta: float) -> float:
 
 
 def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[float]]:
-    """Return probabilities and losses of the first mechanism's outputs.
+    """Return probabilities p_j and privacy losses l_j of the first mechanism's outputs, one for each order α_j.
 
-    At order α_j the j-th output has the largest weight. The weights decrease so that the lines of neighbouring orders
-    cross halfway, at the geometric mean of α − 1.
+    In the Rényi divergence of order α, output j has the term p_j e^{(α−1) l_j}. The p_j make neighbouring terms equal
+    where α − 1 is the geometric mean of α_j − 1 and α_{j+1} − 1. Thus output j has the largest term at order α_j.
 
     Args:
         orders: increasing orders.
         gap: difference of the losses of neighbouring outputs, in nats.
     """
-    slopes = [math.sqrt((high - 1.0) * (low - 1.0)) for low, high in pairwise(orders)]
-    logs = [0.0]
-    for slope in slopes:
-        logs.append(logs[-1] - slope * gap)
-    total = math.fsum(map(math.exp, logs))
-    probabilities = [math.exp(log) / total for log in logs]
-    shift = math.log(math.fsum(p * math.exp(-index * gap) for index, p in enumerate(probabilities)))
-    return probabilities, [index * gap + shift for index in range(len(probabilities))]
+    log_weights = [0.0]
+    for low, high in pairwise(orders):
+        crossing_order = math.sqrt((high - 1.0) * (low - 1.0))  # α − 1 where the two terms are equal
+        log_weights.append(log_weights[-1] - crossing_order * gap)
+    total = math.fsum(map(math.exp, log_weights))
+    probabilities = [math.exp(log_weight) / total for log_weight in log_weights]
+    # The probabilities under the other data set, p e^−loss, must sum to 1, which fixes the smallest loss.
+    smallest_loss = math.log(math.fsum(p * math.exp(-index * gap) for index, p in enumerate(probabilities)))
+    return probabilities, [index * gap + smallest_loss for index in range(len(probabilities))]
 
 
 def divergence(order: float, probabilities: list[float], losses: list[float]) -> float:
-    """Return the Rényi divergence of order α for a mechanism with finitely many outcomes.
+    """Return the Rényi divergence log E_P[e^{(α−1) L}]/(α − 1) of a mechanism with finitely many outcomes.
 
     Args:
         order: α > 1.
         probabilities: probability of each outcome.
         losses: loss of each outcome, in nats.
     """
-    terms = [math.log(p) + (order - 1.0) * loss for p, loss in zip(probabilities, losses, strict=True) if p > 0.0]
-    top = max(terms)
-    return (top + math.log(math.fsum(math.exp(term - top) for term in terms))) / (order - 1.0)
+    log_terms = [math.log(p) + (order - 1.0) * loss for p, loss in zip(probabilities, losses, strict=True) if p > 0.0]
+    largest = max(log_terms)
+    log_moment = largest + math.log(math.fsum(math.exp(term - largest) for term in log_terms))
+    return log_moment / (order - 1.0)
 
 
 def worst_response(order: float, budget: float, epsilon: float) -> float:
     """Return the largest δ at ε of two distributions on two outcomes with a given Rényi divergence.
 
-    The first outcome has the loss ε + log(α/(α − 1)). With its probability p, δ = p/α.
+    The first outcome has the loss l = ε + log(α/(α − 1)) and the probability p, which gives δ = p/α. The probability p
+    solves p e^{(α−1) l} + (1 − p)^α (1 − p e^−l)^{1−α} = e^{(α−1) B}, where B is the divergence.
 
     Args:
         order: α > 1.
-        budget: divergence of that order.
+        budget: divergence B of that order, in nats.
         epsilon: ε > 0, in nats.
+
+    Raises:
+        InvalidInput: the order is so large that a power of a likelihood ratio exceeds the range of doubles.
     """
     loss = epsilon - math.log1p(-1.0 / order)
     exponent = (order - 1.0) * loss
     if exponent > _LARGEST_EXPONENT or (order - 1.0) * budget > _LARGEST_EXPONENT:
         raise InvalidInput.at("/orders", "the largest orders leave the doubles at this ε")
-    wanted = math.expm1((order - 1.0) * budget)
+    target = math.expm1((order - 1.0) * budget)
 
     def excess(log_p: float) -> float:
+        """Return the left side of the equation less its right side, divided by e^{(α−1) B} − 1."""
         p = math.exp(log_p)
-        rest = order * math.log1p(-p) - (order - 1.0) * math.log1p(-p * math.exp(-loss))
-        return (p * math.exp(exponent) + math.expm1(rest)) / wanted - 1.0
+        log_second = order * math.log1p(-p) - (order - 1.0) * math.log1p(-p * math.exp(-loss))
+        return (p * math.exp(exponent) + math.expm1(log_second)) / target - 1.0
 
-    low, high = -exponent - 40.0 + min(math.log(wanted), 0.0), -1e-12
+    low, high = -exponent - 40.0 + min(math.log(target), 0.0), -1e-12
     if excess(high) <= 0.0:
         return math.exp(high) / order
     return math.exp(brent_root(excess, low, high, absolute=1e-14, relative=1e-15)) / order
 
 
 def any_order(inputs: AnyOrderInputs) -> Outputs:
-    """Evaluate δ of the interaction at ε if the first output picks the order, and its ratio to the target's δ."""
+    """Evaluate the true δ at ε of two mechanisms in a row, and its ratio to the target's δ.
+
+    The first mechanism's output picks a Rényi order. The second mechanism then uses up the budget of this order.
+    """
     probabilities, losses = first_law(inputs.orders, inputs.loss_gap)
     terms = []
     for order, p, loss in zip(inputs.orders, probabilities, losses, strict=True):
         budget = order_budget(order, inputs.epsilon, inputs.log_delta)
         left = budget - divergence(order, probabilities, losses)
-        if left <= 1e-12 * abs(budget) or inputs.epsilon <= loss:
+        if left <= 1e-12 * abs(budget) or inputs.epsilon <= loss:  # a smaller rest is a rounding error
             raise InvalidInput.at("/loss_gap", f"leaves nothing of the budget of order {order:g}")
         terms.append(p * worst_response(order, left, inputs.epsilon - loss))
     log_delta = math.log(math.fsum(terms))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,11 @@ from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sou
 _TESTS = "tests/ledgers/mathematics/theorems/test_natural_filter.py"
 Options = Literal["gaussian-or-pure", "leaky-responses"]
 LEAKY = np.linspace(0.05, 1.6, 60)
-"""Losses of the leaky responses, as shares of ε."""
-_SCANNED = 4000
+"""Losses of the leaky responses, as fractions of ε. A finite grid stands in for all losses."""
+_GRID_POINTS = 4000
+"""Number of points between which sign changes of the gap of two profiles are looked for."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+"""Nodes and weights of the Gauss–Legendre rule with 20 nodes on [−1, 1]."""
 
 TARGET_EPSILON = Quantity(symbol="ε*", unit="nat", ge=0.05, le=20.0, description="ε of the target of the filter")
 TARGET_DELTA = Quantity(symbol="δ*", ge=1e-15, le=1e-2, description="δ of the target of the filter")
@@ -59,14 +61,15 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
 
 
 def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return δ if the second mechanism is chosen among leaky responses after the output of a Gaussian.
+    """Return the true δ at ε of a Gaussian, followed by the worst leaky response for the Gaussian's output.
 
-    A leaky response m is a randomized response that answers only with some probability. The probability is such that
-    the composition with the Gaussian has exactly δ. The result is E[max_m δ_m(ε − L)], where L is the Gaussian's loss.
+    A leaky response m is a randomized response that answers only with some probability, and else says nothing. The
+    probability is such that the Gaussian and m together have exactly the target's δ. The candidates have the losses
+    `LEAKY` times ε. The result is E[max_m δ_m(ε − L)], where L is the privacy loss of the Gaussian's output.
 
-    Each δ_m is a maximum of a few lines c − d a in a = e^{ε−L}, and so is max_m δ_m. Let two successive lines of the
-    maximum cross at a = e^{ε−b}, with an increase Δc. E[(1 − e^{b−L})₊] is the Gaussian's δ at b, so that the result is
-    Σ Δc δ(b).
+    Each δ_m(ε − L) is a maximum of a few lines c − d a in a = e^{ε−L}, with height c and descent d. So is max_m δ_m.
+    Let two successive lines of the maximum cross at a = e^{ε−b}, and let their heights differ by Δc. Because
+    E[(1 − e^{b−L})₊] is the Gaussian's δ at b, the result is Σ Δc δ(b).
 
     Args:
         epsilon: ε of the target, in nats.
@@ -74,78 +77,92 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
         mu: distance of the Gaussians' means, in standard deviations.
     """
     gaussian_only = gaussian_delta(epsilon, mu)
-    lines = [(0.0, 0.0), (1.0, 1.0)]
+    lines = [_DescendingLine(0.0, 0.0), _DescendingLine(1.0, 1.0)]
     for loss in (LEAKY * epsilon).tolist():
-        answers = (delta - gaussian_only) / (response_delta(epsilon, mu, loss) - gaussian_only)
-        if answers <= 1.0:
-            keep, flip = 1.0 / (1.0 + math.exp(-loss)), 1.0 / (1.0 + math.exp(loss))
-            lines += [(answers * flip, answers * keep), (1.0 - answers * keep, 1.0 - answers * flip)]
-    hull = _highest(sorted(lines))
-    steps = ((high - low, low_slope, high_slope) for (low_slope, low), (high_slope, high) in pairwise(hull))
-    return math.fsum(
-        rise * gaussian_delta(epsilon - math.log(rise / (steep - gentle)), mu) for rise, gentle, steep in steps
-    )
+        answer_probability = (delta - gaussian_only) / (response_delta(epsilon, mu, loss) - gaussian_only)
+        if answer_probability <= 1.0:
+            truth = answer_probability * (1.0 / (1.0 + math.exp(-loss)))
+            lie = answer_probability * (1.0 / (1.0 + math.exp(loss)))
+            lines += [_DescendingLine(lie, truth), _DescendingLine(1.0 - truth, 1.0 - lie)]
+    terms = []
+    for line, next_line in pairwise(_upper_envelope(sorted(lines))):
+        increase = next_line.height - line.height
+        log_crossing = math.log(increase / (next_line.descent - line.descent))
+        terms.append(increase * gaussian_delta(epsilon - log_crossing, mu))
+    return math.fsum(terms)
 
 
-def _highest(lines: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the lines c − d a that are the largest at some a > 0, by increasing d.
+class _DescendingLine(NamedTuple):
+    """The line c − d a in a, with the height c at a = 0 and the descent d."""
+
+    descent: float
+    height: float
+
+
+def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
+    """Return the lines c − d a (height c, descent d) that are the largest at some a > 0, by increasing descent.
 
     Args:
-        lines: pairs (d, c), sorted.
+        lines: the lines, sorted by descent, then by height.
     """
-    hull: list[tuple[float, float]] = []
+    envelope: list[_DescendingLine] = []
     for line in lines:
-        if hull and hull[-1][1] >= line[1]:
+        if envelope and envelope[-1].height >= line.height:
             continue
-        while len(hull) > 1 and _crossing(hull[-1], line) >= _crossing(hull[-2], hull[-1]):
-            hull.pop()
-        hull.append(line)
-    return hull
+        while len(envelope) > 1 and _crossing(envelope[-1], line) >= _crossing(envelope[-2], envelope[-1]):
+            envelope.pop()
+        envelope.append(line)
+    return envelope
 
 
-def _crossing(line: tuple[float, float], steeper: tuple[float, float]) -> float:
+def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
     """Return the a at which two lines cross, or math.inf if they are parallel."""
-    return (steeper[1] - line[1]) / (steeper[0] - line[0]) if steeper[0] > line[0] else math.inf
+    if steeper.descent <= line.descent:
+        return math.inf
+    return (steeper.height - line.height) / (steeper.descent - line.descent)
 
 
 def two_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return δ if a Gaussian or a randomized response is chosen after the output of a first Gaussian.
+    """Return the true δ at ε if a first Gaussian's output decides what is run second: a Gaussian or a response.
 
-    Both candidates are as large as the filter allows, so that each composes with the first Gaussian to δ. The result is
-    E[max(δ_Gaussian, δ_response)] at ε − L, where L is the loss of the first Gaussian. It is computed as δ +
-    E[(δ_response − δ_Gaussian)₊].
+    The response is a randomized response. Each candidate is so large that the first Gaussian and it together have
+    exactly the target's δ. The result is E[max(δ_Gaussian, δ_response)] at ε − L, where L is the privacy loss of the
+    first output. It is computed as δ + E[(δ_response − δ_Gaussian)₊].
 
     Args:
         epsilon: ε of the target, in nats.
         delta: δ of the target.
         mu: distance of the means of the first Gaussian, in standard deviations.
     """
+    # The brackets of both roots are wide enough for every target in the range of the inputs.
     total_mu = brent_root(lambda total: gaussian_delta(epsilon, total) - delta, mu, mu + 30.0, absolute=1e-15)
-    second = math.sqrt(max(total_mu * total_mu - mu * mu, 0.0))
-    most = epsilon + 45.0 * mu + 45.0
-    loss = brent_root(lambda t: response_delta(epsilon, mu, t) - delta, 0.0, most, absolute=1e-15)
-    keep = 1.0 / (1.0 + math.exp(-loss))
+    second_mu = math.sqrt(max(total_mu * total_mu - mu * mu, 0.0))
+    largest_response = epsilon + 45.0 * mu + 45.0
+    response_loss = brent_root(lambda t: response_delta(epsilon, mu, t) - delta, 0.0, largest_response, absolute=1e-15)
+    keep = 1.0 / (1.0 + math.exp(-response_loss))
 
-    def gap(at: float) -> float:
-        growth = math.exp(min(epsilon - at, 700.0))
-        response = max(keep - growth * (1.0 - keep), 1.0 - growth, 0.0)
-        return response - gaussian_delta(epsilon - at, second)
+    def gap(first_loss: float) -> float:
+        """Return δ_response − δ_Gaussian at ε − L, where L is the loss of the first Gaussian."""
+        likelihood_ratio = math.exp(min(epsilon - first_loss, 700.0))
+        response = max(keep - likelihood_ratio * (1.0 - keep), 1.0 - likelihood_ratio, 0.0)
+        return response - gaussian_delta(epsilon - first_loss, second_mu)
 
-    mean = 0.5 * mu * mu
-    first, last = max(epsilon - loss, mean - 12.0 * mu), max(mean + 12.0 * mu, epsilon + loss)
-    kinks = {at for at in (epsilon + loss, epsilon - loss) if first < at < last}
-    bounds = sorted({first, last, *_sign_changes(gap, first, last), *kinks})
+    mean_loss = 0.5 * mu * mu  # L is normal with standard deviation μ; beyond 12 of them its mass is negligible
+    lowest = max(epsilon - response_loss, mean_loss - 12.0 * mu)
+    highest = max(mean_loss + 12.0 * mu, epsilon + response_loss)
+    kinks = {kink for kink in (epsilon + response_loss, epsilon - response_loss) if lowest < kink < highest}
+    bounds = sorted({lowest, highest, *_sign_changes(gap, lowest, highest), *kinks})
     increase = 0.0
     for low, high in pairwise(bounds):
         if gap(0.5 * (low + high)) > 0.0:
-            increase += _integral(gap, low, high, mean, mu)
+            increase += _integral(gap, low, high, mean_loss, mu)
     return delta + increase
 
 
 def _sign_changes(function: Callable[[float], float], first: float, last: float) -> list[float]:
     """Return the roots of a function between the points of a grid where its sign changes."""
-    grid = np.linspace(first, last, _SCANNED).tolist()
-    values = [function(at) for at in grid]
+    grid = np.linspace(first, last, _GRID_POINTS).tolist()
+    values = [function(point) for point in grid]
     return [
         brent_root(function, grid[index], grid[index + 1], absolute=1e-14)
         for index in range(len(grid) - 1)
@@ -153,25 +170,27 @@ def _sign_changes(function: Callable[[float], float], first: float, last: float)
     ]
 
 
-def _integral(gap: Callable[[float], float], low: float, high: float, mean: float, mu: float) -> float:
+def _integral(function: Callable[[float], float], low: float, high: float, mean: float, std: float) -> float:
     """Integrate a function against a normal density between two points, by Gauss–Legendre quadrature.
 
+    The interval is divided into panels of at most half a standard deviation, with 20 nodes each.
+
     Args:
-        gap: the function, which must be smooth between the points.
+        function: the function, which must be smooth between the points.
         low: lower bound of the integral.
         high: upper bound of the integral.
         mean: mean of the normal distribution.
-        mu: its standard deviation.
+        std: standard deviation of the normal distribution.
     """
-    panels = np.linspace(low, high, 2 + math.ceil(2.0 * (high - low) / mu))
-    total = []
+    panels = np.linspace(low, high, 2 + math.ceil(2.0 * (high - low) / std))
+    terms = []
     for left, right in pairwise(panels.tolist()):
-        half, middle = 0.5 * (right - left), 0.5 * (right + left)
+        half_width, middle = 0.5 * (right - left), 0.5 * (right + left)
         for node, weight in zip(_NODES.tolist(), _WEIGHTS.tolist(), strict=True):
-            at = middle + half * node
-            density = math.exp(-0.5 * ((at - mean) / mu) ** 2) / (mu * math.sqrt(2.0 * math.pi))
-            total.append(half * weight * density * gap(at))
-    return math.fsum(total)
+            x = middle + half_width * node
+            density = math.exp(-0.5 * ((x - mean) / std) ** 2) / (std * math.sqrt(2.0 * math.pi))
+            terms.append(half_width * weight * density * function(x))
+    return math.fsum(terms)
 
 
 @formula(given="A target, a Gaussian that is run first, and candidates for the second run.")
@@ -182,18 +201,23 @@ def natural_filter(
     first_mu: Annotated[float, FIRST_MU],
     options: Annotated[Options, OPTIONS],
 ) -> Outputs:
-    """Evaluate δ of the interaction at the target's ε, and its ratio to the claimed δ.
+    """Evaluate the true δ of two runs at the target's ε, and its ratio to the claimed δ.
+
+    The second run is chosen after the first output. The natural filter allows every choice that, if it were made in
+    advance, would keep the composition of both within the target.
 
     Args:
         target_epsilon: ε of the target, in nats.
         target_delta: δ of the target.
         first_mu: distance of the means of the Gaussian that is run first, in standard deviations.
-        options: the mechanisms that may be run second.
+        options: the mechanisms that may be run second: "gaussian-or-pure" (a Gaussian or a randomized response) or
+            "leaky-responses" (60 randomized responses that answer with some probability only).
     """
+    # Numerically, the roots need a little of δ for the second run.
     if gaussian_delta(target_epsilon, first_mu) >= 0.999 * target_delta:
         raise InvalidInput.at("/first_mu", "leaves nothing of the target for a second mechanism")
-    true = leaky_truth if options == "leaky-responses" else two_truth
-    delta = min(true(target_epsilon, target_delta, first_mu), 1.0)
+    true_delta = leaky_truth if options == "leaky-responses" else two_truth
+    delta = min(true_delta(target_epsilon, target_delta, first_mu), 1.0)
     return {"true_delta": delta, "factor": delta / target_delta}
 
 

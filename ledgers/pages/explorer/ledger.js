@@ -10,7 +10,7 @@ import { stateOf, targetOf, whole } from "./ledger-list.js";
 import { LedgerPicture } from "./ledger-picture.js";
 import { Pending } from "./pending.js";
 import { WhatIf } from "./what-if.js";
-import { capital, fromLog10, number } from "./words.js";
+import { capital, fromLog10, number, unitWord } from "./words.js";
 
 const date = (text) => text.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC");
 const RELATIONS = { "add-or-remove-one": "one is added or left out", "replace-one": "one is replaced" };
@@ -38,7 +38,7 @@ function promise(ledger) {
       ["Certified", guarantee ? `ε at most ${number(guarantee.epsilon, 6, "up")} at that δ` : "nothing: the ledger is contradicted"],
       ["State", stateOf(ledger)],
       ["Approval", ledger.approval ? "a second person approves amendments, voids and reconciliations" : "not needed"],
-      ["Protected", `${ledger.unit}: ${RELATIONS[ledger.relation] ?? ledger.relation}`],
+      ["Protected", `${unitWord(ledger.unit)}: ${RELATIONS[ledger.relation] ?? ledger.relation}`],
       ["Against", ledger.observer.replace(/-/g, " ")],
       ["Opened", date(ledger.opened)],
       ["Id", el("code", {}, ledger.id)],
@@ -95,7 +95,7 @@ function proofs(ledger) {
   const item = (path, name, text, about) => el("li", {}, link(path, name, text, told), ` ${about}`);
   return section(
     "proofs",
-    "What proves it",
+    "Proofs and keys",
     el("ul", { class: "plain" }, [
       item(`v1/ledgers/${ledger.id}/report`, `${ledger.id}.html`, "The signed report", "of this ledger, under the log's head of now, as a page."),
       item("v1/log/checkpoint", "checkpoint.json", "The log's checkpoint", "Keep it elsewhere: a log that does not continue it was rewritten."),
@@ -120,12 +120,12 @@ export function showLedger(place, ledger, options) {
       promise(ledger),
       remarks(ledger),
       pending && section("pending", "Waiting for a second person", pending.place),
-      section("balances", "What is left", ledger.runs_out_first && el("p", { id: "runs-out-first" }, `Runs out first: ${scarcest(ledger.runs_out_first)}.`), legend(), ledger.slots.length ? el("div", { class: "slots" }, ledger.slots.map((slot) => slotCard(slot, ledger.relation))) : el("p", { class: "hint" }, "It has no slots: nothing may be chosen by what comes out.")),
+      section("balances", "Remaining budget", ledger.runs_out_first && el("p", { id: "runs-out-first" }, `Runs out first: ${scarcest(ledger.runs_out_first)}.`), legend(), ledger.slots.length ? el("div", { class: "slots" }, ledger.slots.map((slot) => slotCard(slot, ledger.relation))) : el("p", { class: "hint" }, "It has no slots: nothing may be chosen by what comes out.")),
       picture?.place,
       section("plan", "The plan", ledger.plan.length ? planTable(ledger.plan) : el("p", { class: "hint" }, "Nothing is planned.")),
       drawn?.place,
       asked ? section("what-if", "What if", asked.place) : null,
-      section("conditions", "What it rests on", el("p", { class: "hint" }, "No computation can check these: the owner of the data declares them."), el("ul", { class: "plain" }, ledger.declared_conditions.map(({ id, statement }) => el("li", { "data-id": id }, `${capital(statement)}.`)))),
+      section("conditions", "Declared conditions", el("p", { class: "hint" }, "No computation can check these: the owner of the data declares them."), el("ul", { class: "plain" }, ledger.declared_conditions.map(({ id, statement }) => el("li", { "data-id": id }, `${capital(statement)}.`)))),
       section("entries", "Entries of the log, newest first", entries.place),
       proofs(ledger),
     ].filter(Boolean),

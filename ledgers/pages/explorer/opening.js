@@ -14,6 +14,8 @@ function input(name, label, hint, props = {}) {
   return el("div", { class: "field choice" }, el("label", { for: `o-${name}` }, label), el("input", { id: `o-${name}`, name, "aria-describedby": `o-${name}-about`, ...props }), about);
 }
 
+const WINDOWS = ["day", "week", "month"].map((window) => [`client-${window}`, `one client within one ${window}`]);
+
 function choice(name, label, choices) {
   return el("div", { class: "field choice" }, el("label", { for: `o-${name}` }, label), el("select", { id: `o-${name}`, name }, choices.map(([value, text]) => el("option", { value }, text))));
 }
@@ -29,7 +31,7 @@ export function bodyOf(values) {
     name,
     dataset,
     ...(block ? { block } : {}),
-    unit,
+    unit: unit.includes("-") ? { of: unit.split("-")[0], window: unit.split("-")[1] } : unit,
     relation,
     observer,
     target: { epsilon: Number(epsilon), delta: Number(delta) },
@@ -61,7 +63,7 @@ export function openingForm({ signal, attempt, opened }) {
       input("name", "Name", "how people call it", { required: true }),
       input("dataset", "Data set", "the data that the budget is of", { required: true }),
       input("block", "Block", "the part of the data; empty: all of it"),
-      choice("unit", "Protects", [["record", "one record"], ["client", "everything of one client"]]),
+      choice("unit", "Protects", [["record", "one record"], ["client", "everything of one client"], ...WINDOWS]),
       choice("relation", "Neighbours", RELATIONS),
       choice("observer", "Against", OBSERVERS),
       input("epsilon", "ε", "of all releases together, in nats", { required: true, type: "number", min: "0", step: "any", value: "8" }),

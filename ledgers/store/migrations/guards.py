@@ -82,6 +82,16 @@ def guard(dialect: str) -> None:
 
 
 def _refuse(dialect: str, table: str, name: str, what: str, when: str | None, why: str) -> None:
+    """Make a trigger that refuses statements on single rows of a table.
+
+    Args:
+        dialect: sqlite or postgresql.
+        table: name of the table.
+        name: end of the trigger's name.
+        what: INSERT, UPDATE or DELETE.
+        when: SQL condition on the old and the new row; None refuses every such statement.
+        why: message of the refusal.
+    """
     condition = f"WHEN ({when})" if when else ""
     head = f"CREATE TRIGGER {table}_{name} BEFORE {what} ON {table} FOR EACH ROW {condition}"
     if dialect == "postgresql":
@@ -91,6 +101,7 @@ def _refuse(dialect: str, table: str, name: str, what: str, when: str | None, wh
 
 
 def _refuse_gaps(dialect: str) -> None:
+    """Make the trigger that refuses an entry whose number is not the next one."""
     if dialect == "postgresql":
         op.execute(
             "CREATE TRIGGER ledger_entries_without_gaps BEFORE INSERT ON ledger_entries FOR EACH ROW"
@@ -108,6 +119,7 @@ def _refuse_truncation(table: str) -> None:
 
 
 def _make_functions() -> None:
+    """Make the functions of PostgreSQL that triggers call: one that always refuses, and one that refuses gaps."""
     op.execute(
         "CREATE FUNCTION ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
         " RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END $$"

@@ -26,6 +26,7 @@ def upgrade() -> None:
 
 
 def _make_books() -> None:
+    """Make the tables of ledgers, of the parts of their slots, and of the items of their plans."""
     op.create_table(
         "ledgers",
         sa.Column("id", sa.String(64), primary_key=True),
@@ -72,6 +73,7 @@ def _make_books() -> None:
 
 
 def _make_reservations() -> None:
+    """Make the tables of reservations, and of the runs that each holds in each ledger."""
     op.create_table(
         "ledger_reservations",
         sa.Column("id", sa.String(64), primary_key=True),
@@ -109,6 +111,7 @@ def _make_reservations() -> None:
 
 
 def _make_log() -> None:
+    """Make the tables of log entries, tree nodes and idempotency keys, and the counter of entries."""
     op.create_table(
         "ledger_entries",
         sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),

@@ -30,6 +30,7 @@ def upgrade() -> None:
 
 
 def _guard_postgresql() -> None:
+    """Replace the trigger of changes of a ledger, and add one that refuses commits to contradicted ledgers."""
     op.execute("DROP TRIGGER ledgers_one_way ON ledgers")
     op.execute(
         f"CREATE TRIGGER ledgers_one_way BEFORE UPDATE ON ledgers FOR EACH ROW WHEN ({ONE_WAY})"
@@ -48,6 +49,7 @@ def _guard_postgresql() -> None:
 
 
 def _guard_sqlite() -> None:
+    """Replace the trigger of changes of a ledger, and add one that refuses commits to contradicted ledgers."""
     op.execute("DROP TRIGGER ledgers_one_way")
     op.execute(
         f"CREATE TRIGGER ledgers_one_way BEFORE UPDATE ON ledgers FOR EACH ROW WHEN ({ONE_WAY})"

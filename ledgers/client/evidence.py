@@ -1,0 +1,134 @@
+"""Files with evidence about a log: trusted keys, bundles, receipts, old checkpoints, and files of ledgers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.ledgers.client.runs import RunNotes
+from epsilond.ledgers.log.bundles import FORMAT, Bundle
+from epsilond.ledgers.log.canonical import read_json
+from epsilond.ledgers.log.checkpoints import parse as parse_checkpoint
+from epsilond.ledgers.log.cosignatures import CosignerKey
+from epsilond.ledgers.log.errors import Malformed, NotVerified
+from epsilond.ledgers.log.key_files import PUBLISHED
+from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.notes import parse as parse_note
+from epsilond.ledgers.log.proofs import WARNINGS
+from epsilond.ledgers.log.receipts import MEMBERS, Receipt
+from epsilond.ledgers.log.signing import published_keys
+from epsilond.ledgers.pages.page import checkpoint_of, is_page
+
+_SQLITE_HEADER: Final = b"SQLite format 3\x00"
+"""First bytes of every SQLite file."""
+
+
+def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
+    """Read the keys of a published document, or of a folder that contains a published document.
+
+    Raises:
+        InvalidInput: there is no such document.
+    """
+    file = path / PUBLISHED if path.is_dir() else path
+    try:
+        return tuple(published.key for published in published_keys(read_json(_read_bytes(file, "/keys"))))
+    except Malformed as error:
+        raise InvalidInput.at("/keys", f"{file}: {error}") from None
+
+
+def cosigner_key(vkey: str) -> CosignerKey:
+    """Return the public key of a witness from its vkey, `name+id+key`.
+
+    Raises:
+        InvalidInput: the text is not a vkey of a witness.
+    """
+    try:
+        return CosignerKey.of_vkey(vkey)
+    except Malformed as error:
+        raise InvalidInput.at("/witness", str(error)) from None
+
+
+def is_ledger_file(path: Path) -> bool:
+    """Return whether a path names a file of ledgers, which is an SQLite database.
+
+    Raises:
+        InvalidInput: the file cannot be read, or is a database without the folder of its keys next to it.
+    """
+    if _read_bytes(path, "/bundle", len(_SQLITE_HEADER)) != _SQLITE_HEADER:
+        return False
+    if not path.with_name(f"{path.name}.keys").is_dir():
+        raise InvalidInput.at("/bundle", "is a file of ledgers without its keys beside it: export a bundle of it")
+    return True
+
+
+def notes_of_file(path: Path) -> RunNotes:
+    """Return the notes on used receipts, which are in a folder next to a file of ledgers."""
+    return RunNotes(path.with_name(f"{path.name}.runs"))
+
+
+def read_evidence(path: Path, pointer: str) -> Bundle:
+    """Read a file that contains a bundle or a single receipt. Nothing in it is verified.
+
+    Args:
+        path: path of the file.
+        pointer: JSON Pointer of the option that names the file, for errors.
+
+    Raises:
+        InvalidInput: the file cannot be read, or contains something else.
+    """
+    text = _read_bytes(path, pointer)
+    try:
+        record = read_json(text)
+        if record.keys() - {WARNINGS} == MEMBERS:
+            return Bundle(receipts=[Receipt.of_record(record)])
+        if record.get("format") != FORMAT:
+            raise Malformed("is neither a bundle, nor a receipt, nor a file of ledgers")
+        return Bundle.of_bytes(text)
+    except NotVerified as error:
+        raise InvalidInput.at(pointer, str(error)) from None
+
+
+def read_checkpoints(path: Path) -> list[str]:
+    """Read the checkpoints in a signed note, a receipt, a bundle or a page of a ledger. None of them is verified.
+
+    Raises:
+        InvalidInput: the file cannot be read, or contains something else.
+    """
+    text = _read_bytes(path, "/checkpoint")
+    if text.lstrip().startswith(b"{"):
+        bundle = read_evidence(path, "/checkpoint")
+        return list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
+    note_or_page = text.decode("utf-8", "replace")
+    if not is_page(note_or_page):
+        return [note_or_page]
+    try:
+        return [checkpoint_of(note_or_page)]
+    except NotVerified as error:
+        raise InvalidInput.at("/checkpoint", str(error)) from None
+
+
+def newest(path: Path) -> str:
+    """Return the largest checkpoint in a note, a receipt, a bundle or a page, without verifying it.
+
+    Raises:
+        InvalidInput: the file cannot be read, or has no checkpoint.
+    """
+    checkpoints = read_checkpoints(path)
+    try:
+        return max(checkpoints, key=lambda note: parse_checkpoint(parse_note(note).text).size)
+    except (NotVerified, ValueError):
+        raise InvalidInput.at("/checkpoint", "has no checkpoint") from None
+
+
+def _read_bytes(path: Path, pointer: str, size: int = -1) -> bytes:
+    """Return the first `size` bytes of a file; by default all of them.
+
+    Raises:
+        InvalidInput: the file cannot be read. The error names the option at `pointer`.
+    """
+    try:
+        with path.open("rb") as opened:
+            return opened.read(size)
+    except OSError as error:
+        raise InvalidInput.at(pointer, f"cannot be read: {path}: {error.strerror}") from None

@@ -1,0 +1,154 @@
+"""Replay of a log's entries: all charges are computed again, and balances in a file are compared with the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.json_types import JsonObject
+from epsilond.ledgers.client.local import FilePlace
+from epsilond.ledgers.log.canonical import Record
+from epsilond.ledgers.log.verify import ClaimOutcome, LogVerification
+from epsilond.ledgers.mathematics.entries import amounts
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
+from epsilond.ledgers.mathematics.state import LedgerState
+from epsilond.ledgers.store.names import normalise
+from epsilond.ledgers.store.specs import spec_of, text_of
+
+
+def replay(entries: Iterable[Record]) -> Iterator[str]:
+    """Compute all charges of each ledger again from its entries. Yield a sentence for each ledger without errors.
+
+    Raises:
+        DoesNotReplay: an entry is not a valid move, or two ledgers cover one block under equal or similar names.
+    """
+    ledgers_by_block: dict[tuple[object, str], dict[str, str]] = {}
+    for ledger, own_entries in by_ledger(entries).items():
+        state = _replay_ledger(ledger, own_entries)
+        _register_block(ledger, own_entries[0], ledgers_by_block)
+        yield _describe_ledger(ledger, own_entries[0], state, len(own_entries))
+
+
+def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
+    """Return the entries of each ledger, in their order, by the id of the ledger."""
+    groups: dict[str, list[Record]] = {}
+    for entry in entries:
+        if isinstance(entry.get("ledger"), str):
+            groups.setdefault(entry["ledger"], []).append(entry)
+    return groups
+
+
+def compare_balances(place: FilePlace, entries: Iterable[Record], verification: LogVerification) -> None:
+    """Report for each ledger in a file whether its balances and its state agree with the log's entries.
+
+    Args:
+        place: the file of ledgers.
+        entries: entries of the log.
+        verification: receives a finding for each ledger. A ledger with entries that cannot be replayed gets none here,
+            because the replay reports it.
+    """
+    for ledger, own_entries in by_ledger(entries).items():
+        try:
+            state = replay_entries(own_entries, spec_of, text_of)
+        except EpsilondError:
+            continue
+        stored = place.ledger(ledger)
+        agrees = _has_balances(stored, state) and _has_status(stored, state)
+        outcome = ClaimOutcome.VERIFIED if agrees else ClaimOutcome.FAILED
+        verb = "are" if agrees else "are not"
+        message = f"The balances of ledger {stored['name']} in the file {verb} those that its entries give."
+        verification.add(outcome, message)
+
+
+def _replay_ledger(ledger: str, own_entries: Sequence[Record]) -> LedgerState:
+    """Return the state after all entries of a ledger, with all charges computed again.
+
+    Raises:
+        DoesNotReplay: an entry is not a valid move. The message names the ledger.
+    """
+    try:
+        return replay_entries(own_entries, spec_of, text_of)
+    except DoesNotReplay as error:
+        raise DoesNotReplay(f"ledger {ledger}: {error}") from error
+
+
+def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[object, str], dict[str, str]]) -> None:
+    """Note which block of which data set a ledger covers.
+
+    Args:
+        ledger: id of the ledger.
+        opening: first entry of the ledger.
+        ledgers_by_block: ledgers of the earlier calls by block, for each owner and data set. The ledger is added. The
+            block "" means the whole data set.
+
+    Raises:
+        DoesNotReplay: an earlier ledger covers this block or a part of it.
+    """
+    owner_and_data_set = opening.get("tenant"), normalise(str(opening.get("dataset", "")))
+    block = normalise(str(opening.get("block") or ""))
+    earlier_ledgers = ledgers_by_block.setdefault(owner_and_data_set, {})
+    for earlier_block, earlier_ledger in earlier_ledgers.items():
+        covers_whole_data_set = "" in (earlier_block, block)
+        if earlier_block == block or covers_whole_data_set:
+            raise DoesNotReplay(f"the block of {ledger} has another ledger, {earlier_ledger}")
+    earlier_ledgers[block] = ledger
+
+
+def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: int) -> str:
+    """Return a sentence about a ledger whose charges were all computed again, with its guarantee if it has one.
+
+    Args:
+        ledger: id of the ledger.
+        opening: first entry of the ledger.
+        state: state after all entries.
+        count: number of entries.
+    """
+    name = opening.get("name", ledger)
+    computed = (
+        f"Ledger {name} ({ledger}): its opening and the charges of all its {count} entries were computed again and"
+        " suffice"
+    )
+    if state.observations:
+        return f"{computed}. It is contradicted, so no ε holds for the releases."
+    condition = " It is conditional on the declarations." if state.conditional else ""
+    bound = f"within ε = {state.target.epsilon:g} at log δ = {state.target.log_delta:.6g}"
+    return f"{computed}; all that it allows is {bound}.{condition}"
+
+
+def _has_status(stored: JsonObject, state: LedgerState) -> bool:
+    """Return whether the file and the entries agree on contradictions and on the need for approval."""
+    stored_is_contradicted = stored["state"] == "contradicted"
+    is_contradicted = state.status == "contradicted"
+    return stored_is_contradicted == is_contradicted and bool(stored["approval"] == state.approval)
+
+
+def _has_balances(stored: JsonObject, state: LedgerState) -> bool:
+    """Return whether a ledger in the file has the amounts and the runs of the state that its entries give."""
+    expected = balances(state)
+    return _plan_balances(stored) == expected["plan"] and _has_slot_balances(stored["slots"], expected["slots"])
+
+
+def _plan_balances(stored: JsonObject) -> dict[str, JsonObject]:
+    """Return the reserved and committed runs and the credit of each item of a plan, by the name of the item."""
+    columns = ("reserved", "committed", "credit")
+    return {item["name"]: {column: item[column] for column in columns} for item in stored["plan"]}
+
+
+def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str, JsonObject]) -> bool:
+    """Return whether the slots in a file have the expected used and reserved amounts.
+
+    A slot is a budget for runs that are not planned. Its parts are amounts, such as `mu_squared` and `eta`.
+
+    Args:
+        stored_slots: the slots in the file, each with `kind`, and with `used` and `reserved`: amounts by part.
+        expected: exact `used` and `reserved` amounts by part, by the kind of the slot. A part that is absent has the
+            amount 0.
+    """
+    if {slot["kind"] for slot in stored_slots} != expected.keys():
+        return False
+    for slot in stored_slots:
+        for column in ("used", "reserved"):
+            zero = dict.fromkeys(slot[column], "0")
+            if slot[column] != zero | dict(amounts(expected[slot["kind"]][column])):
+                return False
+    return True

@@ -1,0 +1,31 @@
+"""Files of data sets that an experiment read, as the answer of the experiment lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated
+
+from epsilond.calibrators.answer import Served
+from epsilond.simulators.files.known import DataFile
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFileAnswer:
+    """A file of a data set that an experiment read."""
+
+    data: Annotated[str, Served("name of the data set")]
+    name: Annotated[str, Served("name of the file in the folder of the data set")]
+    md5: Annotated[str, Served("MD5 of its content, unpacked if it is a .gz file")]
+    original: Annotated[
+        bool | None, Served("whether this is the MD5 of the original; absent if no MD5 of the original is known")
+    ] = None
+
+
+def list_data_files(files: Iterable[DataFile]) -> tuple[DataFileAnswer, ...] | None:
+    """Return each file once, in the order of its first reading; None if there is none."""
+    listed = tuple(
+        DataFileAnswer(data=file.data, name=file.name, md5=file.md5, original=file.original)
+        for file in dict.fromkeys(files)
+    )
+    return listed or None

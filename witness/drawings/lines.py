@@ -1,0 +1,80 @@
+"""Lines of a grid's panel: the cells of one line, and the legend and the labels that drawing functions add to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+
+from epsilond.accountants.json_types import JsonObject
+
+Cells = Sequence[JsonObject]
+Legend = dict[str, tuple[Any, str | None]]
+"""Dash and marker of each entry of the legend, by its words."""
+Labels = list[tuple[float, str, str]]
+"""Height, words and colour of each label at the right of the axes."""
+
+
+@dataclass(frozen=True)
+class GridLine:
+    """One line of a panel, to be drawn.
+
+    Attributes:
+        axes: axes of the panel.
+        positions: horizontal positions of the cells, ascending.
+        cells: cells of the line, in the order of `positions`.
+        colour: colour of the line; None if the panel has only one line, and each curve gets a colour.
+        legend: entries of the figure's legend, to which drawing functions add theirs.
+        answer: the answer of the experiment.
+    """
+
+    axes: Axes
+    positions: npt.NDArray[np.float64]
+    cells: Cells
+    colour: str | None
+    legend: Legend
+    answer: JsonObject
+
+    @classmethod
+    def sort(
+        cls,
+        axes: Axes,
+        positions: npt.NDArray[np.float64],
+        cells: Cells,
+        colour: str | None,
+        legend: Legend,
+        answer: JsonObject,
+    ) -> GridLine:
+        """Return the line with its cells by ascending position.
+
+        Args:
+            axes: axes of the panel.
+            positions: horizontal positions of the cells, in any order.
+            cells: cells of the line, in the order of `positions`.
+            colour: colour of the line, or None.
+            legend: entries of the figure's legend.
+            answer: the answer of the experiment.
+        """
+        order = np.argsort(positions)
+        return cls(axes, positions[order], [cells[index] for index in order], colour, legend, answer)
+
+    @property
+    def measure(self) -> str | None:
+        """Name of the measured score; None if the excess risk or ε is measured."""
+        measure: str | None = self.answer.get("measure")
+        return measure
+
+    def look(self, words: str, dash: Any, marker: str | None = None) -> Any:
+        """Return the dash pattern in which curves of a kind are drawn, and add the kind to the legend if it is new.
+
+        Args:
+            words: name of the kind of curves in the legend.
+            dash: dash pattern, as matplotlib takes it, for a kind that is not in the legend yet.
+            marker: marker for such a kind, or None.
+        """
+        present_dash, _ = self.legend.setdefault(words, (dash, marker))
+        return present_dash

@@ -1,0 +1,42 @@
+"""The noise that Appendix H of Lowy and Razaviyayn prescribes, with its Lipschitz constant for each loss."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import APPENDIX_H, ExperimentInputs
+from epsilond.simulators.problems.data_sets import DataSetProblem
+
+
+@lru_cache(maxsize=64)
+def twice_the_largest_norm(problem: DataSetProblem) -> float:
+    """Return L = 2 max‖x‖ over the training records, as Appendix H.1 defines it.
+
+    The logistic loss has half this Lipschitz constant.
+    """
+    return 2.0 * float(np.max(np.linalg.norm(problem.build().population.features, axis=-1)))
+
+
+@lru_cache(maxsize=64)
+def loss_lipschitz(problem: DataSetProblem) -> float:
+    """Return the Lipschitz constant of the loss, in place of the clipping threshold that Appendix H.2 tunes."""
+    return problem.build().constants.lipschitz
+
+
+def printed_parameters(lipschitz: float, samples: int, rounds: int, epsilon: float, delta: float) -> tuple[int, float]:
+    """Return the batch size K and the noise σ of Appendix H.
+
+    Args:
+        lipschitz: the constant L of the noise.
+        samples: records n of each client.
+        rounds: number R of rounds.
+        epsilon: claimed ε.
+        delta: claimed δ.
+    """
+    inputs = ExperimentInputs(
+        epsilon=epsilon, delta=delta, samples_per_client=samples, rounds=rounds, lipschitz=lipschitz
+    )
+    prescription = APPENDIX_H.evaluate(inputs).outputs
+    return int(prescription["batch_size"]), float(prescription["noise_std"])

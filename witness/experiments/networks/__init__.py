@@ -1,0 +1,1 @@
+"""Experiments with networks on the papers' own images; to run them needs torch."""

@@ -1,0 +1,226 @@
+"""Figure 1d of Bietti et al. on federated EMNIST: a convolutional network with personal output layers.
+
+From Section 6 and Appendix A: there are 1,000 users, and 20 epochs of rounds with 10 users and 10 images of each. The
+network has 4 layers, with a shared representation and an additive output layer. Steps, personalizations and noises are
+those of the grids. The step is the best of the grid at each number of rounds. The privacy of a whole user's data is at
+δ = 10⁻⁴.
+
+Choices where the text is silent. As in the authors' program (github.com/albietz/ppsgd, main_nn.py): the layers, the
+squared loss on targets of 0.9 and −0.1, pixels as they are published, and a random initial output layer. Its clipping
+norms are 0.1, 1 and 10; here the norm is 1. The users are the first ones in the order of their names. An epoch is 1,000
+rounds, because a user has about 100 images. As in Figure 1a, αQ is the shared step over the personal step, by the text,
+and the larger of both is the step of the grid. In the authors' program personal steps are Q times larger.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from epsilond.accountants.account import account
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.calibrators.answer import Ends
+from epsilond.simulators.files.federated_emnist import DIGIT_FILES, DIGITS, WrittenImages, read_writers
+from epsilond.simulators.files.folders import DataName
+from epsilond.simulators.files.known import DataFile, identify
+from epsilond.simulators.networks.backend import choose_device
+from epsilond.simulators.networks.personal import PersonalOutputs, UserFederation, UserImages, train_personal
+from epsilond.witness.cells import CellAnswer
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset
+from epsilond.witness.experiments.ppsgd_grid import DELTA, TIMES_PARTICIPANTS
+from epsilond.witness.experiments.ppsgd_synthetic import personalization_name
+from epsilond.witness.findings import MeasuredPoint, judge_order, judge_pairs, private_score
+from epsilond.witness.trials.curves import name_at
+from epsilond.witness.trials.trials import TrialResult, TrialSimulation
+
+DATA: Final[DataName] = "federated-emnist"
+USERS: Final = 1000
+PARTICIPANTS: Final = 10
+BATCH_SIZE: Final = 10
+CLIPPING_NORM: Final = 1.0
+STEPS: Final = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+NOISE_MULTIPLIERS: Final = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+MEASURED: Final = tuple(range(2_000, 20_001, 2_000))
+"""Rounds after which the accuracy is measured, two epochs apart."""
+ACCURACY: Final = "test_accuracy"
+TRIALS: Final = 3
+SECONDS: Final = 2_500.0
+"""Time of a trial on one core."""
+BYTES: Final = 2_000_000_000
+
+
+@dataclass(frozen=True)
+class EmnistArm:
+    """One personalization and one noise.
+
+    Attributes:
+        personalization: weight α of the shared weights, times the number Q of users in a round.
+        noise_multiplier: standard deviation of the noise in units of the clipping norm.
+    """
+
+    personalization: float
+    noise_multiplier: float
+    data: tuple[DataName, ...] = (DATA,)
+    algorithm: str = "ppsgd"
+    seconds: float = SECONDS
+    bytes: int = BYTES
+
+    @property
+    def grids(self) -> Mapping[str, Sequence[float]]:
+        """Values of the step size."""
+        return {"step_size": STEPS}
+
+    def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
+        """Read the images once, find the device, and return the files.
+
+        Args:
+            folders: folder of federated EMNIST.
+
+        Raises:
+            InvalidInput: torch or the device is missing, or a file is missing or of another format.
+        """
+        choose_device()
+        read_users(folders[DATA])
+        return tuple(identify(folders[DATA], file, data=DATA) for file in DIGIT_FILES)
+
+    def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
+        """Return the best test accuracy of the grid of steps after each measured number of rounds.
+
+        Args:
+            folders: folder of federated EMNIST.
+            seed: seed of initial weights, users, batches and noise.
+
+        Returns:
+            The accuracies, and the best step after the last round.
+        """
+        training = PersonalOutputs(
+            personalization=self.personalization,
+            noise_multiplier=self.noise_multiplier,
+            clipping_norm=CLIPPING_NORM,
+            participants=PARTICIPANTS,
+            batch_size=BATCH_SIZE,
+            classes=DIGITS,
+            measured=MEASURED,
+        )
+        accuracies = train_personal(read_users(folders[DATA]), training, STEPS, seed)
+        scores = {
+            name_at(ACCURACY, rounds): float(best)
+            for rounds, best in zip(MEASURED, accuracies.max(axis=1), strict=True)
+        }
+        return TrialResult(scores, {"step_size": STEPS[int(np.argmax(accuracies[-1]))]})
+
+    def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
+        """Return the ε of a user's whole data after all rounds; None without noise or with frozen shared weights.
+
+        Args:
+            folders: not used.
+        """
+        del folders
+        if self.noise_multiplier == 0.0 or self.personalization == 0.0:
+            return None
+        round_spec = Subsampled(
+            sampling="without-replacement",
+            batch_size=PARTICIPANTS,
+            population=USERS,
+            level="clients",
+            mechanism=Gaussian(noise_multiplier=self.noise_multiplier),
+        )
+        spec = Repeated(times=max(MEASURED), mechanism=round_spec)
+        guarantee = account(spec, relation="replace-one", unit="client", observer="released-models").guarantee
+        return Ends.of(guarantee.curve.epsilon(math.log(DELTA)))
+
+
+@functools.lru_cache(maxsize=1)
+def read_users(folder: Path) -> UserFederation:
+    """Return the images of the users.
+
+    Args:
+        folder: folder of federated EMNIST.
+    """
+    writers = read_writers(folder, USERS)
+    return UserFederation(
+        training=tuple(_images(writer.training) for writer in writers),
+        test=tuple(_images(writer.test) for writer in writers),
+    )
+
+
+def _images(written: WrittenImages) -> UserImages:
+    """Return the images of a writer as those of a user."""
+    return UserImages(written.images, written.labels)
+
+
+def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
+    """Return one cell for each noise and personalization; each has a curve over rounds.
+
+    Args:
+        repetitions: runs of each cell.
+        seed: seed of all randomness.
+    """
+    return tuple(
+        Cell(
+            place={"noise_multiplier": noise, "personalization": personalization_name(personalization)},
+            simulation=TrialSimulation(arm=EmnistArm(personalization, noise), repetitions=repetitions, seed=seed),
+        )
+        for noise in NOISE_MULTIPLIERS
+        for personalization in TIMES_PARTICIPANTS
+    )
+
+
+def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge the statements of Bietti et al., Section 6, on the network.
+
+    Args:
+        answers: a cell for each noise, personalization and measured number of rounds.
+    """
+    read, last = private_score(ACCURACY), max(MEASURED)
+    scores = {
+        (float(cell.place["noise_multiplier"]), str(cell.place["personalization"])): score
+        for cell in answers
+        if cell.place["rounds"] == last and (score := read(cell)) is not None
+    }
+    names = [personalization_name(value) for value in TIMES_PARTICIPANTS]
+    local, *shared = names
+    stages = [
+        MeasuredPoint(f"σ = {noise:g}", {name: scores[noise, name] for name in names}) for noise in NOISE_MULTIPLIERS
+    ]
+    quantity = f"test accuracy after {last} rounds"
+    return (
+        judge_pairs(
+            "Without a shared model that learns, accuracy is very poor.",
+            [(scores[0.0, name], scores[0.0, local]) for name in shared],
+            names=("with a trained representation", "with a random one"),
+            quantity=f"{quantity}, without noise",
+            lower_is_better=False,
+        ),
+        judge_order(
+            "The best share of the common model falls as the noise grows.",
+            {"network": stages},
+            quantity=quantity,
+            lower_is_better=False,
+        ),
+    )
+
+
+PRESET: Final = Preset(
+    name="bietti-figure-1d",
+    title="PPSGD on federated EMNIST: a network with personal output layers",
+    summary="test accuracy over rounds of 9 personalizations at 8 noises, each with the best of 7 steps",
+    source="Bietti et al., Figure 1d and Appendix A",
+    stands_in_for="Reproduces Figure 1d with its 1,000 users and grids. The layers follow the authors' program, and "
+    "the clipping norm is 1, because the text does not state them.",
+    across=Axis(name="rounds", title="rounds", scale="linear"),
+    lines=Axis(name="personalization", title="αQ"),
+    panels=Axis(name="noise_multiplier", title="noise multiplier σ"),
+    curve=True,
+    measure=ACCURACY,
+    repetitions=TRIALS,
+    cells=cells,
+    data=(DATA,),
+    judge=judge,
+)

@@ -1,0 +1,152 @@
+"""The noise of Das et al.'s experiments with networks, by their formulas, and certified noise for the same target.
+
+Experiments (i) have a target for each round, ε = 10, and sensitivities by equation (6) with μ = 0.1. The paper assumes
+these; they are no bounds for all data. Experiments (ii) and (iii) have the target (0.1, 10⁻⁹) for all rounds, and the
+sensitivities of any two updates. At r = n/2 clients in a round, the paper's amplification 2r/n is 1.
+
+In (iii) the noise is for the mean of r updates. It is added to the sum of the messages, on the grid of a
+message. In its steps the sensitivities are those of one client, which is the paper's 2s/r for the mean.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Final, Literal
+
+from epsilond.accountants.account import account
+from epsilond.accountants.quantities import Observer, Unit
+from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
+from epsilond.accountants.theorems.mechanisms.binomial import BinomialInputs, least_trials
+from epsilond.accountants.theorems.papers.das.composed_rounds import InverseInputs, equation_22, round_epsilon
+from epsilond.accountants.theorems.papers.das.sensitivity import Movement, relative_bounds, trivial_bounds
+from epsilond.accountants.theorems.papers.das.truncated_noise import PrintedInputs, printed_levels
+from epsilond.calibrators.answer import Ends
+from epsilond.calibrators.qtdl.calibrator import CALIBRATOR
+from epsilond.calibrators.qtdl.problem import QtdlProblem
+from epsilond.simulators.networks.updates import BinomialTrials, LaplaceLevels
+
+NoiseChoice = Literal["none", "printed-round", "binomial-round", "certified-round", "printed-run"]
+"""Noise of a message: none, or for the target of a round or of the whole run, by the paper or certified."""
+ROUND_EPSILON: Final = 10.0
+ROUND_DELTA: Final = 3e-6
+"""δ of Binomial and of certified noise. The paper claims δ = 2^−d for its own noise, with d weights."""
+RELATIVE_MOVEMENT: Final = 0.1
+"""μ of equation (6)."""
+RUN_EPSILON: Final = 0.1
+RUN_DELTA: Final = 1e-9
+RESULTS_KEPT: Final = 32
+
+
+def round_movement(dimension: int, levels: int) -> Movement:
+    """Return the sensitivities of equation (6) and (121), in grid steps.
+
+    Args:
+        dimension: number d of weights.
+        levels: grid steps s in a unit.
+    """
+    return relative_bounds(dimension, levels, RELATIVE_MOVEMENT)
+
+
+@functools.lru_cache(maxsize=RESULTS_KEPT)
+def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -> LaplaceLevels | BinomialTrials | None:
+    """Return the noise of a choice; None for no noise.
+
+    Args:
+        choice: the noise.
+        dimension: number d of weights.
+        levels: grid steps s in a unit.
+        rounds: number K of rounds, for noise with a target for all rounds.
+
+    Raises:
+        NoCertificate: no noise is certified for the target.
+    """
+    if choice == "none":
+        return None
+    if choice == "printed-run":
+        parameter = equation_22(InverseInputs(composed_epsilon=RUN_EPSILON, delta=RUN_DELTA))["epsilon"]
+        epsilon = round_epsilon(epsilon=float(parameter), delta=RUN_DELTA, rounds=rounds)
+        return _printed_noise(epsilon, dimension, trivial_bounds(dimension, levels))
+    movement = round_movement(dimension, levels)
+    if choice == "printed-round":
+        return _printed_noise(ROUND_EPSILON, dimension, movement)
+    assert movement.l2 is not None  # equation (6) bounds all three norms
+    if choice == "binomial-round":
+        trials = least_trials(
+            BinomialInputs(
+                epsilon=ROUND_EPSILON,
+                delta=ROUND_DELTA,
+                dimension=dimension,
+                quantization_levels=levels,
+                l1_sensitivity=movement.l1,
+                l2_sensitivity=movement.l2,
+                linf_sensitivity=movement.linf,
+            )
+        )
+        assert trials is not None  # it is below 10^15 at this target
+        return BinomialTrials(trials=trials + trials % 2)
+    answer = CALIBRATOR.solve(
+        QtdlProblem(
+            epsilon=ROUND_EPSILON,
+            delta=ROUND_DELTA,
+            dimension=dimension,
+            quantization_levels=levels,
+            l1_sensitivity=movement.l1,
+            l2_sensitivity=movement.l2,
+            linf_sensitivity=movement.linf,
+            relation="replace-one",
+            unit="record",
+            observer="server",
+        )
+    )
+    return LaplaceLevels(noise_levels=answer.parameters.noise_levels, decay_rate=answer.parameters.decay_rate)
+
+
+def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> LaplaceLevels:
+    """Return the noise of Theorem 1 for the ε of a message.
+
+    Args:
+        epsilon: ε of a message.
+        dimension: number d of weights.
+        movement: sensitivities of a message, in grid steps.
+    """
+    inputs = PrintedInputs(
+        epsilon=epsilon, dimension=dimension, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf
+    )
+    levels = printed_levels(inputs)
+    assert levels is not None  # the formula is defined at every target of the experiments
+    return LaplaceLevels(noise_levels=levels, decay_rate=inputs.decay_rate)
+
+
+@functools.lru_cache(maxsize=RESULTS_KEPT)
+def certified_epsilon(
+    choice: NoiseChoice, *, dimension: int, levels: int, rounds: int, at_server: bool = False
+) -> Ends | None:
+    """Return bounds on the ε of truncated discrete Laplace noise at the δ of its target; None for other noise.
+
+    Args:
+        choice: the noise.
+        dimension: number d of weights.
+        levels: grid steps s in a unit.
+        rounds: number K of rounds, for noise with a target for all rounds.
+        at_server: whether the server adds it, so that a client is protected from observers of the models. Otherwise a
+            record is protected from the server.
+    """
+    noise = noise_of(choice, dimension=dimension, levels=levels, rounds=rounds)
+    if not isinstance(noise, LaplaceLevels):
+        return None
+    whole_run = choice == "printed-run"
+    movement = trivial_bounds(dimension, levels) if whole_run else round_movement(dimension, levels)
+    message = TruncatedDiscreteLaplace(
+        noise_levels=noise.noise_levels,
+        decay_rate=noise.decay_rate,
+        dimension=dimension,
+        l1_sensitivity=movement.l1,
+        linf_sensitivity=movement.linf,
+        l2_sensitivity=movement.l2,
+    )
+    unit: Unit = "client" if at_server else "record"
+    observer: Observer = "released-models" if at_server else "server"
+    spec = Repeated(times=rounds, mechanism=message) if whole_run else message
+    guarantee = account(spec, relation="replace-one", unit=unit, observer=observer).guarantee
+    return Ends.of(guarantee.curve.epsilon(math.log(RUN_DELTA if whole_run else ROUND_DELTA)))

@@ -1,0 +1,259 @@
+"""Tables 2 to 6 of Das et al. with their curves, Figures 1 to 5, on CIFAR-10 and Fashion-MNIST.
+
+The arms are in `das_tables`, the settings of the runs in `das_arms`, and the noise in `das_noise`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from epsilond.simulators.files.folders import DataName
+from epsilond.witness.cells import CellAnswer
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset
+from epsilond.witness.experiments.networks.das_arms import LAST_ERROR, TEST_ERROR
+from epsilond.witness.experiments.networks.das_tables import (
+    FEDAVG,
+    NORMALISED,
+    PRIVATE_NORMALISED,
+    TABLE_2,
+    TABLE_3,
+    TABLE_4,
+    TABLE_5,
+    TABLE_6,
+    PrintedArm,
+)
+from epsilond.witness.findings import judge_pairs, judge_printed_noise, private_score
+from epsilond.witness.risks.answer import Measured
+from epsilond.witness.trials.trials import TrialSimulation
+
+TRIALS: Final = 3
+"""Runs of which the paper shows the mean."""
+
+
+def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed: int) -> Cell:
+    """Return the cell of an arm.
+
+    Args:
+        printed: the arm.
+        place: its place, without the number of rounds.
+        repetitions: runs of the arm.
+        seed: seed of all randomness.
+    """
+    return Cell(
+        place=place,
+        simulation=TrialSimulation(arm=printed.arm, repetitions=repetitions, seed=seed),
+        claimed=printed.claimed,
+        published=None if printed.error is None else {"private": printed.error},
+    )
+
+
+def _cells_of(
+    arms: Mapping[str, PrintedArm], place: Mapping[str, str], repetitions: int, seed: int
+) -> tuple[Cell, ...]:
+    """Return the cells of arms.
+
+    Args:
+        arms: the arms, by name.
+        place: their place, without the arm and the number of rounds.
+        repetitions: runs of each arm.
+        seed: seed of all randomness.
+    """
+    return tuple(_cell(arm, {**place, "arm": name}, repetitions, seed) for name, arm in arms.items())
+
+
+def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
+    """Return the cells of Table 6.
+
+    Args:
+        repetitions: runs of each arm.
+        seed: seed of all randomness.
+    """
+    parts = [_cells_of(arms, {"images": images}, repetitions, seed) for images, arms in TABLE_6.items()]
+    return tuple(itertools.chain.from_iterable(parts))
+
+
+def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measured]:
+    """Return the mean test error of the last five rounds, by arm.
+
+    Args:
+        answers: cells of the experiment.
+        **place: values of axes other than the arm and the rounds; cells elsewhere are ignored.
+    """
+    read = private_score(LAST_ERROR)
+    errors = {}
+    for cell in answers:
+        score = read(cell)
+        if score is not None and place.items() <= cell.place.items():
+            errors[str(cell.place["arm"])] = score
+    return errors
+
+
+def _judge_first_against(
+    answers: Sequence[CellAnswer], claim: str, *, first: str, second: str, names: tuple[str, str]
+) -> Finding:
+    """Judge whether every arm of one kind has a lower test error than every arm of another.
+
+    Args:
+        answers: cells of the experiment.
+        claim: the paper's claim.
+        first: begin of the names of the arms that are said to be better.
+        second: begin of the names of the other arms.
+        names: names of both kinds.
+    """
+    errors = {name: error for name, error in last_errors(answers).items() if not name.endswith("certified")}
+    pairs = [
+        (better, worse)
+        for name, better in errors.items()
+        if name.startswith(first)
+        for other, worse in errors.items()
+        if other.startswith(second)
+    ]
+    return judge_pairs(claim, pairs, names=names, quantity="test error in the last five rounds")
+
+
+def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge the claims of experiment (i): the test errors of both kinds of noise, and the privacy of the paper's."""
+    return (
+        _judge_first_against(
+            answers,
+            "Truncated discrete Laplace noise gives a lower test error than Binomial noise.",
+            first="QTDL",
+            second="Binomial",
+            names=("the paper's noise", "Binomial noise"),
+        ),
+        judge_printed_noise(answers, "The printed noise of a message is private at ε = 10 with a small δ."),
+    )
+
+
+def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge the claims of experiments (ii) and (iii): normalised and clipped updates, and the privacy of the noise."""
+    return (
+        _judge_first_against(
+            answers,
+            "At the same privacy normalised updates give a lower test error than clipped ones.",
+            first=PRIVATE_NORMALISED,
+            second="clipping",
+            names=("normalised", "clipped"),
+        ),
+        judge_printed_noise(answers, "The printed noise of all rounds is private at ε = 0.1 and δ = 1e-9."),
+    )
+
+
+def judge_plain(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge the claim of experiment (iv), that normalisation costs nothing, on each data set."""
+    findings = []
+    for images in TABLE_6:
+        errors = last_errors(answers, images=images)
+        findings.append(
+            judge_pairs(
+                f"On {images} NormFedAvg has a test error similar to that of FedAvg, or a lower one.",
+                [(errors[NORMALISED], errors[FEDAVG])],
+                names=(NORMALISED, FEDAVG),
+                quantity="test error in the last five rounds",
+                no_worse=True,
+            )
+        )
+    return tuple(findings)
+
+
+ACROSS: Final = Axis(name="rounds", title="rounds", scale="linear")
+LINES: Final = Axis(name="arm", title="updates and noise")
+CHOICES: Final = (
+    " The number of rounds, the momentum and the range of the pixels are choices, because the text does not state them."
+)
+
+
+def _table_preset(
+    number: int,
+    figure: int,
+    *,
+    title: str,
+    summary: str,
+    arms: Mapping[str, PrintedArm],
+    images: DataName,
+    setting: str,
+) -> Preset:
+    """Return the experiment of one table with one data set.
+
+    Args:
+        number: number of the table.
+        figure: number of the figure with its curves.
+        title: title of the experiment.
+        summary: the measured quantity.
+        arms: the arms, by name.
+        images: the data set.
+        setting: end of the sentence about the reproduced table and figure.
+    """
+    return Preset(
+        name=f"das-table-{number}",
+        title=title,
+        summary=summary,
+        source=f"Das et al., Table {number} and Figure {figure}",
+        stands_in_for=f"Reproduces Table {number} and the curves of Figure {figure} {setting}.{CHOICES}",
+        across=ACROSS,
+        lines=LINES,
+        curve=True,
+        measure=TEST_ERROR,
+        repetitions=TRIALS,
+        cells=lambda count, seed: _cells_of(arms, {}, count, seed),
+        data=(images,),
+        judge=judge_noise if number in {2, 4} else judge_clipping,
+    )
+
+
+PRESETS: Final = (
+    _table_preset(
+        2,
+        1,
+        title="Truncated Laplace and Binomial noise on CIFAR-10",
+        summary="test error over rounds of a network with Binomial, the paper's, or certified noise at ε = 10 a round",
+        arms=TABLE_2,
+        images="cifar-10",
+        setting="on CIFAR-10, with a certified noise next to the paper's",
+    ),
+    _table_preset(
+        3,
+        2,
+        title="Normalised and clipped updates on Fashion-MNIST, with the clients' noise",
+        summary="test error over rounds of a network with the paper's noise for ε = 0.1 in all rounds",
+        arms=TABLE_3,
+        images="fashion-mnist",
+        setting="on Fashion-MNIST",
+    ),
+    _table_preset(
+        4,
+        3,
+        title="Truncated Laplace and Binomial noise on Fashion-MNIST",
+        summary="test error over rounds of a network with Binomial, the paper's, or certified noise at ε = 10 a round",
+        arms=TABLE_4,
+        images="fashion-mnist",
+        setting="on Fashion-MNIST, with a certified noise next to the paper's",
+    ),
+    _table_preset(
+        5,
+        4,
+        title="Normalised and clipped updates on CIFAR-10, with the server's noise",
+        summary="test error over rounds of a network with the paper's noise for ε = 0.1 in all rounds",
+        arms=TABLE_5,
+        images="cifar-10",
+        setting="on CIFAR-10",
+    ),
+    Preset(
+        name="das-table-6",
+        title="NormFedAvg and FedAvg on Fashion-MNIST and CIFAR-10",
+        summary="test error over rounds of a network without noise",
+        source="Das et al., Table 6 and Figure 5",
+        stands_in_for=f"Reproduces Table 6 and the curves of Figure 5 on both data sets.{CHOICES}",
+        across=ACROSS,
+        lines=Axis(name="arm", title="algorithm"),
+        panels=Axis(name="images", title="images"),
+        curve=True,
+        measure=TEST_ERROR,
+        repetitions=TRIALS,
+        cells=plain_cells,
+        data=("fashion-mnist", "cifar-10"),
+        judge=judge_plain,
+    ),
+)

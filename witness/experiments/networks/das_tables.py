@@ -1,0 +1,182 @@
+"""The arms of Tables 2 to 6 of Das et al., with the test errors that they print.
+
+The settings of the runs are in `das_arms`, and the noise is in `das_noise`. Grids, steps and clipping norms are the
+paper's. Experiment (i), Tables 2 and 4, has one more arm: certified noise for the same ε in a round, with the steps of
+the paper's arm on the same grid. For Figure 5 the text does not say which of its parts is which data set. Here the
+first two, η₀ = 0.05 and β = 50η, are of Fashion-MNIST, in the order of the rows of Table 6. Both of its algorithms
+have the same η₀.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from epsilond.witness.experiment import Claimed
+from epsilond.witness.experiments.networks.das_arms import FULL_PRECISION, DasArm, ImageName, Steps
+from epsilond.witness.experiments.networks.das_noise import ROUND_DELTA, ROUND_EPSILON, RUN_DELTA, RUN_EPSILON
+
+NORMALISED, FEDAVG = "NormFedAvg", "FedAvg"
+PRIVATE_NORMALISED: Final = "DP-NormFedAvg"
+CLAIM_OF_ROUND: Final = Claimed(epsilon=ROUND_EPSILON, delta=ROUND_DELTA)
+CLAIM_OF_RUN: Final = Claimed(epsilon=RUN_EPSILON, delta=RUN_DELTA)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedArm:
+    """An arm of a table, with the test error that the paper prints for it."""
+
+    arm: DasArm
+    error: float | None = None
+    """Mean test error of the last five rounds, as a share; None for an arm that is not the paper's."""
+    claimed: Claimed | None = None
+    """The paper's claim on the noise."""
+
+
+def _grid_name(power: int) -> str:
+    """Return a number of grid steps as a power of two."""
+    return f"s = 2^{power}"
+
+
+def _noise_arms(
+    *,
+    images: ImageName,
+    powers: tuple[int, int],
+    steps: Steps,
+    binomial_local_step: float,
+    binomial_steps: Steps,
+    errors: tuple[float, float, float],
+) -> dict[str, PrintedArm]:
+    """Return the arms of experiment (i): Binomial noise, the paper's on a fine and a coarse grid, and certified noise.
+
+    Args:
+        images: the data set.
+        powers: base-two logarithms of the grid steps of the fine and the coarse grid.
+        steps: steps of the server with truncated discrete Laplace noise.
+        binomial_local_step: η₀ with Binomial noise.
+        binomial_steps: steps of the server with Binomial noise.
+        errors: printed test errors of the paper's three arms.
+    """
+    fine, coarse = powers
+    binomial = DasArm(
+        algorithm=PRIVATE_NORMALISED,
+        images=images,
+        local_step=binomial_local_step,
+        server_steps=binomial_steps,
+        quantization_levels=2**fine,
+        noise="binomial-round",
+    )
+    laplace = {
+        name: DasArm(
+            algorithm=PRIVATE_NORMALISED,
+            images=images,
+            local_step=0.01,
+            server_steps=steps,
+            quantization_levels=2**power,
+            noise="certified-round" if name.endswith("certified") else "printed-round",
+        )
+        for name, power in (
+            (f"QTDL, {_grid_name(fine)}", fine),
+            (f"QTDL, {_grid_name(coarse)}", coarse),
+            (f"QTDL, {_grid_name(fine)}, certified", fine),
+        )
+    }
+    arms = {f"Binomial, {_grid_name(fine)}": PrintedArm(arm=binomial, error=errors[0])}
+    for (name, arm), error in zip(laplace.items(), (errors[1], errors[2], None), strict=True):
+        arms[name] = PrintedArm(arm=arm, error=error, claimed=None if error is None else CLAIM_OF_ROUND)
+    return arms
+
+
+TABLE_2: Final = _noise_arms(
+    images="cifar-10",
+    powers=(20, 9),
+    steps=((0, 0.1), (200, 0.05)),
+    binomial_local_step=0.005,
+    binomial_steps=((0, 0.1), (200, 0.01)),
+    errors=(0.5731, 0.5363, 0.5419),
+)
+TABLE_4: Final = _noise_arms(
+    images="fashion-mnist",
+    powers=(12, 6),
+    steps=((0, 0.1), (100, 0.05)),
+    binomial_local_step=0.01,
+    binomial_steps=((0, 0.1), (100, 0.01)),
+    errors=(0.2082, 0.1731, 0.1724),
+)
+
+
+def _run_arm(arm: DasArm, error: float) -> PrintedArm:
+    """Return an arm of experiment (ii) or (iii), with noise for all rounds."""
+    return PrintedArm(arm=arm, error=error, claimed=CLAIM_OF_RUN)
+
+
+def _clipping_arms(
+    shared: DasArm, *, normalised: Steps, error: float, clipped: Mapping[float, tuple[Steps, float]]
+) -> dict[str, PrintedArm]:
+    """Return the arms of experiments (ii) and (iii): normalised updates, and clipped ones for each clipping norm.
+
+    Args:
+        shared: an arm with the settings that all arms share.
+        normalised: steps of the server with normalised updates.
+        error: printed test error with normalised updates.
+        clipped: steps of the server and printed test error, by clipping norm.
+    """
+    arms = {PRIVATE_NORMALISED: _run_arm(_with_steps(shared, normalised, None), error)}
+    for norm, (steps, clipped_error) in clipped.items():
+        arms[f"clipping, C = {norm:g}"] = _run_arm(_with_steps(shared, steps, norm), clipped_error)
+    return arms
+
+
+def _with_steps(arm: DasArm, steps: Steps, clipping_norm: float | None) -> DasArm:
+    """Return an arm with steps of the server, and with clipped updates if there is a clipping norm."""
+    return DasArm(
+        algorithm=arm.algorithm,
+        images=arm.images,
+        local_step=arm.local_step,
+        server_steps=steps,
+        scaling="normalised" if clipping_norm is None else "clipped",
+        clipping_norm=clipping_norm,
+        quantization_levels=FULL_PRECISION,
+        noise="printed-run",
+        noise_at=arm.noise_at,
+    )
+
+
+TABLE_3: Final = _clipping_arms(
+    DasArm(algorithm=PRIVATE_NORMALISED, images="fashion-mnist", local_step=0.005),
+    normalised=((0, 0.02), (100, 0.01)),
+    error=0.2959,
+    clipped={
+        0.5: (((0, 0.04), (100, 0.02), (200, 0.01), (300, 0.004)), 0.3425),
+        1.0: (((0, 0.02), (100, 0.01), (200, 0.005), (300, 0.002)), 0.4292),
+    },
+)
+TABLE_5: Final = _clipping_arms(
+    DasArm(algorithm=PRIVATE_NORMALISED, images="cifar-10", local_step=0.1, noise_at="server"),
+    normalised=((0, 1.0), (100, 0.5), (200, 0.1), (350, 0.05)),
+    error=0.5302,
+    clipped={
+        0.1: (((0, 10.0), (100, 5.0), (200, 1.0), (350, 0.5)), 0.5423),
+        0.25: (((0, 4.0), (100, 2.0), (200, 0.4), (350, 0.2)), 0.5365),
+        0.5: (((0, 2.0), (100, 1.0), (200, 0.2), (350, 0.1)), 0.5469),
+    },
+)
+TABLE_6: Final[Mapping[str, Mapping[str, PrintedArm]]] = {
+    "Fashion-MNIST": {
+        NORMALISED: PrintedArm(
+            arm=DasArm(algorithm=NORMALISED, images="fashion-mnist", local_step=0.05, server_ratio=50.0), error=0.1121
+        ),
+        FEDAVG: PrintedArm(
+            arm=DasArm(algorithm=FEDAVG, images="fashion-mnist", local_step=0.05, scaling="none"), error=0.1153
+        ),
+    },
+    "CIFAR-10": {
+        NORMALISED: PrintedArm(
+            arm=DasArm(algorithm=NORMALISED, images="cifar-10", local_step=0.1, server_ratio=100.0), error=0.4624
+        ),
+        FEDAVG: PrintedArm(
+            arm=DasArm(algorithm=FEDAVG, images="cifar-10", local_step=0.1, scaling="none"), error=0.4615
+        ),
+    },
+}

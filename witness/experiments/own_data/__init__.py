@@ -1,0 +1,1 @@
+"""Experiments on the papers' own data, one file for each."""

@@ -1,0 +1,275 @@
+"""Figure 1a of Bietti et al. at its own size: 1,000 users, 100 coordinates, and the grids of Appendix A.
+
+The noises and the clipping norm of the figure's plots are not in the text. Here are all ten noises of the appendix, at
+the clipping norm 10. As the paper says, the step is the best of the grid at each number of rounds.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilond.accountants.account import account
+from epsilond.accountants.specs import Gaussian, Repeated
+from epsilond.calibrators.answer import Ends
+from epsilond.simulators.files.folders import DataName
+from epsilond.simulators.files.known import DataFile
+from epsilond.simulators.silos.personal_models import PersonalRun, PersonalTraining, SyntheticUsers, excess_risks
+from epsilond.witness.cells import CellAnswer
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset
+from epsilond.witness.experiments.ppsgd_grid import DELTA, NOISE_MULTIPLIERS, STEPS, TIMES_PARTICIPANTS
+from epsilond.witness.experiments.ppsgd_synthetic import BATCH_SIZE, CLIPPING_NORM, personalization_name
+from epsilond.witness.findings import judge_pairs, private_score
+from epsilond.witness.risks.answer import Measured
+from epsilond.witness.trials.trials import TrialResult, TrialSimulation
+from epsilond.witness.trials.work import TrialWork
+
+ROUNDS: Final = (30, 100, 200, 300)
+"""Rounds after which the excess is measured. The figure ends after 300."""
+SHARED, LOCAL = math.inf, 0.0
+"""Personalization with one model for all, and with no shared model."""
+LARGE_NOISES: Final = tuple(noise for noise in NOISE_MULTIPLIERS if noise >= 100.0)
+TRIALS: Final = 10
+PRODUCTS: Final = 4
+"""Products of the batches with all models in a round: two for the residuals, and two for the steps. The rest of a round
+takes as long as one pass of elementwise arithmetic over the models."""
+SEEDS_KEPT: Final = 100
+"""Seeds with their risks in memory. All cells of a trial have one seed; its risks take 32 kB."""
+BYTES: Final = 500_000_000
+"""Personal models of all users in all runs: 360 MB, and the records of a round."""
+
+
+@dataclass(frozen=True)
+class FigureArm:
+    """One setting of the figure: a personalization, a noise, and the rounds after which the risk is measured.
+
+    Attributes:
+        personalization: weight α of the shared model, times the number Q of users in a round. It is 0 if users only
+            have models of their own, and math.inf if they share one model.
+        noise_multiplier: standard deviation of the noise in units of the clipping norm.
+        rounds: one of `ROUNDS`.
+        data: names of needed data sets; none, because the data are drawn.
+        algorithm: name of the algorithm.
+        bytes: expected memory of a trial.
+    """
+
+    personalization: float
+    noise_multiplier: float
+    rounds: int
+    data: tuple[DataName, ...] = ()
+    algorithm: str = "ppsgd"
+    bytes: int = BYTES
+
+    @property
+    def seconds(self) -> float:
+        """Estimated time of one trial on one core. The cells of all settings share one run."""
+        users = SyntheticUsers()
+        rounds, records = max(ROUNDS), users.users * BATCH_SIZE
+        models = float(users.users * users.dimension * len(distinct_runs()))
+        work = TrialWork(
+            multiply_adds=rounds * PRODUCTS * BATCH_SIZE * models,
+            numbers=float(rounds * records * users.dimension),
+            coordinates=rounds * models,
+        )
+        return work.seconds / (len(NOISE_MULTIPLIERS) * len(TIMES_PARTICIPANTS) * len(ROUNDS))
+
+    @property
+    def grids(self) -> Mapping[str, Sequence[float]]:
+        """Values of the step size."""
+        return {"step_size": STEPS}
+
+    def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
+        """Return no file, because the data are drawn."""
+        del folders
+        return ()
+
+    def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
+        """Return the least excess of the grid of steps after the number of rounds.
+
+        Args:
+            folders: not used.
+            seed: seed of data and noise.
+        """
+        del folders
+        runs = _find_runs(self.personalization, self.noise_multiplier)
+        by_run = _risks(seed)
+        risks = [by_run[run][ROUNDS.index(self.rounds)] for run in runs]
+        best = int(np.argmin(risks))
+        return TrialResult({"excess_risk": float(risks[best])}, {"step_size": STEPS[best]})
+
+    def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
+        """Return the ε of a user's whole data after all rounds; None without noise or without a shared model.
+
+        Args:
+            folders: not used.
+        """
+        del folders
+        if self.noise_multiplier == 0.0 or self.personalization == LOCAL:
+            return None
+        spec = Repeated(times=max(ROUNDS), mechanism=Gaussian(noise_multiplier=self.noise_multiplier))
+        guarantee = account(spec, relation="replace-one", unit="client", observer="released-models").guarantee
+        return Ends.of(guarantee.curve.epsilon(math.log(DELTA)))
+
+
+def _find_runs(personalization: float, noise_multiplier: float) -> tuple[PersonalRun, ...]:
+    """Return the run of each step size in one setting. Without a shared model the noise has no effect, and is 0.
+
+    Args:
+        personalization: weight α of the shared model, times the number of users in a round.
+        noise_multiplier: standard deviation of the noise in units of the clipping norm.
+    """
+    noise = 0.0 if personalization == LOCAL else noise_multiplier
+    return tuple(PersonalRun(step_size=step, personalization=personalization, noise_multiplier=noise) for step in STEPS)
+
+
+def distinct_runs() -> tuple[PersonalRun, ...]:
+    """Return the runs of all settings, each once."""
+    runs = (
+        run
+        for noise in NOISE_MULTIPLIERS
+        for personalization in TIMES_PARTICIPANTS
+        for run in _find_runs(personalization, noise)
+    )
+    return tuple(dict.fromkeys(runs))
+
+
+@functools.lru_cache(maxsize=SEEDS_KEPT)
+def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
+    """Return the excess risk of all runs after each number of rounds, which they compute from the same draws.
+
+    Args:
+        seed: seed of data and noise.
+    """
+    training = PersonalTraining(clipping_norm=CLIPPING_NORM, batch_size=BATCH_SIZE, measured=ROUNDS)
+    runs = distinct_runs()
+    return dict(zip(runs, excess_risks(SyntheticUsers(), training, runs, seed).T, strict=True))
+
+
+def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
+    """Return one cell for each noise, personalization and number of rounds.
+
+    Args:
+        repetitions: trials of each cell.
+        seed: seed of all randomness.
+    """
+    return tuple(
+        Cell(
+            place={
+                "noise_multiplier": noise,
+                "personalization": personalization_name(personalization),
+                "rounds": rounds,
+            },
+            simulation=TrialSimulation(
+                arm=FigureArm(personalization, noise, rounds), repetitions=repetitions, seed=seed
+            ),
+        )
+        for noise in NOISE_MULTIPLIERS
+        for personalization in TIMES_PARTICIPANTS
+        for rounds in ROUNDS
+    )
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Excess risk by noise multiplier, name of the personalization αQ, and number of rounds.
+
+    α weights the shared model against the users' own models, and Q is the number of users in a round.
+    """
+
+    by_place: Mapping[tuple[float, str, int], Measured]
+
+    def at(self, noise: float, personalization: float, rounds: int) -> Measured:
+        """Return the measured excess risk in one setting.
+
+        Args:
+            noise: noise multiplier.
+            personalization: αQ.
+            rounds: number of rounds.
+        """
+        return self.by_place[noise, personalization_name(personalization), rounds]
+
+    def against_others(
+        self, personalization: float, noises: Sequence[float], rounds: Sequence[int]
+    ) -> list[tuple[Measured, Measured]]:
+        """Return pairs of the excess risk of one personalization and that of each other one, in every setting.
+
+        Args:
+            personalization: αQ of the first of each pair.
+            noises: noise multipliers.
+            rounds: numbers of rounds.
+        """
+        rivals = [value for value in TIMES_PARTICIPANTS if value != personalization]
+        return [
+            (self.at(noise, personalization, count), self.at(noise, rival, count))
+            for noise in noises
+            for count in rounds
+            for rival in rivals
+        ]
+
+
+def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge the statements of Bietti et al., Section 6, on their synthetic data.
+
+    Args:
+        answers: a cell for each noise multiplier, number of rounds, and personalization: the weight of the shared
+            model, from users' own models only to one model for all.
+    """
+    read = private_score("excess_risk")
+    scores = _Scores(
+        {
+            (
+                float(cell.place["noise_multiplier"]),
+                str(cell.place["personalization"]),
+                int(cell.place["rounds"]),
+            ): score
+            for cell in answers
+            if (score := read(cell)) is not None
+        }
+    )
+    first, last = ROUNDS[0], ROUNDS[-1]
+    personalized = [scores.at(0.0, value, last) for value in TIMES_PARTICIPANTS if 0.0 < value < SHARED]
+    best_personalized = min(personalized, key=lambda measured: float(measured.mean))
+    return (
+        judge_pairs(
+            "In early rounds one model for all is best, at every noise.",
+            scores.against_others(SHARED, NOISE_MULTIPLIERS, [first]),
+            names=("one model for all", "the others"),
+            quantity=f"excess risk after {first} rounds",
+        ),
+        judge_pairs(
+            "Later, even without noise, a personalized model is better than one model for all.",
+            [(best_personalized, scores.at(0.0, SHARED, last))],
+            names=("the best personalization", "one model for all"),
+            quantity=f"excess risk after {last} rounds",
+        ),
+        judge_pairs(
+            "With large noise (σ ≥ 100) models of one's own only are best after about 200 rounds.",
+            scores.against_others(LOCAL, LARGE_NOISES, ROUNDS[2:]),
+            names=("no shared model", "the others"),
+            quantity="excess risk after 200 and 300 rounds",
+        ),
+    )
+
+
+PRESET: Final = Preset(
+    name="bietti-figure-1a",
+    title="PPSGD on its synthetic set at the paper's size and grids",
+    summary="excess risk of 9 personalizations at 10 noises, each with the best of 11 steps, after 30 to 300 rounds",
+    source="Bietti et al., Figure 1a and Appendix A",
+    stands_in_for="Reproduces Figure 1a with its 1,000 users, 100 coordinates and grids. The clipping norm of the "
+    "figure is not in the text; here it is 10.",
+    across=Axis(name="noise_multiplier", title="noise multiplier σ"),
+    lines=Axis(name="personalization", title="αQ"),
+    panels=Axis(name="rounds", title="rounds"),
+    measure="excess_risk",
+    repetitions=TRIALS,
+    cells=cells,
+    judge=judge,
+)

@@ -1,0 +1,319 @@
+"""Common parts of Figures 1b, 1c and 2 of Bietti et al.: PPSGD on users of Stack Overflow and EMNIST (Section 6).
+
+The text states the numbers of users, words and tags, and the passes. It has Q = 10 users in a round, with m = 10
+records each, and the squared loss of one class against all others. Appendix A has the grids. The step is the best of
+the grid at each number of rounds, by test accuracy.
+
+Where the text is silent, the choices are those of the authors' program. These are the users and features of
+`federated_users`, whole batches only, and averages over a batch, as in Algorithm 3. The program subtracts 0.1 from
+every target and omits the factor 2 of the gradient. One clipping norm is for the matrix of all classes. The clipping
+norms of the figures are not in the text either. Here they are 0.01 on Stack Overflow and 10 on EMNIST, both from the
+program.
+
+The paper computes ε for users who are drawn independently in each round. Its draws have a fixed size, and a user takes
+part once for each of its batches. So here ε is certified for the user with most batches, from their number only.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilond.accountants.account import account
+from epsilond.accountants.specs import Gaussian, Repeated
+from epsilond.calibrators.answer import Ends
+from epsilond.simulators.files.federated_emnist import DIGIT_FILES
+from epsilond.simulators.files.folders import DataName
+from epsilond.simulators.files.known import DataFile, KnownFile, identify
+from epsilond.simulators.files.stack_overflow import DATABASE, TAG_COUNTS, WORD_COUNTS
+from epsilond.simulators.silos.federated_users import read_digit_writers, read_tagging_users
+from epsilond.simulators.silos.personal_classifiers import ClassifiedUsers, ClassifierTraining, train_classifiers
+from epsilond.witness.cells import CellAnswer
+from epsilond.witness.experiment import Axis, Cell, Finding
+from epsilond.witness.experiments.ppsgd_grid import DELTA, TIMES_PARTICIPANTS
+from epsilond.witness.experiments.ppsgd_synthetic import LESS_CLAIM, personalization_name
+from epsilond.witness.findings import MeasuredPoint, judge_order, private_score
+from epsilond.witness.risks.answer import Measured
+from epsilond.witness.trials.trials import TrialResult, TrialSimulation
+
+STACK_OVERFLOW: Final[DataName] = "stack-overflow"
+EMNIST: Final[DataName] = "federated-emnist"
+PARTICIPANTS, BATCH_SIZE = 10, 10
+SHARES: Final = (0.1, 0.25, 0.5, 1.0)
+"""Shares of the rounds after which the accuracy is measured."""
+TARGET_OFFSET: Final = 0.1
+SHARED, LOCAL = math.inf, 0.0
+"""Personalization with one model for all, and with no shared model."""
+TRIALS: Final = 3
+"""The text does not say how often a run is repeated."""
+MEASURE: Final = "test_accuracy"
+QUANTITY: Final = "test accuracy"
+SHARE_AXIS: Final = Axis(name="share", title="share of the rounds")
+PERSONALIZATION_AXIS: Final = Axis(name="personalization", title="αQ")
+NOISE_AXIS: Final = Axis(name="noise_multiplier", title="noise multiplier σ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserStudy:
+    """The settings of one data set."""
+
+    files: Sequence[KnownFile]
+    read: Callable[[Path], ClassifiedUsers]
+    step_sizes: Sequence[float]
+    noise_multipliers: Sequence[float]
+    clipping_norm: float
+    passes: int
+    seconds: float
+    """Time of one run on one core, at all step sizes."""
+    bytes: int
+    """Memory of one run."""
+
+
+def read_stack_overflow(folder: Path) -> ClassifiedUsers:
+    """Return 500 users, with 5,000 words as features and 80 tags as classes.
+
+    Args:
+        folder: folder of Stack Overflow.
+    """
+    return read_tagging_users(folder, 500, words=5000, tags=80)
+
+
+def read_emnist(folder: Path) -> ClassifiedUsers:
+    """Return 1,000 writers of digits.
+
+    Args:
+        folder: folder of federated EMNIST.
+    """
+    return read_digit_writers(folder, 1000)
+
+
+STUDIES: Final[dict[DataName, UserStudy]] = {
+    STACK_OVERFLOW: UserStudy(
+        files=(DATABASE, WORD_COUNTS, TAG_COUNTS),
+        read=read_stack_overflow,
+        step_sizes=(2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0, 250.0),
+        noise_multipliers=(0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0),
+        clipping_norm=0.01,
+        passes=1,
+        seconds=20.0,
+        bytes=1_500_000_000,
+    ),
+    EMNIST: UserStudy(
+        files=DIGIT_FILES,
+        read=read_emnist,
+        step_sizes=(0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01),
+        noise_multipliers=(0.0, 0.1, 0.3, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0),
+        clipping_norm=10.0,
+        passes=20,
+        seconds=20.0,
+        bytes=1_000_000_000,
+    ),
+}
+"""Grids of Appendix A, and sizes of Section 6."""
+
+
+@dataclass(frozen=True)
+class UserArm:
+    """PPSGD on one data set with one noise, at the best step, and at the best of some personalizations.
+
+    Attributes:
+        study: name of the data set.
+        personalizations: values of αQ, of which the best is chosen. α is the step of the shared model over that of the
+            users' own models, and Q the number of users in a round.
+        noise_multiplier: standard deviation of the noise in units of the clipping norm.
+        share: share of the rounds after which the accuracy is measured, one of `SHARES`.
+        runs: number of runs that the time of a trial is divided by, because they are shared with other arms.
+        algorithm: name of the algorithm.
+    """
+
+    study: DataName
+    personalizations: tuple[float, ...]
+    noise_multiplier: float
+    share: float = 1.0
+    runs: int = 1
+    algorithm: str = "ppsgd"
+
+    @property
+    def data(self) -> tuple[DataName, ...]:
+        """The data set."""
+        return (self.study,)
+
+    @property
+    def seconds(self) -> float:
+        """Expected time of a trial on one core."""
+        return STUDIES[self.study].seconds * len(self.personalizations) / self.runs
+
+    @property
+    def bytes(self) -> int:
+        """Expected memory of a trial."""
+        return STUDIES[self.study].bytes
+
+    @property
+    def grids(self) -> Mapping[str, Sequence[float]]:
+        """Values of the step size. The personalization goes from 0 to infinity, so that none is outside."""
+        return {"step_size": STUDIES[self.study].step_sizes, "personalization": ()}
+
+    def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
+        """Read the users once, and return their files.
+
+        Args:
+            folders: folder of the data set.
+        """
+        study, folder = STUDIES[self.study], folders[self.study]
+        study.read(folder)
+        return tuple(identify(folder, file, data=self.study) for file in study.files)
+
+    def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
+        """Return the best test accuracy of the grid, with its step and, if there are several, its personalization.
+
+        Args:
+            folders: folder of the data set.
+            seed: seed of rounds and noise.
+        """
+        accuracies = np.array(
+            [
+                _accuracies(self.study, folders[self.study], value, self.noise_multiplier, seed)[
+                    SHARES.index(self.share)
+                ]
+                for value in self.personalizations
+            ]
+        )
+        best, step = np.unravel_index(int(np.argmax(accuracies)), accuracies.shape)
+        chosen = {"step_size": STUDIES[self.study].step_sizes[int(step)]}
+        if len(self.personalizations) > 1:
+            chosen["personalization"] = self.personalizations[int(best)]
+        return TrialResult({MEASURE: float(accuracies.max())}, chosen)
+
+    def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
+        """Return the ε of all data of the user with most batches; None without noise or without a shared model.
+
+        Args:
+            folders: folder of the data set.
+        """
+        if self.noise_multiplier == 0.0 or self.personalizations == (LOCAL,):
+            return None
+        study = STUDIES[self.study]
+        most = study.passes * int(study.read(folders[self.study]).batches(BATCH_SIZE).max())
+        return certified_epsilon(self.noise_multiplier, most)
+
+
+@functools.lru_cache(maxsize=64)
+def certified_epsilon(noise_multiplier: float, times: int) -> Ends:
+    """Return the ε at δ = 10⁻⁴ of a user that adds its clipped gradient to a number of noisy sums.
+
+    Args:
+        noise_multiplier: standard deviation of the noise in units of the clipping norm.
+        times: number of rounds in which the user takes part.
+    """
+    spec = Repeated(times=times, mechanism=Gaussian(noise_multiplier=noise_multiplier))
+    guarantee = account(spec, relation="replace-one", unit="client", observer="released-models").guarantee
+    return Ends.of(guarantee.curve.epsilon(math.log(DELTA)))
+
+
+def _accuracies(
+    study: DataName, folder: Path, personalization: float, noise_multiplier: float, seed: int
+) -> npt.NDArray[np.float64]:
+    """Return the test accuracy, of shape (`SHARES`, step sizes). Noise does not reach users without a shared model."""
+    noise = 0.0 if personalization == LOCAL else noise_multiplier
+    return _train(study, folder, personalization, noise, seed)
+
+
+@functools.lru_cache(maxsize=64)
+def _train(
+    study: DataName, folder: Path, personalization: float, noise_multiplier: float, seed: int
+) -> npt.NDArray[np.float64]:
+    """Return the test accuracy, of shape (`SHARES`, step sizes). The cache answers arms that share a run."""
+    settings = STUDIES[study]
+    training = ClassifierTraining(
+        personalization=personalization,
+        noise_multiplier=noise_multiplier,
+        clipping_norm=settings.clipping_norm,
+        participants=PARTICIPANTS,
+        batch_size=BATCH_SIZE,
+        passes=settings.passes,
+        target_offset=TARGET_OFFSET,
+        measured=SHARES,
+    )
+    return train_classifiers(settings.read(folder), training, settings.step_sizes, seed)
+
+
+# Figures 1b and 1c ----------------------------------------------------------------------------------------------------
+def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ...]:
+    """Return one cell for each noise, personalization and share of the rounds.
+
+    Args:
+        study: name of the data set.
+        repetitions: trials of each cell.
+        seed: seed of all randomness.
+    """
+    return tuple(
+        Cell(
+            place={
+                "noise_multiplier": noise,
+                "personalization": personalization_name(value),
+                "share": share,
+            },
+            simulation=TrialSimulation(
+                arm=UserArm(study, (value,), noise, share, runs=len(SHARES)), repetitions=repetitions, seed=seed
+            ),
+        )
+        for noise in STUDIES[study].noise_multipliers
+        for value in TIMES_PARTICIPANTS
+        for share in SHARES
+    )
+
+
+def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Measured]:
+    """Return the accuracies of some cells, by personalization in the order of its values.
+
+    Args:
+        answers: cells of an experiment.
+        **place: values of the other axes.
+    """
+    read = private_score(MEASURE)
+    by_name = {}
+    for cell in answers:
+        score = read(cell)
+        if score is not None and all(cell.place[name] == value for name, value in place.items()):
+            by_name[str(cell.place["personalization"])] = score
+    return {name: by_name[name] for name in map(personalization_name, TIMES_PARTICIPANTS)}
+
+
+def best_between(accuracies: Mapping[str, Measured]) -> Measured:
+    """Return the best mean accuracy of those with a shared model and models of one's own.
+
+    Args:
+        accuracies: accuracy by name of the personalization.
+    """
+    ends = {personalization_name(SHARED), personalization_name(LOCAL)}
+    return max((score for name, score in accuracies.items() if name not in ends), key=lambda score: float(score.mean))
+
+
+def judge_less_with_noise(lines: Mapping[str, Sequence[MeasuredPoint]]) -> Finding:
+    """Judge whether the best personalization falls as the noise grows.
+
+    Args:
+        lines: accuracies by increasing noise, for each data set.
+    """
+    return judge_order(LESS_CLAIM, lines, quantity=QUANTITY, lower_is_better=False)
+
+
+def points_by_noise(study: DataName, answers: Sequence[CellAnswer], **place: float | str) -> list[MeasuredPoint]:
+    """Return the accuracies at each noise of a data set.
+
+    Args:
+        study: name of the data set.
+        answers: cells of an experiment.
+        **place: values of the other axes.
+    """
+    return [
+        MeasuredPoint(f"σ = {noise:g}", select(answers, noise_multiplier=noise, **place))
+        for noise in STUDIES[study].noise_multipliers
+    ]

@@ -1,0 +1,75 @@
+"""Statements of Lowy and Razaviyayn, Appendix H.2, that compare private training with the naive predictor.
+
+The naive predictor answers the mean of all training targets. Its error is the unit of relative root mean square errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from epsilond.witness.cells import CellAnswer
+from epsilond.witness.experiment import Finding
+from epsilond.witness.experiments.own_data.lowy_arms import NOISY_LOCAL, NOISY_MINI_BATCH, scores_by_setting
+from epsilond.witness.findings import judge_pairs
+from epsilond.witness.risks.answer import Measured
+from epsilond.witness.tally import Tally
+
+NAIVE: Final = Measured(mean=1.0, lower=1.0, upper=1.0, standard_error=0.0)
+"""Relative error of the naive predictor."""
+LEAST_GAIN, LARGEST_GAIN = 0.3, 0.4
+"""Share of the naive error that mini-batch SGD saves at ε = 1, as the text states."""
+STATED_EPSILON: Final = 1.0
+REVERSED_PANEL, REVERSED_EPSILON = "3 of 3", 3.0
+"""Panel and ε that the text names for local SGD being better."""
+QUANTITY: Final = "relative root mean square error"
+
+
+def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, ...]:
+    """Judge the statements about the naive predictor, and the one about N = M = 3 as ε approaches 3.
+
+    Args:
+        answers: cells of the experiment, one for each panel, arm and ε.
+        measure: name of the relative error.
+    """
+    scores = scores_by_setting(answers, measure)
+    private = [score for (_, arm, _), score in scores.items() if arm in (NOISY_MINI_BATCH, NOISY_LOCAL)]
+    at_one = [
+        score for (_, arm, epsilon), score in scores.items() if (arm, epsilon) == (NOISY_MINI_BATCH, STATED_EPSILON)
+    ]
+    return (
+        judge_pairs(
+            "For most ε both private algorithms predict better than the mean of the training targets.",
+            [(score, NAIVE) for score in private],
+            names=("private training", "the naive predictor"),
+            quantity=QUANTITY,
+        ),
+        _judge_gain(at_one),
+        judge_pairs(
+            "With 3 of 3 silos private local SGD predicts better than private mini-batch SGD at ε = 3.",
+            _reversed_pair(scores),
+            names=(NOISY_LOCAL, NOISY_MINI_BATCH),
+            quantity=QUANTITY,
+        ),
+    )
+
+
+def _judge_gain(scores: Sequence[Measured]) -> Finding:
+    """Judge whether the error at ε = 1 is from 30 to 40 % below that of the naive predictor.
+
+    The claim holds in a panel if the band meets the stated range, and fails if it does not.
+
+    Args:
+        scores: relative error of private mini-batch SGD at ε = 1, one for each panel.
+    """
+    inside = [score.lower <= 1.0 - LEAST_GAIN and score.upper >= 1.0 - LARGEST_GAIN for score in scores]
+    tally = Tally(holds=inside.count(True), fails=inside.count(False), of=len(inside), noun=("panel", "panels"))
+    gains = ", ".join(f"{1.0 - score.mean:.0%}" for score in scores)
+    claim = "At ε = 1 private mini-batch SGD is 30 to 40 % better than the mean of the training targets."
+    return tally.finding(claim, f"The error is lower by {gains}." if scores else "Nothing was measured.")
+
+
+def _reversed_pair(scores: Mapping[tuple[str, str, float], Measured]) -> list[tuple[Measured, Measured]]:
+    """Return the errors of private local and mini-batch SGD in the named panel; empty if they were not measured."""
+    keys = [(REVERSED_PANEL, arm, REVERSED_EPSILON) for arm in (NOISY_LOCAL, NOISY_MINI_BATCH)]
+    return [(scores[keys[0]], scores[keys[1]])] if all(key in scores for key in keys) else []

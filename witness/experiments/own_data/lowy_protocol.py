@@ -1,0 +1,214 @@
+"""Settings that the experiments of Lowy and Razaviyayn share (Section 5 and Appendix H), with choices where it is open.
+
+Every arm has R = 35 rounds, δ = n⁻² for the n training records of a silo, and K = n√ε/(2√R) gradients of a silo in a
+round. The noise of a mini-batch report has σ² = 8L² R ln(1/δ)/(nε)². The appendix does not print the noise of local
+SGD. Here each local step adds noise, by the same formula for the RK steps, as in the authors' program. Without noise K
+is that of the largest ε.
+
+Certified noise, which the paper does not have, is the smallest whose certified ε is the claimed one.
+
+The step and the clipping norm of each trial are those of least training loss, which costs privacy that is not counted.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from epsilond.accountants.account import account
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.rule import Effort
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.target import Target
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
+    experimental_batch_size,
+    experimental_noise_std,
+)
+from epsilond.calibrators.answer import Ends
+from epsilond.calibrators.search import smallest_noise
+from epsilond.simulators.problems.problem import Floats
+from epsilond.simulators.silos.sgd import Slope
+from epsilond.simulators.silos.silos import SiloRecords
+from epsilond.simulators.silos.tuning import Search, TunedModel, choose
+from epsilond.witness.trials.work import TrialWork
+
+ROUNDS: Final = 35
+"""R. For MNIST it stands in the authors' program only."""
+TUNING_RUNS: Final = 3
+"""Runs of each point of the grid."""
+TEST_SHARE: Final = 0.2
+LOCAL_STEP_NUMBERS: Final = 8
+"""Numbers of a local step, except for the features of its record and its noise: index, target, slope and limits."""
+Algorithm = Literal["mini-batch", "local"]
+Noise = Literal["printed", "certified", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmSettings:
+    """One algorithm with one noise at one ε."""
+
+    algorithm: Algorithm
+    noise: Noise
+    epsilon: float
+    """ε that the noise is for; without noise, the ε that fixes K."""
+    participants: int
+
+    def gradients(self, records: int) -> int:
+        """Return K, the number of gradients of a silo in a round, for a number of training records."""
+        batch = experimental_batch_size(samples_per_client=records, rounds=ROUNDS, epsilon=self.epsilon)
+        return min(records, max(1, math.ceil(batch)))
+
+    def draws(self, records: int) -> tuple[int, int]:
+        """Return the number of records behind one noisy vector, and the number of noisy vectors of a silo in a run.
+
+        A noisy vector is a mini-batch report on K records, K = `gradients(records)`, or a local step on one record.
+
+        Args:
+            records: number n of training records of the silo.
+        """
+        gradients = self.gradients(records)
+        return (gradients, ROUNDS) if self.algorithm == "mini-batch" else (1, ROUNDS * gradients)
+
+    def estimate_work(self, records: int, dimension: int, points: int) -> TrialWork:
+        """Return the work of one trial, which trains at every point of a grid.
+
+        A mini-batch report takes the gradients of all records of a silo. A local step gathers one record, and draws
+        noise if there is any.
+
+        Args:
+            records: number n of training records of a silo.
+            dimension: number of features of a record.
+            points: number of points of the grid.
+        """
+        reports = TUNING_RUNS * points * ROUNDS * self.participants
+        if self.algorithm == "mini-batch":
+            return TrialWork(multiply_adds=2.0 * reports * records * dimension, numbers=2.0 * reports * records)
+        numbers_of_step = LOCAL_STEP_NUMBERS + dimension * (1 if self.noise == "none" else 2)
+        return TrialWork(numbers=float(reports * self.gradients(records) * numbers_of_step))
+
+    def noise_std(self, records: int, lipschitz: float, lipschitz_ratio: float) -> float:
+        """Return σ of a noisy vector, which is a mean of gradients.
+
+        Args:
+            records: number n of training records of the silo.
+            lipschitz: the constant L of the printed noise.
+            lipschitz_ratio: L over the largest norm of a record's gradient.
+        """
+        batch, times = self.draws(records)
+        if self.noise == "certified":
+            multiplier = certified_multiplier(batch, records, times, self.epsilon)
+            return multiplier * lipschitz / lipschitz_ratio / batch
+        if self.noise == "none":
+            return 0.0
+        return experimental_noise_std(
+            lipschitz=lipschitz,
+            samples_per_client=records,
+            rounds=times,
+            epsilon=self.epsilon,
+            log_delta=log_delta(records),
+        )
+
+    def choose(
+        self,
+        silos: SiloRecords,
+        *,
+        value: Callable[[Floats, Floats], Floats],
+        slope: Slope,
+        lipschitz: float | None,
+        lipschitz_ratio: float,
+        step_sizes: Sequence[float],
+        clipping_norms: Sequence[float],
+        seed: int,
+    ) -> TunedModel:
+        """Train at every point of the grid of the trial, and choose the best one.
+
+        Args:
+            silos: records of the trial.
+            value: loss of predictions and targets.
+            slope: its derivative.
+            lipschitz: the constant L of the printed noise; None for the clipping norm.
+            lipschitz_ratio: L over the largest norm of a record's gradient.
+            step_sizes: grid of step sizes.
+            clipping_norms: grid of clipping norms.
+            seed: seed of the trial.
+        """
+
+        def noise_stds(clipping_norm: float) -> Floats:
+            """Return σ of every silo."""
+            constant = clipping_norm if lipschitz is None else lipschitz
+            return np.array([self.noise_std(size, constant, lipschitz_ratio) for size in silos.sizes])
+
+        search = Search(
+            algorithm=self.algorithm,
+            rounds=ROUNDS,
+            participants=self.participants,
+            gradients=self.gradients(min(silos.sizes)),
+            step_sizes=step_sizes,
+            clipping_norms=clipping_norms,
+            repetitions=TUNING_RUNS,
+        )
+        generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
+        return choose(silos, value=value, slope=slope, search=search, noise_stds=noise_stds, generator=generator)
+
+    def certify(self, records: int, lipschitz_ratio: float) -> Ends | None:
+        """Return the certified ε of the noise for a record, which is replaced, at δ = n⁻²; None without noise.
+
+        Args:
+            records: number n of training records of the silo.
+            lipschitz_ratio: L of the noise over the largest norm of a record's gradient.
+        """
+        if self.noise == "none":
+            return None
+        batch, times = self.draws(records)
+        multiplier = self.noise_std(records, 1.0, lipschitz_ratio) * lipschitz_ratio * batch
+        guarantee = _guarantee(multiplier, batch, records, times, "default")
+        return Ends.of(guarantee.curve.epsilon(log_delta(records)))
+
+
+def log_delta(records: int) -> float:
+    """Return ln δ of δ = n⁻², for n training records."""
+    return -2.0 * math.log(records)
+
+
+@functools.lru_cache(maxsize=256)
+def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -> float:
+    """Return the smallest noise multiplier that is certified for ε at δ = n⁻².
+
+    Args:
+        batch: records of a noisy vector, drawn with replacement.
+        records: number n of training records.
+        times: number of noisy vectors.
+        epsilon: ε of a record, which is replaced.
+    """
+    target = Target.of(epsilon, None, log_delta(records) / math.log(10.0))
+
+    def family(multiplier: float, effort: Effort) -> Guarantee:
+        """Return the guarantee at a noise multiplier."""
+        return _guarantee(multiplier, batch, records, times, effort)
+
+    return smallest_noise(family, target, guess=1.0).noise
+
+
+def _guarantee(multiplier: float, batch: int, records: int, times: int, effort: Effort) -> Guarantee:
+    """Return the guarantee of a record, which is replaced, against the server.
+
+    Args:
+        multiplier: standard deviation of the noise of a sum of gradients, over the bound on one gradient.
+        batch: records of a noisy vector, drawn with replacement.
+        records: number n of training records.
+        times: number of noisy vectors.
+        effort: work that the composition may take.
+    """
+    vector = Subsampled(
+        sampling="with-replacement",
+        batch_size=batch,
+        population=records,
+        mechanism=Gaussian(noise_multiplier=multiplier),
+    )
+    spec = Repeated(times=times, mechanism=vector)
+    return account(spec, relation="replace-one", unit="record", observer="server", effort=effort).guarantee

@@ -1,0 +1,232 @@
+"""Statements of Reshef and Levy about Tables 1 and 2 (Section 5.3), judged by the measured accuracies.
+
+A statement about two accuracies holds if their bands lie apart in the stated order. Statements about running times are
+not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from epsilond.witness.cells import CellAnswer
+from epsilond.witness.experiment import Finding
+from epsilond.witness.experiments.mu2_digits import ONE_PASS, TABLE_1, TABLE_2, TAKEN_BACK
+from epsilond.witness.findings import judge_pairs, private_score
+from epsilond.witness.risks.answer import Measured
+from epsilond.witness.tally import Tally
+
+NOISY_SGD, SEVERAL_PASSES = "noisy SGD", "Lowy and Razaviyayn, several passes"
+ARMS: Final = (TAKEN_BACK, NOISY_SGD, SEVERAL_PASSES)
+QUANTITY: Final = "test accuracy"
+Setting = tuple[str, float]
+"""Name of an algorithm, and ρ or the number m of machines in a round."""
+Scores = Mapping[Setting, Measured]
+PrintedRow = Mapping[str, Mapping[str, float]]
+PrintedTable = Mapping[float, PrintedRow] | Mapping[int, PrintedRow]
+
+
+def printed_accuracy(arms: PrintedRow, name: str) -> float:
+    """Return the accuracy that the paper prints for an algorithm.
+
+    Args:
+        arms: one row of a table, as in `TABLE_1`.
+        name: name of the algorithm, one of `ARMS`.
+    """
+    if name == NOISY_SGD:
+        return arms[TAKEN_BACK]["noisy-sgd"]
+    return arms[TAKEN_BACK if name == TAKEN_BACK else ONE_PASS]["private"]
+
+
+def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge the statements about Table 1.
+
+    Args:
+        answers: the experiment's answer, one cell for each ρ and algorithm.
+    """
+    scores = read_scores(answers, "gaussian_dp_mu")
+    smallest, *_, largest = sorted(TABLE_1)
+    ahead = [((TAKEN_BACK, rho), (SEVERAL_PASSES, rho)) for rho in sorted(TABLE_1)[:-1]]
+    rising = [((name, more), (name, less)) for name in ARMS for less, more in pairwise(sorted(TABLE_1))]
+    return (
+        *_judge_algorithms(scores, TABLE_1),
+        _judge(
+            "The accuracy of all three algorithms rises with ρ.",
+            scores,
+            rising,
+            names=("the larger ρ", "the next smaller one"),
+        ),
+        _judge(
+            f"Lowy and Razaviyayn's algorithm overtakes noise that is taken back only at ρ = {largest:g}.",
+            scores,
+            [*ahead, ((SEVERAL_PASSES, largest), (TAKEN_BACK, largest))],
+            names=("the algorithm that the table has ahead", "the other one"),
+        ),
+        _judge_nearness(scores, smallest),
+        *judge_printed(scores, TABLE_1),
+    )
+
+
+def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge the statements about Table 2.
+
+    Args:
+        answers: the experiment's answer, one cell for each number of machines in a round and algorithm.
+    """
+    scores = read_scores(answers, "participants")
+    sizes = sorted(TABLE_2)
+    middle, largest = sizes[-2:]
+    rising = [((name, more), (name, less)) for name in ARMS for less, more in pairwise(sizes)]
+    most_accurate = [((SEVERAL_PASSES, largest), (name, largest)) for name in (TAKEN_BACK, NOISY_SGD)]
+    rising.remove(((NOISY_SGD, largest), (NOISY_SGD, middle)))
+    return (
+        *_judge_algorithms(scores, TABLE_2),
+        _judge(
+            f"Accuracy rises with m, except that of noisy SGD from m = {middle} to {largest}.",
+            scores,
+            rising,
+            names=("the larger m", "the next smaller one"),
+        ),
+        _judge(
+            f"Noisy SGD is less accurate at m = {largest} than at m = {middle}.",
+            scores,
+            [((NOISY_SGD, middle), (NOISY_SGD, largest))],
+            names=(f"m = {middle}", f"m = {largest}"),
+        ),
+        _judge(
+            f"At m = {largest} Lowy and Razaviyayn's algorithm is the most accurate.",
+            scores,
+            most_accurate,
+            names=(SEVERAL_PASSES, "the two others"),
+        ),
+        _judge_change(scores),
+        *judge_printed(scores, TABLE_2),
+    )
+
+
+def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
+    """Return the measured test accuracy of each algorithm at each value of an axis.
+
+    Args:
+        answers: the cells of the experiment.
+        axis: name of the axis of ρ or m.
+    """
+    read = private_score("test_accuracy")
+    scores = {(str(cell.place["algorithm"]), float(cell.place[axis])): read(cell) for cell in answers}
+    return {setting: score for setting, score in scores.items() if score is not None}
+
+
+def _judge(
+    claim: str, scores: Scores, settings: Iterable[tuple[Setting, Setting]], *, names: tuple[str, str], **options: bool
+) -> Finding:
+    """Judge whether the first of each two settings is more accurate.
+
+    Args:
+        claim: the statement.
+        scores: measured accuracies.
+        settings: pairs of settings, the one with the larger stated accuracy first.
+        names: words for the first and for the second settings.
+        **options: further arguments of `judge_pairs`.
+    """
+    pairs = [(scores[first], scores[second]) for first, second in settings if first in scores and second in scores]
+    return judge_pairs(claim, pairs, names=names, quantity=QUANTITY, lower_is_better=False, **options)
+
+
+def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, Finding]:
+    """Compare the paper's algorithm with each of the two others at every value of a table."""
+    to_noisy_sgd = [((TAKEN_BACK, value), (NOISY_SGD, value)) for value in table]
+    to_several_passes = [((TAKEN_BACK, value), (SEVERAL_PASSES, value)) for value in table]
+    return (
+        _judge(
+            "At the same privacy noise that is taken back is more accurate than noisy SGD.",
+            scores,
+            to_noisy_sgd,
+            names=(TAKEN_BACK, NOISY_SGD),
+        ),
+        _judge(
+            "At the same privacy it is as accurate as Lowy and Razaviyayn's algorithm.",
+            scores,
+            to_several_passes,
+            names=(TAKEN_BACK, SEVERAL_PASSES),
+            no_worse=True,
+        ),
+    )
+
+
+def _judge_nearness(scores: Scores, rho: float) -> Finding:
+    """Judge whether Lowy and Razaviyayn's algorithm is closer to noisy SGD than to the paper's at the smallest ρ.
+
+    It is if its accuracy is below the midpoint of both, because noisy SGD is stated to be the less accurate one. The
+    ends of the midpoint's band are the means of the ends of both bands, so that it covers at least as often as they do.
+
+    Args:
+        scores: measured accuracies.
+        rho: the smallest ρ.
+    """
+    claim = f"At ρ = {rho:g} Lowy and Razaviyayn's algorithm is closer to noisy SGD than to noise that is taken back."
+    own, sgd, several = (scores.get((name, rho)) for name in ARMS)
+    pairs = [] if own is None or sgd is None or several is None else [(several, _midpoint(own, sgd))]
+    return judge_pairs(
+        claim, pairs, names=(SEVERAL_PASSES, "the midpoint of both"), quantity=QUANTITY, lower_is_better=True
+    )
+
+
+def _midpoint(first: Measured, second: Measured) -> Measured:
+    """Return the mean of two measurements, with the means of their ends and of their standard errors."""
+    return Measured(
+        mean=0.5 * (first.mean + second.mean),
+        lower=0.5 * (first.lower + second.lower),
+        upper=0.5 * (first.upper + second.upper),
+        standard_error=0.5 * (first.standard_error + second.standard_error),
+    )
+
+
+def _judge_change(scores: Scores) -> Finding:
+    """Judge whether accuracy changes less over m than over ρ.
+
+    The change over m is measured between the ends of Table 2. It is compared with the change that Table 1 prints for
+    the same algorithm, because an experiment on m has no other ρ. The statement holds for an algorithm if every change
+    that the bands allow is smaller, and fails if every one is larger.
+
+    Args:
+        scores: measured accuracies by m.
+    """
+    least, *_, most = sorted(TABLE_2)
+    holds, fails, words = 0, 0, []
+    algorithms = [name for name in ARMS if (name, least) in scores and (name, most) in scores]
+    for name in algorithms:
+        first, last = scores[name, least], scores[name, most]
+        rises, falls = last.upper - first.lower, first.upper - last.lower
+        largest, smallest = max(rises, falls), max(0.0, -rises, -falls)
+        printed = abs(printed_accuracy(TABLE_1[max(TABLE_1)], name) - printed_accuracy(TABLE_1[min(TABLE_1)], name))
+        holds += largest < printed
+        fails += smallest > printed
+        words.append(f"{name} {abs(last.mean - first.mean):.3f} and {printed:.3f}")
+    tally = Tally(
+        holds=holds,
+        fails=fails,
+        of=len(algorithms),
+        noun=("algorithm", "algorithms"),
+        open_where="the bands allow both",
+    )
+    claim = "The change in accuracy over m is smaller than the one over ρ in Table 1."
+    return tally.finding(claim, f"Measured change over m, and printed change over ρ: {'; '.join(words)}.")
+
+
+def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
+    """Judge for each algorithm whether the printed accuracies lie in the bands of the measured means.
+
+    Args:
+        scores: measured accuracies.
+        table: the printed accuracies by ρ or m.
+    """
+    findings = []
+    for name in ARMS:
+        printed = {value: printed_accuracy(arms, name) for value, arms in table.items() if (name, value) in scores}
+        inside = [scores[name, value].lower <= figure <= scores[name, value].upper for value, figure in printed.items()]
+        differences = [abs(scores[name, value].mean - figure) for value, figure in printed.items()]
+        tally = Tally(holds=inside.count(True), fails=inside.count(False), of=len(inside))
+        words = f"The mean is at most {max(differences):.3f} away." if differences else "Nothing was measured."
+        findings.append(tally.finding(f"The printed accuracy of {name} lies in the band of the measured mean.", words))
+    return tuple(findings)

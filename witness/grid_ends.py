@@ -1,0 +1,37 @@
+"""Warnings that the best value of a tuned parameter is at an end of its grid, where a value beyond may be better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from epsilond.calibrators.answer import Caution
+from epsilond.witness.cells import CellAnswer
+from epsilond.witness.experiment import Cell, Preset
+
+CODE = "best-at-end-of-grid"
+
+
+def end_warnings(
+    preset: Preset, simulations: Sequence[tuple[Cell, object]], cells: Sequence[CellAnswer]
+) -> Iterator[Caution]:
+    """Yield a warning for each run and each end of its grid at which the best value of the tuned axis is.
+
+    A run is the private one, or one that is compared with it.
+
+    Args:
+        preset: the experiment; without a tuned axis there is no warning.
+        simulations: every simulation of the experiment; their places are the grid.
+        cells: cells of its table, with the best value of each run.
+    """
+    if preset.tuned is None:
+        return
+    grid = {float(cell.place[preset.tuned.name]) for cell, _ in simulations}
+    if len(grid) < 2:
+        return
+    for run in dict.fromkeys(run for cell in cells for run in cell.tuned or {}):
+        chosen = [float(cell.tuned[run]) for cell in cells if cell.tuned is not None and run in cell.tuned]
+        for end in (min(grid), max(grid)):
+            if end in chosen:
+                count = f"{chosen.count(end)} of {len(chosen)} settings"
+                message = f"in {count} the best {preset.tuned.title} of the run {run} is {end:g}, at an end of the grid"
+                yield Caution(code=CODE, message=message)

@@ -1,0 +1,1 @@
+"""Trials of the papers' own programs on their own data, with the scores of each trial."""

@@ -1,0 +1,131 @@
+"""A file of finished blocks, from which an interrupted experiment goes on.
+
+The file has one JSON value in each line: the experiment first, then one finished block in each line. A last line that
+an interruption cut off is ignored.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
+from epsilond.calibrators.answer import as_json
+from epsilond.witness.kind import Prepared
+from epsilond.witness.presets import PresetSimulation, find_preset
+from epsilond.witness.trials.trials import PreparedTrials, TrialResult
+
+
+class TrialFile:
+    """The finished blocks of one experiment.
+
+    Attributes:
+        finished: blocks that the file has, by index.
+    """
+
+    def __init__(self, path: Path, prepared: Prepared) -> None:
+        """Read the file, or start it.
+
+        Args:
+            path: the file.
+            prepared: the experiment.
+
+        Raises:
+            InvalidInput: the file cannot be read or written, is of another request or version, or the experiment has
+                no trials.
+        """
+        cells = prepared.resolved if isinstance(prepared.resolved, tuple) else (prepared,)
+        if not all(isinstance(cell.resolved, PreparedTrials) for cell in cells):
+            raise InvalidInput.at("/resume", "is for experiments on the papers' own data only")
+        self._path = path
+        self.finished: dict[int, TrialResult] = {}
+        header = {
+            "engine_version": ENGINE_VERSION,
+            "blocks": prepared.plan.blocks,
+            "request": as_json(prepared.request),
+        }
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput.at("/resume", f"cannot be read: {error}") from None
+        complete = [line for line in lines if line.endswith("\n")]
+        if not complete:
+            self._write(header, mode="w")
+            return
+        default = find_preset(prepared.request).repetitions if isinstance(prepared.request, PresetSimulation) else None
+        differences = _differences(_parse(complete[0]), json.loads(json.dumps(header)), default)
+        if differences:
+            raise InvalidInput.at("/resume", f"{path} belongs to another run: {'; '.join(differences)}")
+        for line in complete[1:]:
+            block = _parse(line)
+            self.finished[block["index"]] = TrialResult(block["scores"], block["chosen"])
+        if len(complete) < len(lines):
+            path.write_text("".join(complete), encoding="utf-8")
+
+    def add(self, index: int, block: object) -> None:
+        """Append a finished block to the file.
+
+        Args:
+            index: index of the block.
+            block: its result.
+
+        Raises:
+            InvalidInput: the block is no trial, or the file cannot be written.
+        """
+        if not isinstance(block, TrialResult):
+            raise InvalidInput.at("/resume", "is for experiments on the papers' own data only")
+        self._write({"index": index, **asdict(block)}, mode="a")
+
+    def _write(self, value: JsonObject, mode: str) -> None:
+        """Write one line."""
+        try:
+            with self._path.open(mode, encoding="utf-8") as file:
+                file.write(json.dumps(value) + "\n")
+        except OSError as error:
+            raise InvalidInput.at("/resume", f"cannot be written: {error}") from None
+
+
+def _differences(kept: JsonObject, header: JsonObject, repetitions: int | None) -> list[str]:
+    """Return the differences between the first line of a file and that of an experiment, in words.
+
+    Args:
+        kept: first line of the file.
+        header: first line that the experiment would write.
+        repetitions: repetitions of a request that states none.
+    """
+    there, here = _stated_values(kept, repetitions), _stated_values(header, repetitions)
+    names = [name for name in {**here, **there} if there.get(name) != here.get(name)]
+    # The number of blocks follows from the other values, unless the experiment itself has changed.
+    if not names and kept.get("blocks") != header["blocks"]:
+        return [f"blocks {kept.get('blocks')} there, {header['blocks']} here"]
+    return [f"{name} {there.get(name, 'absent')} there, {here.get(name, 'absent')} here" for name in names]
+
+
+def _stated_values(header: JsonObject, repetitions: int | None) -> JsonObject:
+    """Return the values of the request and the version of the engine in the first line of a file.
+
+    Args:
+        header: the first line.
+        repetitions: repetitions of a request that states none.
+    """
+    request = header.get("request")
+    values = request if isinstance(request, dict) else {}
+    return {"repetitions": repetitions, **values, "engine_version": header.get("engine_version")}
+
+
+def _parse(line: str) -> JsonObject:
+    """Return the JSON object of a line.
+
+    Raises:
+        InvalidInput: the line is no JSON object.
+    """
+    try:
+        value = json.loads(line)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise InvalidInput.at("/resume", "is no file of finished blocks")
+    return value

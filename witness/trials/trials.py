@@ -1,0 +1,189 @@
+"""Trials as a kind of simulation: one block is one trial of one arm of a paper's experiment.
+
+A trial has its own split of the data, and its own choice among step sizes. Its seed follows from the request's seed and
+its number only, so that all arms of an experiment have the same splits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median_low
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from epsilond.calibrators.answer import Caution, Ends
+from epsilond.simulators.files.folders import DataName, find_folder
+from epsilond.simulators.files.known import DataFile
+from epsilond.simulators.problems.problem import Floats
+from epsilond.witness.kind import SimulationKind, SimulationPlan
+from epsilond.witness.risks.answer import Measured
+from epsilond.witness.risks.report import mean_over_repetitions
+
+CONFIDENCE = 0.95
+"""Confidence level of the band of a score's mean over the trials."""
+MOST_AT_AN_END = 0.5
+"""Share of the trials with their best value at an end of a grid, above which a warning is given."""
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """The output of one trial."""
+
+    scores: Mapping[str, float]
+    """Scores of the output on test records, by name."""
+    chosen: Mapping[str, float]
+    """Chosen value of each tuned parameter, by name."""
+
+
+class TrialArm(Protocol):
+    """One algorithm in one setting of an experiment. It pickles."""
+
+    @property
+    def data(self) -> tuple[DataName, ...]:
+        """Data sets that it reads."""
+
+    @property
+    def algorithm(self) -> str:
+        """Name of the algorithm."""
+
+    @property
+    def seconds(self) -> float:
+        """Estimated time of one trial on one core."""
+
+    @property
+    def bytes(self) -> int:
+        """Estimated memory of one trial."""
+
+    def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
+        """Read the files once, and return them with their checksums.
+
+        Raises:
+            InvalidInput: a file is missing or is not the original.
+        """
+
+    @property
+    def grids(self) -> Mapping[str, Sequence[float]]:
+        """Values that each tuned parameter can take, by name; none if no value is outside of them."""
+
+    def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
+        """Run one trial.
+
+        Args:
+            folders: folder of each data set.
+            seed: seed of the split and of all randomness.
+        """
+
+    def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
+        """Return the certified ε of its noise; None if it has no noise, or no claim to check.
+
+        Args:
+            folders: folder of each data set, from which numbers of records come.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialSimulation:
+    """Repeated trials of one arm."""
+
+    arm: TrialArm
+    repetitions: int
+    seed: int
+    kind: Literal["trials"] = "trials"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialsAnswer:
+    """Scores of an arm over its trials."""
+
+    algorithm: str
+    scores: Mapping[str, Measured]
+    chosen: Mapping[str, float]
+    """Lower median over the trials of the chosen value of each tuned parameter, which is a value of its grid."""
+    data_files: tuple[DataFile, ...]
+    """Files that the trials read."""
+    epsilon: Ends | None
+    """Certified ε of the noise."""
+    warnings: tuple[Caution, ...]
+    kind: Literal["trials"] = "trials"
+
+
+@dataclass(frozen=True)
+class PreparedTrials:
+    """Trials with the folders of their data, so that blocks in other processes find the files."""
+
+    arm: TrialArm
+    folders: Mapping[DataName, Path]
+    seed: int
+    data_files: tuple[DataFile, ...] = ()
+
+
+def plan(request: TrialSimulation) -> SimulationPlan:
+    """Estimate the cost of all trials."""
+    arm = request.arm
+    return SimulationPlan(blocks=request.repetitions, seconds=arm.seconds * request.repetitions, bytes=arm.bytes)
+
+
+def prepare(request: TrialSimulation) -> PreparedTrials:
+    """Find the files of the data sets, and check them.
+
+    Raises:
+        InvalidInput: a folder or a file is missing, or a file is not the original.
+    """
+    folders = {name: find_folder(name) for name in request.arm.data}
+    return PreparedTrials(request.arm, folders, request.seed, request.arm.check(folders))
+
+
+def run_block(prepared: PreparedTrials, index: int) -> TrialResult:
+    """Run trial `index`."""
+    return prepared.arm.run(prepared.folders, trial_seed(prepared.seed, index))
+
+
+def trial_seed(seed: int, trial: int) -> int:
+    """Return the seed of one trial.
+
+    Args:
+        seed: seed of the request.
+        trial: number of the trial.
+    """
+    return int(np.random.SeedSequence(seed, spawn_key=(trial,)).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequence[TrialResult]) -> TrialsAnswer:
+    """Return mean and band of each score over the trials.
+
+    Args:
+        request: the request.
+        prepared: the prepared request.
+        blocks: results of all trials.
+    """
+    names = blocks[0].scores
+    scores = {name: np.array([block.scores[name] for block in blocks]) for name in names}
+    chosen = {name: np.array([block.chosen[name] for block in blocks]) for name in blocks[0].chosen}
+    return TrialsAnswer(
+        algorithm=request.arm.algorithm,
+        scores={name: mean_over_repetitions(values, CONFIDENCE) for name, values in scores.items()},
+        chosen={name: median_low(values.tolist()) for name, values in chosen.items()},
+        data_files=prepared.data_files,
+        epsilon=request.arm.certify(prepared.folders),
+        warnings=tuple(_edge_warnings(request.arm, chosen)),
+    )
+
+
+def _edge_warnings(arm: TrialArm, chosen: Mapping[str, Floats]) -> Iterator[Caution]:
+    """Yield a warning for each tuned parameter whose best value is at an end of its grid in most trials."""
+    for name, values in chosen.items():
+        grid = arm.grids[name]
+        for end in {min(grid), max(grid)} if len(grid) > 1 else ():
+            share = float(np.mean(values == end))
+            if share > MOST_AT_AN_END:
+                message = f"in {share:.0%} of the trials the best {name} is {end:g}, at an end of the grid"
+                yield Caution(code="best-at-end-of-grid", message=message)
+
+
+TRIALS: SimulationKind[Any, Any, Any] = SimulationKind(
+    request=TrialSimulation, plan=plan, prepare=prepare, run_block=run_block, assemble=assemble, answer=TrialsAnswer
+)
+"""Trials are cells of an experiment only. No request names them."""
