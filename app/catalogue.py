@@ -36,13 +36,16 @@ class TheoremList:
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithm(ListedAlgorithm):
-    """A calibrator in the list; `example` is a body that it answers."""
+    """An algorithm whose noise the service calibrates, as it is listed.
+
+    `example` is the body of a request that it answers. `links` has the URLs of its calibrations and of their schema.
+    """
 
     links: Mapping[str, str]
 
     @classmethod
     def of(cls, calibrator: Calibrator) -> Algorithm:
-        """Return a calibrator as it is listed, with its links."""
+        """Return the list entry of a calibrator, with its links."""
         links = {
             "calibrations": f"/v1/calibrations/{calibrator.name}",
             "schema": f"/openapi.json#/components/schemas/{calibrator.problem.__name__}",

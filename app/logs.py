@@ -42,7 +42,7 @@ class LossyStream:
 
 
 def _render(event: object, **_: object) -> str:
-    """Return an event as JSON. One encoder serves all, because making one takes as long as a line."""
+    """Return an event as JSON. All events share one encoder, because making an encoder takes as long as encoding."""
     return ENCODER.encode(event)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 
 import anyio
@@ -19,10 +20,10 @@ from epsilond.app.callers.keyring import KEYRING, Keyring
 from epsilond.app.callers.oidc import Tokens
 from epsilond.app.document import document
 from epsilond.app.health import HEALTH, Health
-from epsilond.app.http.body import BytesRoute
+from epsilond.app.http.body import BytesRoute, Shortcut
 from epsilond.app.http.handlers import answer_problem
 from epsilond.app.http.lag import LoopLag
-from epsilond.app.http.middleware import Authenticate, Compress, Observe, Shortcut
+from epsilond.app.http.middleware import Authenticate, Compress, Observe
 from epsilond.app.http.problems import TABLE
 from epsilond.app.jobs.manager import JOBS, Jobs
 from epsilond.app.jobs.places import JOB_WAITS, STREAMS, Places
@@ -59,13 +60,32 @@ pointer to each field at fault. A service that asks for keys takes them as `Auth
 service, at `/guide`, explains the terms.
 """.strip()
 
-OF_LEDGERS = (
+LEDGER_MODULES = (
     "epsilond.ledgers.mathematics.moves",
     "epsilond.ledgers.mathematics.what_if",
     "epsilond.ledgers.mathematics.opening",
     "epsilond.ledgers.book.answers",
 )
-"""Modules that workers need for ledgers; the modules of the ledgers' mathematics are imported by them."""
+"""Modules that workers need for ledgers. They import the other modules of the ledgers' mathematics."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ServiceParts:
+    """The long-lived objects of one service, which its routes and middleware share."""
+
+    settings: Settings
+    metrics: Metrics
+    health: Health
+    budgets: Budgets
+    keyring: Keyring | None
+    """The API keys; None if the settings name no file of keys."""
+    tokens: Tokens | None
+    """The verifier of bearer tokens; None if the settings name no identity provider."""
+    pool: Pool
+    compute: Compute
+    simulations: SimulationRunner
+    jobs: Jobs
+    ledgers: Ledgers
 
 
 def create_app(
@@ -92,103 +112,139 @@ def create_app(
         ValueError: an EPSILOND_ variable, or the file of API keys, cannot be read.
         MissingExtra: an identity provider is named, and the packages that check its tokens are not installed.
     """
-    chosen = settings or Settings.from_environment()
-    metrics = Metrics()
-    budgets = Budgets(chosen, metrics)
-    health = Health()
-    keyring = Keyring.of(chosen.api_keys_file, budgets)
-    tokens = Tokens.of(chosen, budgets)
-    pool = Pool(chosen, metrics, modules_of(calibrators, theorem_home, kinds), charge=budgets.charge)
-    compute = Compute(chosen, metrics, pool)
-    readings = Readings(calibrators, theorems, theorem_home)
-    simulators = SimulationRunner(chosen, metrics, pool, kinds)
-    jobs = Jobs(chosen, metrics, health, QuestionRunner(chosen, compute, pool), simulators, readings)
-    ledgers = Ledgers(chosen, metrics, pool, jobs, keyring.organisations if keyring else dict)
-    health.register("ledgers", ledgers.trouble)
-    health.register("workers", lambda: None if pool.ready else "No worker is warm yet.")
-    lag = LoopLag(metrics)
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as until_stopped:
-            if keyring is not None:
-                await until_stopped.enter_async_context(keyring.following())
-            await until_stopped.enter_async_context(pool.running())
-            await until_stopped.enter_async_context(compute.running())
-            await until_stopped.enter_async_context(simulators.running())
-            await until_stopped.enter_async_context(jobs.running())
-            await until_stopped.enter_async_context(ledgers.running())
-            background = await until_stopped.enter_async_context(anyio.create_task_group())
-            background.start_soon(docs.prepare, app)
-            await until_stopped.enter_async_context(lag.running())
-            yield
-
+    parts = _make_parts(settings or Settings.from_environment(), calibrators, theorems, theorem_home, kinds)
     app = FastAPI(
         title="epsilond",
         version=VERSION,
         description=DESCRIPTION,
-        lifespan=lifespan,
+        lifespan=partial(_run_parts, parts),
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
-    SETTINGS.put(app, chosen)
-    METRICS.put(app, metrics)
-    POOL.put(app, pool)
-    COMPUTE.put(app, compute)
-    JOBS.put(app, jobs)
-    SIMULATIONS.put(app, simulators)
-    BUDGETS.put(app, budgets)
-    KEYRING.put(app, keyring)
-    HEALTH.put(app, health)
-    LEDGERS_OF.put(app, ledgers)
-    SIGNATURES.put(app, ledgers.signatures)
-    _put_bounded(app, chosen, metrics)
+    app.openapi = partial(document, app)  # type: ignore[method-assign]
     app.router.route_class = BytesRoute
-    _add_layers(app, chosen, metrics, budgets, keyring, tokens)
-    for foreseen in TABLE:
-        app.add_exception_handler(foreseen, answer_problem)
+    _publish_parts(app, parts)
+    _add_layers(app, parts)
+    for exception_class in TABLE:
+        app.add_exception_handler(exception_class, answer_problem)
     routes.add(app, calibrators, theorems, theorem_home)
     if kinds:
         simulations.add(app, kinds)
         job_figures.add(app, figures)
-    app.openapi = partial(document, app)  # type: ignore[method-assign]
     return app
 
 
-def modules_of(
+def _make_parts(
+    settings: Settings,
+    calibrators: tuple[Calibrator, ...],
+    theorems: tuple[Theorem, ...],
+    theorem_home: str,
+    kinds: tuple[SimulationKind, ...],
+) -> ServiceParts:
+    """Make the parts of a service, without starting workers or opening the store. The arguments are as in `create_app`.
+
+    Raises:
+        ValueError: the file of API keys cannot be read.
+        MissingExtra: an identity provider is named, and the packages that check its tokens are not installed.
+    """
+    metrics = Metrics()
+    health = Health()
+    budgets = Budgets(settings, metrics)
+    keyring = Keyring.of(settings.api_keys_file, budgets)
+    pool = Pool(settings, metrics, worker_modules(calibrators, theorem_home, kinds), charge=budgets.charge)
+    compute = Compute(settings, metrics, pool)
+    simulation_runner = SimulationRunner(settings, metrics, pool, kinds)
+    readings = Readings(calibrators, theorems, theorem_home)
+    jobs = Jobs(settings, metrics, health, QuestionRunner(settings, compute, pool), simulation_runner, readings)
+    ledgers = Ledgers(settings, metrics, pool, jobs, keyring.organisations if keyring else dict)
+    health.register("ledgers", ledgers.trouble)
+    health.register("workers", lambda: None if pool.ready else "No worker is warm yet.")
+    return ServiceParts(
+        settings=settings,
+        metrics=metrics,
+        health=health,
+        budgets=budgets,
+        keyring=keyring,
+        tokens=Tokens.of(settings, budgets),
+        pool=pool,
+        compute=compute,
+        simulations=simulation_runner,
+        jobs=jobs,
+        ledgers=ledgers,
+    )
+
+
+@asynccontextmanager
+async def _run_parts(parts: ServiceParts, app: FastAPI) -> AsyncIterator[None]:
+    """Run the parts of a service while its application is served.
+
+    The parts start in this order and stop in the reverse order, because each of them uses earlier ones.
+    """
+    async with AsyncExitStack() as stack:
+        if parts.keyring is not None:
+            await stack.enter_async_context(parts.keyring.following())
+        await stack.enter_async_context(parts.pool.running())
+        await stack.enter_async_context(parts.compute.running())
+        await stack.enter_async_context(parts.simulations.running())
+        await stack.enter_async_context(parts.jobs.running())
+        await stack.enter_async_context(parts.ledgers.running())
+        background = await stack.enter_async_context(anyio.create_task_group())
+        background.start_soon(docs.prepare, app)
+        await stack.enter_async_context(LoopLag(parts.metrics).running())
+        yield
+
+
+def _publish_parts(app: FastAPI, parts: ServiceParts) -> None:
+    """Store the parts in the state of an application, where its endpoints find them."""
+    SETTINGS.put(app, parts.settings)
+    METRICS.put(app, parts.metrics)
+    HEALTH.put(app, parts.health)
+    BUDGETS.put(app, parts.budgets)
+    KEYRING.put(app, parts.keyring)
+    POOL.put(app, parts.pool)
+    COMPUTE.put(app, parts.compute)
+    SIMULATIONS.put(app, parts.simulations)
+    JOBS.put(app, parts.jobs)
+    LEDGERS_OF.put(app, parts.ledgers)
+    SIGNATURES.put(app, parts.ledgers.signatures)
+    streams = STREAMS.put(app, Places(parts.settings.event_streams, "event streams"))
+    waits = JOB_WAITS.put(app, Places(parts.settings.job_waits, "requests that wait for jobs"))
+    parts.metrics.event_streams.set_function(lambda: streams.taken)
+    parts.metrics.job_waits.set_function(lambda: waits.taken)
+
+
+def _add_layers(app: FastAPI, parts: ServiceParts) -> None:
+    """Add the middleware to an application, the innermost layer first."""
+    settings = parts.settings
+    app.add_middleware(Shortcut)
+    app.add_middleware(
+        Authenticate,
+        budgets=parts.budgets,
+        keyring=parts.keyring,
+        tokens=parts.tokens,
+        metrics_open=settings.metrics_open,
+    )
+    app.add_middleware(Compress)
+    app.add_middleware(Observe, metrics=parts.metrics, hsts_seconds=settings.hsts_seconds)
+
+
+def worker_modules(
     calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tuple[SimulationKind, ...]
 ) -> tuple[str, ...]:
-    """Return the modules that workers import before they get work: mathematics, simulations, and readers of bodies.
+    """Return the names of the modules that every worker process imports before its first task.
 
     Args:
-        calibrators: calibrators of the service.
-        theorem_home: module with the list of theorems.
-        kinds: kinds of simulation.
+        calibrators: calibrators of the service; the attribute `home` names the module of each.
+        theorem_home: name of the module with the list of theorems.
+        kinds: kinds of simulation that the service runs.
+
+    Returns:
+        The modules that compute calibrations and theorems, run simulations and ledgers, and read request bodies.
     """
     modules = {theorem_home, Readings.__module__, "scipy.optimize"}
     modules |= {calibrator.home for calibrator in calibrators}
     modules |= {kind.run_block.__module__ for kind in kinds}
-    modules |= set(OF_LEDGERS)
+    modules |= set(LEDGER_MODULES)
     return tuple(sorted(modules))
-
-
-def _add_layers(
-    app: FastAPI, settings: Settings, metrics: Metrics, budgets: Budgets, keyring: Keyring | None, tokens: Tokens | None
-) -> None:
-    """Add the layers around every request to an application, the innermost first."""
-    app.add_middleware(Shortcut)
-    app.add_middleware(
-        Authenticate, budgets=budgets, keyring=keyring, tokens=tokens, metrics_open=settings.metrics_open
-    )
-    app.add_middleware(Compress)
-    app.add_middleware(Observe, metrics=metrics, hsts_seconds=settings.hsts_seconds)
-
-
-def _put_bounded(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
-    """Put the places of waiting requests into an application."""
-    streams = STREAMS.put(app, Places(settings.event_streams, "event streams"))
-    waits = JOB_WAITS.put(app, Places(settings.job_waits, "requests that wait for jobs"))
-    metrics.event_streams.set_function(lambda: streams.taken)
-    metrics.job_waits.set_function(lambda: waits.taken)

@@ -22,10 +22,19 @@ class Metrics:
     """Metrics of the service and of its process. Labels are names from the service's lists, never text of clients."""
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
         self._refreshers: list[Callable[[], Awaitable[None]]] = []
-        ProcessCollector(registry=registry)
-        PlatformCollector(registry=registry)
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        self.build = Info("epsilond_build", "Versions of the service", registry=self.registry)
+        self.build.info({"version": VERSION, "engine_version": ENGINE_VERSION, "python": platform.python_version()})
+        self._add_request_metrics(self.registry)
+        self._add_computation_metrics(self.registry)
+        self._add_job_metrics(self.registry)
+        self._add_ledger_metrics(self.registry)
+
+    def _add_request_metrics(self, registry: CollectorRegistry) -> None:
+        """Add the metrics of requests, by route and by caller: the name of a key, `token` or `anonymous`."""
         self.requests = Histogram(
             "epsilond_request_seconds",
             "Time to answer a request",
@@ -33,23 +42,18 @@ class Metrics:
             buckets=SECONDS,
             registry=registry,
         )
-        # Requests, problems and CPU time by caller: the name of a key, `token` or `anonymous`.
         self.caller_requests = Counter(
-            "epsilond_caller_requests", "Requests answered, by who asked", ("caller",), registry=registry
+            "epsilond_caller_requests", "Answered requests, by caller", ("caller",), registry=registry
         )
         self.problems = Counter(
             "epsilond_problems",
-            "Requests answered with a problem, by its kind and by who asked",
+            "Requests answered with a problem, by kind of problem and caller",
             ("problem", "caller"),
             registry=registry,
         )
         self.caller_cpu_seconds = Counter(
-            "epsilond_caller_cpu_seconds", "CPU time of computations, by who asked", ("caller",), registry=registry
+            "epsilond_caller_cpu_seconds", "CPU seconds of computations, by caller", ("caller",), registry=registry
         )
-        self.build = Info("epsilond_build", "What is running", registry=registry)
-        self.build.info({"version": VERSION, "engine_version": ENGINE_VERSION, "python": platform.python_version()})
-        self.cache_bytes = Gauge("epsilond_cache_bytes", "Room that kept answers take", registry=registry)
-        self.cache_entries = Gauge("epsilond_cache_entries", "Answers that are kept", registry=registry)
         self.calibrations = Histogram(
             "epsilond_calibration_seconds",
             "Time to answer a calibration",
@@ -71,42 +75,46 @@ class Metrics:
             buckets=WIDTHS,
             registry=registry,
         )
+
+    def _add_computation_metrics(self, registry: CollectorRegistry) -> None:
+        """Add the metrics of the cache, the pool of worker processes and the event loop."""
+        self.cache = Counter(
+            "epsilond_cache", "Outcomes by use of the cache: hit, miss or shared", ("use",), registry=registry
+        )
+        self.cache_bytes = Gauge("epsilond_cache_bytes", "Size of the cached answers in bytes", registry=registry)
+        self.cache_entries = Gauge("epsilond_cache_entries", "Number of cached answers", registry=registry)
+        self.under_way = Gauge("epsilond_computations_under_way", "Computations running or waiting", registry=registry)
+        self.queued = Gauge("epsilond_queued", "Tasks that wait for a worker", ("lane",), registry=registry)
+        self.running = Gauge("epsilond_running", "Tasks that a worker computes", ("lane",), registry=registry)
+        self.background = Gauge(
+            "epsilond_running_in_background", "Questions past their deadline that are computed", registry=registry
+        )
         self.worker_deaths = Counter(
             "epsilond_worker_deaths", "Workers that crashed or were killed", ("cause",), registry=registry
         )
-        self.cache = Counter("epsilond_cache", "Outcomes by where they came from", ("use",), registry=registry)
         self.all_warm = Gauge("epsilond_workers_warm", "1 if no worker is to be replaced, else 0", registry=registry)
-        self.jobs = Counter("epsilond_jobs", "Jobs that ended here, by how", ("kind", "state"), registry=registry)
-        self.jobs_running = Gauge("epsilond_jobs_running", "Jobs that run here", registry=registry)
-        self.ledger_moves = Counter(
-            "epsilond_ledger_moves",
-            "Moves of ledgers answered here, by kind; retries count again",
-            ("move",),
+        self.loop_lag = Histogram(
+            "epsilond_event_loop_lag_seconds",
+            "Delay with which the event loop wakes a sleeping task",
+            buckets=LAGS,
             registry=registry,
         )
-        self.ledger_rejections = Counter(
-            "epsilond_ledger_rejections",
-            "Moves of ledgers answered here with a problem, by the move and by the kind of the problem",
-            ("move", "problem"),
+        self.loop_lag_p99 = Gauge(
+            "epsilond_event_loop_lag_p99_seconds", "99th percentile of the lags of the last minute", registry=registry
+        )
+
+    def _add_job_metrics(self, registry: CollectorRegistry) -> None:
+        """Add the metrics of jobs and of their store."""
+        self.jobs = Counter(
+            "epsilond_jobs",
+            "Jobs that ended in this service, by kind and final state",
+            ("kind", "state"),
             registry=registry,
         )
-        self.webhook_deliveries = Counter(
-            "epsilond_webhook_deliveries",
-            "Deliveries to webhooks, by outcome: delivered, failed and to be repeated, or dropped",
-            ("outcome",),
-            registry=registry,
-        )
-        self.webhook_messages = Gauge(
-            "epsilond_webhook_messages_pending", "Messages that wait for their delivery to webhooks", registry=registry
-        )
-        self.ledger_reconciled = Gauge(
-            "epsilond_ledger_reconciled",
-            "0 if the log of ledgers was found not to continue a head that is known, else 1",
-            registry=registry,
-        )
+        self.jobs_running = Gauge("epsilond_jobs_running", "Jobs that run in this service", registry=registry)
         self.store_up = Gauge("epsilond_store_up", "1 if the last call of the store was answered", registry=registry)
         self.store_jobs = Gauge("epsilond_store_jobs", "Jobs in the store", ("state",), registry=registry)
-        self.store_bytes = Gauge("epsilond_store_bytes", "What the jobs in the store hold", registry=registry)
+        self.store_bytes = Gauge("epsilond_store_bytes", "Size of the jobs in the store in bytes", registry=registry)
         self.simulation_blocks = Histogram(
             "epsilond_simulation_block_seconds",
             "Time of one block of a simulation",
@@ -122,22 +130,34 @@ class Metrics:
         )
         self.event_streams = Gauge("epsilond_event_streams", "Event streams that are open", registry=registry)
         self.job_waits = Gauge("epsilond_job_waits", "Requests that wait for jobs", registry=registry)
-        self.under_way = Gauge("epsilond_computations_under_way", "Computations running or waiting", registry=registry)
-        # The pool of worker processes
-        self.queued = Gauge("epsilond_queued", "Tasks that wait for a worker", ("lane",), registry=registry)
-        self.running = Gauge("epsilond_running", "Tasks that a worker computes", ("lane",), registry=registry)
-        self.background = Gauge(
-            "epsilond_running_in_background", "Questions past their deadline that are computed", registry=registry
-        )
-        # The event loop
-        self.loop_lag = Histogram(
-            "epsilond_event_loop_lag_seconds",
-            "How much later than asked the event loop woke a task that sleeps",
-            buckets=LAGS,
+
+    def _add_ledger_metrics(self, registry: CollectorRegistry) -> None:
+        """Add the metrics of ledgers and of their webhooks."""
+        self.ledger_moves = Counter(
+            "epsilond_ledger_moves",
+            "Moves of ledgers answered here, by kind; retries count again",
+            ("move",),
             registry=registry,
         )
-        self.loop_lag_p99 = Gauge(
-            "epsilond_event_loop_lag_p99_seconds", "99 of 100 lags of the last minute are below", registry=registry
+        self.ledger_rejections = Counter(
+            "epsilond_ledger_rejections",
+            "Moves of ledgers answered here with a problem, by the move and by the kind of the problem",
+            ("move", "problem"),
+            registry=registry,
+        )
+        self.ledger_reconciled = Gauge(
+            "epsilond_ledger_reconciled",
+            "0 if the log of ledgers was found not to continue a head that is known, else 1",
+            registry=registry,
+        )
+        self.webhook_deliveries = Counter(
+            "epsilond_webhook_deliveries",
+            "Deliveries to webhooks, by outcome: delivered, failed and to be repeated, or dropped",
+            ("outcome",),
+            registry=registry,
+        )
+        self.webhook_messages = Gauge(
+            "epsilond_webhook_messages_pending", "Messages that wait for their delivery to webhooks", registry=registry
         )
 
     def before_scrape(self, refresh: Callable[[], Awaitable[None]]) -> None:

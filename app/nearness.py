@@ -12,13 +12,18 @@ NEAR = 0.5
 
 
 def near(name: str, names: Iterable[str]) -> list[str]:
-    """Return the nearest of some names, best first; empty if none is near. Each name takes a microsecond."""
-    pairs = _pairs.__wrapped__(name[:LONGEST_COMPARED].lower())
-    shares = ((_share(pairs, _pairs(candidate)), candidate) for candidate in names)
-    return [candidate for share, candidate in sorted(shares, key=lambda it: (-it[0], it[1]))[:MOST] if share >= NEAR]
+    """Return the names most similar to a name, best first: at most `MOST`, and none below the similarity `NEAR`.
+
+    Two names are similar if they share pairs of neighbouring letters. Upper and lower case are equal.
+    """
+    pairs = _pairs.__wrapped__(name[:LONGEST_COMPARED].lower())  # a name from a client must not fill the cache
+    shares = {candidate: _share(pairs, _pairs(candidate)) for candidate in names}
+    nearest_first = sorted(shares, key=lambda candidate: (-shares[candidate], candidate))
+    return [candidate for candidate in nearest_first[:MOST] if shares[candidate] >= NEAR]
 
 
 def _share(left: frozenset[str], right: frozenset[str]) -> float:
+    """Return the share of common pairs among all pairs of two names (Dice's coefficient), between 0 and 1."""
     return 2 * len(left & right) / (len(left) + len(right))
 
 

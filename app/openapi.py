@@ -49,18 +49,30 @@ def texts(app: FastAPI) -> Mapping[Path, str]:
 
 
 def _a_line_each(document: JsonObject) -> str:
-    """Return the document with one line per operation and schema, so that a difference shows the changed part."""
-    parts = {name: _compact(part) for name, part in document.items() if name not in ("paths", "components")}
-    parts["paths"] = _lines({path: _lines(map_of, 2) for path, map_of in document["paths"].items()}, 1, nested=True)
-    parts["components"] = _lines(
-        {kind: _lines(map_of, 2) for kind, map_of in document["components"].items()}, 1, nested=True
-    )
-    return _lines(parts, 0, nested=True) + "\n"
+    """Return the document as JSON with one line per operation and schema, so that a diff shows only changed ones."""
+    parts = {}
+    for name, part in document.items():
+        if name in ("paths", "components"):
+            groups = {group: _lines(_compact_members(members), depth=2) for group, members in part.items()}
+            parts[name] = _lines(groups, depth=1)
+        else:
+            parts[name] = _compact(part)
+    return _lines(parts, depth=0) + "\n"
 
 
-def _lines(members: JsonObject, depth: int, *, nested: bool = False) -> str:
-    """Return an object as JSON with one line per member; members of a `nested` object are JSON texts already."""
-    texts = (f"{_compact(name)}: {member if nested else _compact(member)}" for name, member in members.items())
+def _compact_members(members: JsonObject) -> dict[str, str]:
+    """Return the members of an object, each as JSON in one line."""
+    return {name: _compact(member) for name, member in members.items()}
+
+
+def _lines(members: Mapping[str, str], *, depth: int) -> str:
+    """Return a JSON object with each member on a line of its own.
+
+    Args:
+        members: JSON texts of the members by name.
+        depth: number of spaces before the closing brace; members have one space more.
+    """
+    texts = (f"{_compact(name)}: {member}" for name, member in members.items())
     before = "\n" + " " * (depth + 1)
     return "{" + before + ("," + before).join(texts) + "\n" + " " * depth + "}"
 
@@ -71,10 +83,11 @@ def _compact(value: object) -> str:
 
 def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:
     """Return the differences between the files under `root` and the wanted files, as lines of unified diffs."""
-    there = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.json"))}
+    present = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.json"))}
     lines: list[str] = []
-    for path in sorted(wanted.keys() | there.keys()):
-        old, new = there.get(path, ""), wanted.get(path, "")
+    for path in sorted(wanted.keys() | present.keys()):
+        old = present.get(path, "")
+        new = wanted.get(path, "")
         lines += difflib.unified_diff(
             old.splitlines(), new.splitlines(), f"{path} as committed", f"{path} as generated", lineterm="", n=2
         )

@@ -19,7 +19,7 @@ from epsilond.app import logs
 from epsilond.app.health import HEALTH
 from epsilond.app.http.connections import connection
 from epsilond.app.jobs.manager import JOBS
-from epsilond.app.main import create_app, modules_of
+from epsilond.app.main import create_app, worker_modules
 from epsilond.app.questions.compute import COMPUTE
 from epsilond.app.settings import PREFIX, SETTINGS, Settings
 from epsilond.app.workers.forkserver import fork_server
@@ -67,11 +67,11 @@ def serve(
     chosen = settings or Settings.from_environment(host=host, port=port, dask=dask)
     logs.configure(chosen.log_level)
     require_keys(chosen)
-    forked = fork_server(modules_of(calibrators, theorem_home, kinds))  # before anything is opened
-    with ExitStack() as held:
+    forked = fork_server(worker_modules(calibrators, theorem_home, kinds))  # before anything is opened
+    with ExitStack() as stack:
         if forked is not None:
-            held.callback(forked.kill)
-        sockets = [held.enter_context(listener) for listener in open_listeners(chosen.host, chosen.port)]
+            stack.callback(forked.kill)
+        sockets = [stack.enter_context(listener) for listener in open_listeners(chosen.host, chosen.port)]
         app = create_app(
             calibrators=calibrators,
             theorems=theorems,
@@ -82,9 +82,9 @@ def serve(
         )
         POOL.within(app).forked = forked
         JOBS.within(app).open()  # faults of the store are reported before the start
-        started = server(app, chosen)
-        started.alone = True
-        started.run(sockets=sockets)
+        http_server = server(app, chosen)
+        http_server.is_only_server = True
+        http_server.run(sockets=sockets)
 
 
 def require_keys(settings: Settings) -> None:
@@ -119,29 +119,34 @@ def open_listeners(host: str, port: int) -> list[socket.socket]:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise ValueError(f"{PREFIX}HOST: {host} is no address of this machine: {error.strerror}") from None
-    bound: list[socket.socket] = []
+    listeners: list[socket.socket] = []
     for family, kind, protocol, _, address in dict.fromkeys(addresses):
         listener = socket.socket(family, kind, protocol)
-        bound.append(listener)
+        listeners.append(listener)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
+        if family == socket.AF_INET6:  # another listener has the IPv4 addresses
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         try:
             listener.bind(address)
             listener.listen(BACKLOG)
         except OSError as error:
-            for earlier in bound:
-                earlier.close()
-            blamed = "HOST" if error.errno == errno.EADDRNOTAVAIL else "PORT"
-            reason = "is taken" if error.errno == errno.EADDRINUSE else f"is not to be had: {error.strerror}"
-            raise ValueError(f"{PREFIX}{blamed}: port {port} of {host} {reason}") from None
-    return bound
+            for opened in listeners:
+                opened.close()
+            raise ValueError(_describe_bind_error(error, host, port)) from None
+    return listeners
+
+
+def _describe_bind_error(error: OSError, host: str, port: int) -> str:
+    """Return a sentence that says why a port cannot be listened on, after the environment variable to change."""
+    variable = "HOST" if error.errno == errno.EADDRNOTAVAIL else "PORT"
+    reason = "is taken" if error.errno == errno.EADDRINUSE else f"is not to be had: {error.strerror}"
+    return f"{PREFIX}{variable}: port {port} of {host} {reason}"
 
 
 class Server(uvicorn.Server):
     """Uvicorn's server with another shutdown: jobs go back to the store, and questions get a limited time to finish."""
 
-    alone = False
+    is_only_server = False
     """True if the process runs only this server, so that the objects present after the start remain to the end."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -150,7 +155,7 @@ class Server(uvicorn.Server):
         Otherwise, each full collection would visit a quarter of a million objects of the application, all in use.
         """
         await super().startup(sockets)
-        if self.alone and self.started:
+        if self.is_only_server and self.started:
             gc.freeze()
             gc.enable()
             for listener in sockets or ():
@@ -164,7 +169,8 @@ class Server(uvicorn.Server):
         computations.
         """
         app = cast("FastAPI", self.config.app)
-        jobs, settings = JOBS.within(app), SETTINGS.within(app)
+        jobs = JOBS.within(app)
+        settings = SETTINGS.within(app)
         HEALTH.within(app).stop()
         jobs.stop()
         seconds = settings.drain_seconds if jobs.survives else settings.deadline_seconds

@@ -15,7 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.app.http.record import ServicePart
 from epsilond.app.nearness import near
 from epsilond.executors import ClusterError, place_of
@@ -57,11 +57,14 @@ SHARE_OF_A_MINUTE = 45.0
 def unknown_variables(environment: Mapping[str, str], fields: Iterable[str]) -> Iterator[str]:
     """Yield a sentence for each variable with the service's prefix that is not a setting; values are not read."""
     settings = [name.upper() for name in fields]
-    for upper in sorted(map(str.upper, environment)):
-        name, is_foreign = upper.removeprefix(PREFIX), upper in OF_CLIENTS or OF_KUBERNETES.search(upper)
-        if upper.startswith(PREFIX) and name not in settings and not is_foreign:
-            nearest = near(name, settings)
-            yield f"{upper}: is no setting" + (f"; near it is {PREFIX}{nearest[0]}" if nearest else "")
+    for variable in sorted(map(str.upper, environment)):
+        name = variable.removeprefix(PREFIX)
+        is_foreign = variable in OF_CLIENTS or OF_KUBERNETES.search(variable) is not None
+        if not variable.startswith(PREFIX) or name in settings or is_foreign:
+            continue
+        nearest = near(name, settings)
+        hint = f"; near it is {PREFIX}{nearest[0]}" if nearest else ""
+        yield f"{variable}: is no setting{hint}"
 
 
 Count = Annotated[int, Field(ge=0)]
@@ -107,6 +110,10 @@ class Settings(BaseSettings):
     """Address space of a worker in megabytes. A worker uses far less; the limit stops runaway computations."""
     cache_megabytes: Count = 64
     """Memory for computed answers in megabytes; 0 keeps none."""
+    data: str = ""
+    """Path of the folder with a subfolder for each data set that simulations of the papers' experiments read. Empty:
+    such simulations are refused.
+    """
     # Callers and their credentials
     api_keys_file: str = ""
     """Path of the file of API keys: JSON lines, as `epsilond keys new` makes them, followed while the service runs.
@@ -245,7 +252,8 @@ class Settings(BaseSettings):
 
     @field_validator("dask")
     @classmethod
-    def _names_a_scheduler(cls, address: str) -> str:
+    def _check_scheduler(cls, address: str) -> str:
+        """Return the address of a Dask scheduler, or reject one that is not an address; empty for no cluster."""
         try:
             if address:
                 place_of(address)
@@ -255,12 +263,14 @@ class Settings(BaseSettings):
 
     @field_validator("ledger_witnesses")
     @classmethod
-    def _names_witnesses(cls, text: str) -> str:
+    def _check_witnesses(cls, text: str) -> str:
+        """Return the list of witnesses, or reject a list that cannot be read."""
         read_addresses(text)
         return text
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Self:
+    def _check_combinations(self) -> Self:
+        """Reject settings that contradict each other, and return the settings."""
         if not (self.store_path or self.store_url):
             raise ValueError(f"{PREFIX}STORE_PATH must not be empty; :memory: keeps nothing")
         if self.store_megabytes < self.job_megabytes:
@@ -271,6 +281,7 @@ class Settings(BaseSettings):
         return self
 
     def _require_callers_settings(self) -> None:
+        """Reject settings of the identity provider that are incomplete or not safe."""
         for name in ("oidc_issuer", "oidc_jwks_url"):
             if getattr(self, name) and not is_private_url(getattr(self, name)):
                 raise ValueError(
@@ -289,7 +300,8 @@ class Settings(BaseSettings):
 
     @field_validator("trusted_proxies")
     @classmethod
-    def _addresses(cls, text: str) -> str:
+    def _canonical_networks(cls, text: str) -> str:
+        """Return a list of addresses and networks in canonical spelling, with commas between."""
         try:
             networks = [str(ip_network(part.strip(), strict=False)) for part in text.split(",") if part.strip()]
         except ValueError:
@@ -307,17 +319,23 @@ class Settings(BaseSettings):
             ValueError: a variable is unknown or invalid. The message names all of them, but not their values, which may
                 be secrets.
         """
-        if misspelt := [*unknown_variables(os.environ, cls.model_fields)]:
+        misspelt = list(unknown_variables(os.environ, cls.model_fields))
+        if misspelt:
             raise ValueError("; ".join(misspelt))
+        overrides = {name: value for name, value in chosen.items() if value is not None}
         try:
-            return cls(**{name: value for name, value in chosen.items() if value is not None})  # type: ignore[arg-type]
+            return cls(**overrides)  # type: ignore[arg-type]
         except ValidationError as errors:
-            said = (
-                f"{''.join(f'{PREFIX}{str(part).upper()}: ' for part in error['loc'][:1])}"
-                f"{error['msg'].removeprefix('Value error, ')}"
-                for error in errors.errors(include_input=False)
-            )
-            raise ValueError("; ".join(said)) from None
+            sentences = [_describe_error(error) for error in errors.errors(include_input=False)]
+            raise ValueError("; ".join(sentences)) from None
+
+
+def _describe_error(error: JsonObject) -> str:
+    """Return the message of a validation error, after the name of its variable if it concerns only one."""
+    message = str(error["msg"]).removeprefix("Value error, ")
+    if not error["loc"]:
+        return message
+    return f"{PREFIX}{str(error['loc'][0]).upper()}: {message}"
 
 
 SETTINGS: ServicePart[Settings] = ServicePart("settings")

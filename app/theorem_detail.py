@@ -24,11 +24,14 @@ NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": [UNBOUNDED, f"-{UNBOUND
 
 @dataclass(frozen=True, kw_only=True)
 class TheoremDetail(TheoremSummary):
-    """A theorem with its conditions, its errata, and how its formula is asked."""
+    """A theorem with its conditions, its errata, and the inputs and outputs of its formula if it has one.
+
+    A reading is a way to understand the formula: as printed, or as corrected.
+    """
 
     conditions: tuple[ListedCondition, ...]
     errata: tuple[Erratum, ...]
-    readings: Annotated[tuple[Reading, ...] | None, Served("of its formula; absent where there is none")] = None
+    readings: Annotated[tuple[Reading, ...] | None, Served("readings of the formula; absent if there is none")] = None
     inputs_schema: Annotated[JsonObject | None, Served("JSON schema of the formula's inputs")] = None
     outputs_schema: Annotated[
         JsonObject | None,
@@ -59,8 +62,11 @@ def inputs_schema(theorem: Theorem) -> Schema:
 def outputs_schema(theorem: Theorem) -> Schema:
     """Return the JSON schema of the outputs of a theorem's formula: their names and types.
 
-    A formula declares its inputs but not its outputs. The outputs are inferred from its answers at the theorem's
-    examples.
+    A formula declares its inputs but not its outputs. They are inferred by evaluating the formula at the theorem's
+    example inputs, in each reading: as printed, or as corrected.
+
+    Args:
+        theorem: a theorem with a formula.
     """
     declared: object = theorem.inputs
     answers = []

@@ -23,8 +23,8 @@ from limits.aio.strategies import SlidingWindowCounterRateLimiter
 from starlette.requests import Request
 from starlette.types import Scope
 
-from epsilond.app.callers.limits import NONE, CallerLimits
-from epsilond.app.callers.scopes import ANYBODYS, ANYBODYS_ROLES, RoleName, ScopeName
+from epsilond.app.callers.limits import NO_OWN_LIMITS, CallerLimits
+from epsilond.app.callers.scopes import OPEN_ROLES, OPEN_SCOPES, RoleName, ScopeName
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
 from epsilond.app.metrics import Metrics
@@ -41,11 +41,11 @@ REMEMBERED = 1024
 def address_of(scope: Scope) -> str:
     """Return the address of the client, as the server or a trusted proxy reports it."""
     client = scope.get("client")
-    return _written(client[0]) if client else UNKNOWN
+    return _canonical_address(client[0]) if client else UNKNOWN
 
 
 @lru_cache(REMEMBERED)
-def _written(host: str) -> str:
+def _canonical_address(host: str) -> str:
     """Return the canonical spelling of an address, or `UNKNOWN` if it is not an address."""
     try:
         return str(ipaddress.ip_address(host))
@@ -67,7 +67,9 @@ def network_of(address: str) -> str:
 
 
 HALF_LIFE_SECONDS = 60.0
+"""Time after which used CPU time counts half in the order of a fair queue, in seconds."""
 BURST_MINUTES = 10.0
+"""Minutes' worth of the allowed CPU time that a caller may use at once."""
 MOST_IDENTITIES = 10_000
 """Largest number of remembered callers; the least recently seen of those without computations is forgotten first."""
 
@@ -106,9 +108,10 @@ class CallerUsage:
         Raises:
             Problem: the caller does. Its Retry-After states the seconds until the caller owes less.
         """
-        over = self.owed - BURST_MINUTES * self.per_minute
-        if self.per_minute and over >= 0.0:
-            seconds = max(1, math.ceil(60.0 * over / self.per_minute))
+        excess = self.owed - BURST_MINUTES * self.per_minute
+        is_limited = self.per_minute > 0.0
+        if is_limited and excess >= 0.0:
+            seconds = max(1, math.ceil(60.0 * excess / self.per_minute))
             detail = "The computations of this caller have used up their CPU time for now."
             raise Problem("rate-limited", detail, headers={"Retry-After": str(seconds)})
 
@@ -179,6 +182,7 @@ class Budgets:
         return self._usual_rate if per_minute is None else per_minute
 
     def _forget_one_too_many(self) -> None:
+        """Forget the least recently seen caller without computations, if more than `MOST_IDENTITIES` are remembered."""
         if len(self._accounts) <= MOST_IDENTITIES:
             return
         idle = next((identity for identity, account in self._accounts.items() if not account.computing), None)
@@ -190,9 +194,15 @@ BUDGETS: ServicePart[Budgets] = ServicePart("budgets")
 
 
 def label_of(identity: str) -> str:
-    """Return the label of a caller in metrics: a key's name, `token` for tokens, or `anonymous` for addresses."""
+    """Return the label of a caller in metrics: a key's name, `token` for tokens, or `anonymous` for addresses.
+
+    Args:
+        identity: identity of the caller, as in `Caller.identity`.
+    """
     kind, _, name = identity.partition(":")
-    return name if kind == "key" else "token" if kind.startswith("token") else "anonymous"
+    if kind == "key":
+        return name
+    return "token" if kind.startswith("token") else "anonymous"
 
 
 CALLER = "epsilond.caller"
@@ -222,84 +232,29 @@ class Caller:
     """Rights of the caller on these data sets and ledgers."""
 
     @classmethod
-    def of_key(
-        cls,
-        name: str,
-        scopes: frozenset[ScopeName],
-        limits: CallerLimits,
-        budgets: Budgets,
-        *,
-        organisation: str = "",
-        roles: frozenset[RoleName] = frozenset(),
-    ) -> Caller:
-        """Return the caller who has a key of this name.
-
-        Args:
-            name: name of the key.
-            scopes: scopes of the key.
-            limits: limits of the name.
-            budgets: accounts of all callers.
-            organisation: organisation of the key; empty if it names none.
-            roles: roles of the key in its organisation.
-        """
-        return cls(
-            name=name,
-            identity=f"key:{name}",
-            shown=name,
-            scopes=scopes,
-            limits=limits,
-            budgets=budgets,
-            organisation=organisation,
-            roles=roles,
-        )
-
-    @classmethod
-    def of_token(
-        cls,
-        name: str,
-        scopes: frozenset[ScopeName],
-        budgets: Budgets,
-        *,
-        organisation: str = "",
-        roles: frozenset[RoleName] = frozenset(),
-    ) -> Caller:
-        """Return the caller who has a token of an identity provider.
-
-        Args:
-            name: owner of the caller's jobs: "token:" or "token-sha256:" and the subject; no API key has such a name.
-            scopes: scopes of the token.
-            budgets: accounts of all callers.
-            organisation: organisation of the token; empty if it names none.
-            roles: roles of the token in its organisation.
-        """
-        return cls(
-            name=name,
-            identity=name,
-            shown=name,
-            scopes=scopes,
-            limits=NONE,
-            budgets=budgets,
-            organisation=organisation,
-            roles=roles,
-        )
-
-    @classmethod
     def at(cls, address: str, budgets: Budgets) -> Caller:
-        """Return the caller at an address, for a service that requires no credentials."""
+        """Return the caller at a network address, for a service that requires no credentials.
+
+        Such a caller has the service's general limits only, and all permissions (scopes) except `admin`.
+
+        Args:
+            address: the client's IP address; addresses of one network are one caller.
+            budgets: the service's accounts of the CPU time that callers may use.
+        """
         identity = f"address:{network_of(address)}"
         return cls(
             name="",
             identity=identity,
             shown=address,
-            scopes=ANYBODYS,
-            limits=NONE,
+            scopes=OPEN_SCOPES,
+            limits=NO_OWN_LIMITS,
             budgets=budgets,
-            roles=ANYBODYS_ROLES,
+            roles=OPEN_ROLES,
         )
 
     @property
     def label(self) -> str:
-        """The label of the caller in metrics."""
+        """The label of the caller in metrics; see `label_of`."""
         return label_of(self.identity)
 
     @property
@@ -312,8 +267,8 @@ class Caller:
         """The account of the caller."""
         return self.budgets.usual_account(self.identity, self.limits.cpu_seconds_per_minute)
 
-    async def request(self) -> None:
-        """Count one more request.
+    async def count_request(self) -> None:
+        """Count one more request, if the number of requests of the caller is limited.
 
         Raises:
             Problem: the caller has sent too many requests within a minute.
@@ -321,11 +276,13 @@ class Caller:
         most = self.limits.requests_per_minute
         if most is None:
             return
-        per_minute, rates = RateLimitItemPerMinute(most), self.budgets.rates
-        if await rates.hit(per_minute, self.identity):
+        limit = RateLimitItemPerMinute(most)
+        rates = self.budgets.rates
+        if await rates.hit(limit, self.identity):
             return
-        left = (await rates.get_window_stats(per_minute, self.identity)).reset_time - time.time()
-        seconds = str(min(max(math.ceil(left), 1), 60))
+        window = await rates.get_window_stats(limit, self.identity)
+        seconds_left = math.ceil(window.reset_time - time.time())
+        seconds = str(min(max(seconds_left, 1), 60))
         raise Problem("rate-limited", "This key has sent too many requests.", headers={"Retry-After": seconds})
 
     def require_scope(self, *any_of: ScopeName) -> None:
@@ -357,7 +314,7 @@ class Caller:
 
     @contextmanager
     def computation(self) -> Iterator[None]:
-        """Count one more running or waiting computation of the caller within this context manager.
+        """Count one more running or waiting computation of the caller, until this context manager is left.
 
         Raises:
             Problem: too many computations run or wait, or the caller has used up the allowed CPU time.

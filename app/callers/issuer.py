@@ -106,18 +106,30 @@ class Issuer:
         Raises:
             IssuerUnreachable: the keys cannot be fetched.
         """
-        if self._fresh and identifier in self._keys:
+        if self._is_fresh() and identifier in self._keys:
             return self._keys[identifier]
         async with self._fetching:
-            if not (self._fresh and (identifier in self._keys or self._clock() - self._fetched < UNKNOWN_SECONDS)):
+            if self._must_fetch(identifier):
                 await self._fetch()
         return self._keys.get(identifier)
 
-    @property
-    def _fresh(self) -> bool:
+    def _must_fetch(self, identifier: str) -> bool:
+        """Return whether keys must be fetched: the cache is too old, or lacks this key and may be fetched again."""
+        if not self._is_fresh():
+            return True
+        was_just_fetched = self._clock() - self._fetched < UNKNOWN_SECONDS
+        return identifier not in self._keys and not was_just_fetched
+
+    def _is_fresh(self) -> bool:
+        """Return whether the cached keys may still be used."""
         return self._clock() - self._fetched < KEPT_SECONDS
 
     async def _fetch(self) -> None:
+        """Fetch all keys of the issuer into the cache.
+
+        Raises:
+            IssuerUnreachable: the keys cannot be fetched, or an attempt within the last `FAILED_SECONDS` failed.
+        """
         if self._clock() - self._failed < FAILED_SECONDS:
             raise IssuerUnreachable
         try:
@@ -147,22 +159,22 @@ def _discover_keys_url(issuer: str) -> str:
         OSError, HTTPException: the document cannot be fetched.
         ValueError: it is not JSON, is of another issuer, or names no URL that is protected from changes on the way.
     """
-    where = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+    configuration_url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
     try:
-        with urllib.request.build_opener(_Here()).open(where, timeout=TIMEOUT_SECONDS) as answer:
+        with urllib.request.build_opener(_RedirectRefuser()).open(configuration_url, timeout=TIMEOUT_SECONDS) as answer:
             document = json.loads(answer.read(MOST_BYTES))
     except HTTPError as refused:
         refused.close()
         raise
     if not isinstance(document, dict) or document.get("issuer") != issuer:
-        raise ValueError("the document is another issuer's")
+        raise ValueError("the document is that of another issuer")
     url = document.get("jwks_uri")
     if not isinstance(url, str) or not is_private_url(url):
-        raise ValueError("its keys are nowhere that is safe")
+        raise ValueError("the document has no URL of keys that is protected in transit")
     return url
 
 
-class _Here(urllib.request.HTTPRedirectHandler):
+class _RedirectRefuser(urllib.request.HTTPRedirectHandler):
     """A handler that follows no redirects."""
 
     def redirect_request(self, *_: object) -> None:

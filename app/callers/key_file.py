@@ -5,7 +5,7 @@ Comments and the order of lines are kept. Simultaneous changes wait for each oth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -48,28 +48,40 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
         ValueError: the file has an invalid line; nothing is written.
         OSError: the file cannot be read or replaced.
     """
-    revoked_lines: list[KeyLine] = []
 
     def mark_revoked(text: str) -> str:
-        """Return the text with the time of the revocation in the chosen lines, which are collected on the way."""
-        lines = lines_of(text, path)
-        by_id = {line.sha256 for line in lines if line.id == which}
-        chosen = by_id or {line.sha256 for line in lines if line.name == which}
-        texts = text.splitlines()
-        for place, line_text in enumerate(texts):
-            line = None if is_comment(line_text) else LINE.validate_json(line_text)
-            if line is None or line.sha256 not in chosen:
-                continue
-            revoked_lines.append(line if line.revoked is not None else replace(line, revoked=now))
-            texts[place] = revoked_lines[-1].text
-        return "\n".join(texts) + "\n"
+        chosen = _chosen_digests(lines_of(text, path), which)
+        return "".join(f"{_revoke_line(line_text, chosen, now)}\n" for line_text in text.splitlines())
 
-    _change(path, mark_revoked)
-    return tuple(revoked_lines)
+    lines = _change(path, mark_revoked)
+    chosen = _chosen_digests(lines, which)
+    return tuple(line for line in lines if line.sha256 in chosen)
 
 
-def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = False) -> None:
-    """Replace a file of keys by a changed text, after checking this text. Mode and owner of the file are kept.
+def _chosen_digests(lines: Sequence[KeyLine], which: str) -> set[str]:
+    """Return the digests of the key with this id; if there is none, of all keys with this name."""
+    by_id = {line.sha256 for line in lines if line.id == which}
+    return by_id or {line.sha256 for line in lines if line.name == which}
+
+
+def _revoke_line(text: str, digests: Collection[str], now: datetime) -> str:
+    """Return a line with the time of its revocation; comments, other keys and revoked keys are returned unchanged.
+
+    Args:
+        text: the line.
+        digests: digests of the keys to revoke.
+        now: time of the revocation.
+    """
+    if is_comment(text):
+        return text
+    line = LINE.validate_json(text)
+    if line.sha256 not in digests or line.revoked is not None:
+        return text
+    return replace(line, revoked=now).text
+
+
+def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = False) -> tuple[KeyLine, ...]:
+    """Replace the text of a file of keys after checking the new text, and return its lines. Mode and owner are kept.
 
     Args:
         path: the file. If it is a symbolic link, the file that the link names is replaced.
@@ -82,11 +94,12 @@ def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = Fals
     """
     path = path.resolve()  # a symbolic link is kept
     with lock_folder(path.parent):
-        there = path.exists()
-        text = path.read_text(encoding="utf-8") if there or not may_be_new else ""
-        changed = change(text)
-        lines_of(changed, path)
-        if changed != text:
-            was = path.stat() if there else None
-            mode, owner = (OWNER_ONLY, None) if was is None else (was.st_mode & 0o7777, (was.st_uid, was.st_gid))
-            replace_file(path, changed.encode(), mode=mode, owner=owner)
+        old_stat = path.stat() if path.exists() else None
+        old_text = "" if old_stat is None and may_be_new else path.read_text(encoding="utf-8")
+        new_text = change(old_text)
+        lines = lines_of(new_text, path)
+        if new_text != old_text:
+            mode = OWNER_ONLY if old_stat is None else old_stat.st_mode & 0o7777
+            owner = None if old_stat is None else (old_stat.st_uid, old_stat.st_gid)
+            replace_file(path, new_text.encode(), mode=mode, owner=owner)
+    return lines

@@ -26,6 +26,7 @@ from epsilond.app.callers.revocations import Revocations
 from epsilond.app.http.record import ServicePart
 
 LOOK_SECONDS = 1.0
+"""Seconds between two looks at the file."""
 SETTLED_NANOSECONDS = 2_000_000_000
 """Age in nanoseconds below which a file may still change within the same tick of its file system's clock."""
 
@@ -73,7 +74,8 @@ class Keyring:
 
         The key's digest is compared with that of every line in constant time, so that the duration reveals nothing.
         """
-        key_digest, match = digest(key), None
+        key_digest = digest(key)
+        match: KeyLine | None = None
         for line in self._lines:
             if hmac.compare_digest(line.sha256, key_digest):
                 match = line
@@ -81,19 +83,22 @@ class Keyring:
         if match is None or match.is_expired(now) or self._revocations.since(match) is not None:
             return None
         self._last_used[match.id] = now
-        return Caller.of_key(
-            match.name,
-            match.allowed,
-            match.limits,
-            self._budgets,
+        return Caller(
+            name=match.name,
+            identity=f"key:{match.name}",
+            shown=match.name,
+            scopes=match.allowed,
+            limits=match.limits,
+            budgets=self._budgets,
             organisation=match.belongs_to,
             roles=match.held_roles,
         )
 
     def organisations(self) -> dict[str, str]:
         """Return the organisation of each name that has or had a key; empty if its lines name none."""
-        newest_last = sorted(self._lines, key=lambda line: line.revoked is None)
-        return {line.name: line.belongs_to for line in newest_last}
+        # Lines that are in force come last, so that they take precedence over revoked lines of the same name.
+        in_force_last = sorted(self._lines, key=lambda line: line.revoked is None)
+        return {line.name: line.belongs_to for line in in_force_last}
 
     def states(self) -> tuple[KeyState, ...]:
         """Return the state of every key of the file, in the order of the file."""
@@ -124,24 +129,26 @@ class Keyring:
             tasks.cancel_scope.cancel()
 
     async def look(self) -> None:
-        """Read the file if it has changed."""
-        signature, lines, complaint = await to_thread.run_sync(
-            partial(_look, self._path, self._signature), limiter=self._looking, abandon_on_cancel=True
+        """Read the file if it has changed. If it cannot be read, keep the present keys and log the reason once."""
+        reading = await to_thread.run_sync(
+            partial(_read_if_changed, self._path, self._signature), limiter=self._looking, abandon_on_cancel=True
         )
-        self._signature = signature
-        if complaint and complaint != self._complaint:
-            self._log.error("keys could not be read, those of before are kept", reason=complaint)
-        elif lines and lines != self._lines:
-            self._take(lines)
-            self._log.info("keys were read", count=len(lines))
-        self._complaint = complaint
+        self._signature = reading.signature
+        if reading.complaint and reading.complaint != self._complaint:
+            self._log.error("keys could not be read, those of before are kept", reason=reading.complaint)
+        elif reading.lines and reading.lines != self._lines:
+            self._take(reading.lines)
+            self._log.info("keys were read", count=len(reading.lines))
+        self._complaint = reading.complaint
 
     async def _follow(self) -> None:
+        """Look at the file every `LOOK_SECONDS`, without end."""
         while True:
             await anyio.sleep(LOOK_SECONDS)
             await self.look()
 
     def _take(self, lines: tuple[KeyLine, ...]) -> None:
+        """Use these lines from now on, and forget the last uses of keys that are not among them."""
         self._lines = lines
         identifiers = {line.id for line in lines}
         self._last_used = {
@@ -149,6 +156,7 @@ class Keyring:
         }
 
     def _state(self, line: KeyLine) -> KeyState:
+        """Return the state of a key, with the time of its revocation in the file or in this service."""
         return KeyState(replace(line, revoked=self._revocations.since(line)), self._last_used.get(line.id))
 
 
@@ -165,25 +173,33 @@ def _signature(path: Path) -> Signature | None:
         status = path.stat()
     except OSError:
         return None
-    settled = time.time_ns() - status.st_mtime_ns > SETTLED_NANOSECONDS
-    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns) if settled else None
+    is_settled = time.time_ns() - status.st_mtime_ns > SETTLED_NANOSECONDS
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns) if is_settled else None
 
 
-def _look(path: Path, before: Signature | None) -> tuple[Signature | None, tuple[KeyLine, ...], str]:
+@dataclass(frozen=True)
+class KeyFileReading:
+    """The result of one look at a file of keys."""
+
+    signature: Signature | None
+    """Present signature of the file; None to read it again at the next look."""
+    lines: tuple[KeyLine, ...] = ()
+    """Lines of the file; empty if it has not changed or cannot be read."""
+    complaint: str = ""
+    """Reason why the file cannot be read; empty if there is none."""
+
+
+def _read_if_changed(path: Path, known: Signature | None) -> KeyFileReading:
     """Read a file of keys, if it has changed.
 
     Args:
         path: the file.
-        before: signature of the file when it was last read; None to read it in any case.
-
-    Returns:
-        The present signature; the lines, empty if the file has not changed or cannot be read; and the error message,
-        empty if there is no error.
+        known: signature of the file when it was last read; None to read it in any case.
     """
     signature = _signature(path)
-    if signature is not None and signature == before:
-        return signature, (), ""
+    if signature is not None and signature == known:
+        return KeyFileReading(signature)
     try:
-        return signature, read_keys(path), ""
+        return KeyFileReading(signature, read_keys(path))
     except ValueError as error:
-        return None, (), str(error)
+        return KeyFileReading(None, complaint=str(error))

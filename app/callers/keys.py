@@ -18,8 +18,8 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
-from epsilond.app.callers.limits import NONE, CallerLimits
-from epsilond.app.callers.scopes import ASKING, UNSAID, UNSAID_ROLES, RoleName, ScopeName
+from epsilond.app.callers.limits import NO_OWN_LIMITS, CallerLimits
+from epsilond.app.callers.scopes import DEFAULT_ROLES, DEFAULT_SCOPES, LEGACY_SCOPES, RoleName, ScopeName
 from epsilond.app.settings import PREFIX
 
 PREFIX_OF_KEYS = "epsk_"
@@ -46,7 +46,7 @@ class KeyLine:
     expires: AwareDatetime | None = None
     revoked: AwareDatetime | None = None
     """Time of the revocation. The line of a revoked key is kept as a record of the key."""
-    limits: CallerLimits = NONE
+    limits: CallerLimits = NO_OWN_LIMITS
 
     @property
     def id(self) -> str:
@@ -56,7 +56,7 @@ class KeyLine:
     @property
     def allowed(self) -> frozenset[ScopeName]:
         """The scopes of the key, including the default ones."""
-        return UNSAID if self.scopes is None else frozenset(self.scopes)
+        return LEGACY_SCOPES if self.scopes is None else frozenset(self.scopes)
 
     @property
     def belongs_to(self) -> str:
@@ -68,7 +68,7 @@ class KeyLine:
         """The roles of the key on the ledgers of its organisation; none without the scope `ledger`."""
         if "ledger" not in self.allowed:
             return frozenset()
-        return UNSAID_ROLES if self.roles is None else frozenset(self.roles)
+        return DEFAULT_ROLES if self.roles is None else frozenset(self.roles)
 
     @property
     def text(self) -> str:
@@ -86,7 +86,7 @@ LINE: TypeAdapter[KeyLine] = TypeAdapter(KeyLine)
 def new(
     name: str,
     limits: CallerLimits,
-    scopes: Collection[ScopeName] = ASKING,
+    scopes: Collection[ScopeName] = DEFAULT_SCOPES,
     expires: datetime | None = None,
     *,
     organisation: str | None = None,
@@ -125,10 +125,10 @@ def new(
     try:
         return key, LINE.validate_python(line)
     except ValidationError as error:
-        wrong = "/".join(map(str, error.errors()[0]["loc"]))
-        if wrong in ("name", "organisation"):
+        wrong_field = "/".join(map(str, error.errors()[0]["loc"]))
+        if wrong_field in ("name", "organisation"):
             raise ValueError("a name is up to 64 letters, digits, dots, hyphens and underscores") from None
-        raise ValueError(f"{wrong} is out of range") from None
+        raise ValueError(f"{wrong_field} is out of range") from None
 
 
 def digest(key: str) -> str:
@@ -166,22 +166,16 @@ def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
     """
     lines: list[KeyLine] = []
     digests: set[str] = set()
-    limits: dict[str, CallerLimits] = {}
-    organisations: dict[str, str] = {}
-    for place, text in enumerate(content.splitlines(), start=1):
+    first_of_name: dict[str, KeyLine] = {}
+    for number, text in enumerate(content.splitlines(), start=1):
         if is_comment(text):
             continue
-        try:
-            line = LINE.validate_json(text)
-        except ValidationError as error:
-            wrong = "/".join(map(str, error.errors()[0]["loc"])) or "the line"
-            raise ValueError(f"{SETTING}: line {place} of {path} is invalid: {wrong}") from None
+        place = f"{SETTING}: line {number} of {path}"
+        line = _parse_line(text, place)
         if line.sha256 in digests:
-            raise ValueError(f"{SETTING}: line {place} of {path} has the key of an earlier line")
-        if line.revoked is None and limits.setdefault(line.name, line.limits) != line.limits:
-            raise ValueError(f"{SETTING}: line {place} of {path} has other limits than an earlier one of its name")
-        if line.revoked is None and organisations.setdefault(line.name, line.belongs_to) != line.belongs_to:
-            raise ValueError(f"{SETTING}: line {place} of {path} has another organisation than its name before")
+            raise ValueError(f"{place} has the key of an earlier line")
+        if line.revoked is None:
+            _require_same_owner(line, first_of_name.setdefault(line.name, line), place)
         digests.add(line.sha256)
         lines.append(line)
     if not lines:
@@ -190,10 +184,41 @@ def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
     return tuple(lines)
 
 
+def _parse_line(text: str, place: str) -> KeyLine:
+    """Parse one line; `place` names it in the message of a ValueError, which names only the wrong field."""
+    try:
+        return LINE.validate_json(text)
+    except ValidationError as error:
+        wrong = "/".join(map(str, error.errors()[0]["loc"])) or "the line"
+        raise ValueError(f"{place} is invalid: {wrong}") from None
+
+
+def _require_same_owner(line: KeyLine, earlier: KeyLine, place: str) -> None:
+    """Require that two API keys of one name, two lines of the file of keys, have equal limits and organisations.
+
+    Args:
+        line: line of the key.
+        earlier: earlier line with the same name.
+        place: file and number of the line, for the message.
+
+    Raises:
+        ValueError: the limits or the organisations differ.
+    """
+    if line.limits != earlier.limits:
+        raise ValueError(f"{place} has other limits than an earlier one of its name")
+    if line.belongs_to != earlier.belongs_to:
+        raise ValueError(f"{place} has another organisation than its name before")
+
+
 def _require_organisations(lines: Sequence[KeyLine], path: Path) -> None:
     """Require that either all keys with the scope `ledger` name an organisation, or none of them.
 
-    Otherwise a key without an organisation and a key with one would spend a data set of the same owner twice.
+    A ledger belongs to an organisation. If some keys named none, one owner could have two ledgers for a data set, and
+    spend its privacy budget twice.
+
+    Args:
+        lines: the API keys; revoked ones are not considered.
+        path: file of the keys, for the message.
 
     Raises:
         ValueError: some of these keys name an organisation, and others do not.

@@ -25,5 +25,5 @@ class CallerLimits:
     """CPU seconds of computations per minute, in the long run; ten minutes' worth may be used at once."""
 
 
-NONE = CallerLimits()
+NO_OWN_LIMITS = CallerLimits()
 """Limits of a key that states none."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from epsilond.app.callers.caller import Budgets, Caller
 from epsilond.app.callers.keys import NAME_PATTERN
-from epsilond.app.callers.scopes import ROLES, SCOPES, UNSAID_ROLES, RoleName, ScopeName
+from epsilond.app.callers.limits import NO_OWN_LIMITS
+from epsilond.app.callers.scopes import DEFAULT_ROLES, ROLES, SCOPES, RoleName, ScopeName
 from epsilond.app.http.problems import Problem
 from epsilond.app.settings import Settings
 from epsilond.extras import extra
@@ -59,7 +60,7 @@ class Tokens:
         Raises:
             Problem: the keys of the issuer cannot be fetched.
         """
-        from epsilond.app.callers.issuer import IssuerUnreachable  # noqa: PLC0415  as above
+        from epsilond.app.callers.issuer import IssuerUnreachable  # noqa: PLC0415  its packages are an extra
 
         try:
             claims = await self._issuer.claims(token)
@@ -73,7 +74,16 @@ class Tokens:
         roles = roles_of(claims, self._settings.oidc_roles_claim)
         if organisation is None or "ledger" not in scopes:
             organisation, roles = "", frozenset()
-        return Caller.of_token(name, scopes, self._budgets, organisation=organisation, roles=roles)
+        return Caller(
+            name=name,
+            identity=name,
+            shown=name,
+            scopes=scopes,
+            limits=NO_OWN_LIMITS,
+            budgets=self._budgets,
+            organisation=organisation,
+            roles=roles,
+        )
 
 
 def owner_of(subject: object) -> str | None:
@@ -126,11 +136,13 @@ def roles_of(claims: Mapping[str, object], claim: str) -> frozenset[RoleName]:
         claim: name of the claim, words with spaces between or a list; empty if none is configured.
     """
     if not claim:
-        return UNSAID_ROLES
+        return DEFAULT_ROLES
     words = _words(claims.get(claim, ""))
     return frozenset(role for role in ROLES if role in words)
 
 
 def _words(value: object) -> Sequence[object]:
-    """Return the words of a claim."""
-    return value.split() if isinstance(value, str) else value if isinstance(value, list) else ()
+    """Return the words of a claim, which is a list or a text with spaces between the words; none otherwise."""
+    if isinstance(value, str):
+        return value.split()
+    return value if isinstance(value, list) else ()

@@ -6,22 +6,22 @@ from typing import Literal, get_args
 
 ScopeName = Literal["calibrate", "simulate", "ledger", "admin", "metrics"]
 SCOPES: frozenset[ScopeName] = frozenset(get_args(ScopeName))
-ASKING: frozenset[ScopeName] = frozenset({"calibrate", "simulate"})
+DEFAULT_SCOPES: frozenset[ScopeName] = frozenset({"calibrate", "simulate"})
 """Default scopes of a new key."""
-UNSAID: frozenset[ScopeName] = ASKING | {"metrics"}
+LEGACY_SCOPES: frozenset[ScopeName] = DEFAULT_SCOPES | {"metrics"}
 """Scopes of a line without scopes, as in files of earlier versions: the uses that every key had."""
-ANYBODYS: frozenset[ScopeName] = SCOPES - {"admin"}
+OPEN_SCOPES: frozenset[ScopeName] = SCOPES - {"admin"}
 """Scopes of every caller, if no credentials are required."""
 RoleName = Literal["owner", "analyst", "approver", "auditor"]
 ROLES: frozenset[RoleName] = frozenset(get_args(RoleName))
-UNSAID_ROLES: frozenset[RoleName] = frozenset({"owner", "analyst"})
+DEFAULT_ROLES: frozenset[RoleName] = frozenset({"owner", "analyst"})
 """Roles of a key with the scope `ledger` that names no roles: the rights of these keys before there were roles."""
-ANYBODYS_ROLES: frozenset[RoleName] = ROLES - {"approver"}
+OPEN_ROLES: frozenset[RoleName] = ROLES - {"approver"}
 """Roles of every caller, if no credentials are required."""
 METRICS = "/metrics"
 BY_PATH: tuple[tuple[str, frozenset[ScopeName]], ...] = (
     ("/v1/simulations", frozenset({"simulate"})),
-    ("/v1/jobs", ASKING),
+    ("/v1/jobs", DEFAULT_SCOPES),
     ("/v1/ledgers", frozenset({"ledger"})),
     ("/v1/reservations", frozenset({"ledger"})),
     ("/v1/log/reconciliations", frozenset({"admin"})),

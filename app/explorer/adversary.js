@@ -1,7 +1,7 @@
 // Whom a guarantee is against, as a picture of the way that data takes; and what its ε means as a chance to guess.
 
 import { el } from "./dom.js";
-import { number } from "./words.js";
+import { number, unitWord } from "./words.js";
 
 const EYE = "M1 8s2.6-4.5 7-4.5S15 8 15 8s-2.6 4.5-7 4.5S1 8 1 8Zm7 2.25a2.25 2.25 0 1 0 0-4.5 2.25 2.25 0 0 0 0 4.5Z";
 const SHIELD = "M8 1.5 13.5 3.5V8c0 3.2-2.3 5.4-5.5 6.5C4.8 13.4 2.5 11.2 2.5 8V3.5Z";
@@ -46,7 +46,7 @@ export function adversary(guarantee) {
   const stations = way(guarantee).map(([kind, name, does]) =>
     el("li", { class: `station ${kind}` }, el("span", { class: "note" }, kind === "plain" ? null : icon(kind === "trusted" ? SHIELD : EYE), NOTES[kind]), el("strong", {}, name), el("span", { class: "small" }, does)),
   );
-  return el("figure", { class: "adversary", "aria-label": "Who is trusted, and who may look" }, stations.length ? el("ol", { class: "way" }, stations) : null, el("figcaption", { class: "against" }, guarantee.in_words));
+  return el("figure", { class: "adversary", "aria-label": "Trusted parties and observers" }, stations.length ? el("ol", { class: "way" }, stations) : null, el("figcaption", { class: "against" }, guarantee.in_words));
 }
 
 /**
@@ -64,10 +64,10 @@ export function odds({ unit, epsilon, target }) {
   return el(
     "p",
     { class: "odds" },
-    "As a bet: whoever must say which of two data sets was used, that differ in one ",
-    unit,
-    ", and held both for equally likely, is right at most ",
+    "An attacker guesses from everything that it sees which of two equally likely data sets was used, which differ in one ",
+    unitWord(unit),
+    ". The guess is right at most ",
     el("strong", {}, `${number(right, 3, "up")} %`),
-    " of the time after all that may be seen. A blind guess is right 50 % of the time.",
+    " of the time. A blind guess is right 50 % of the time.",
   );
 }

@@ -14,8 +14,8 @@ export class Again {
     this.place = el(
       "details",
       { class: "all", id: "again", ontoggle: () => this.place.open && this.ask() },
-      el("summary", {}, "If it is run again on the same people"),
-      el("p", { class: "hint" }, "Every release adds to what the same people lose. A ", el("a", { href: "ledgers" }, "ledger"), " keeps a promise over all of them, and refuses what no longer fits."),
+      el("summary", {}, "If the run is repeated on the same data"),
+      el("p", { class: "hint" }, "Every further run on the same data increases its privacy loss. A ", el("a", { href: "ledgers" }, "ledger"), " keeps one budget over all runs, and rejects runs that exceed it."),
       this.list,
     );
     place.replaceChildren(this.place);
@@ -48,7 +48,7 @@ export class Again {
     const rows = RUNS.map((runs, index) => [runs === 1 ? "once" : `${runs} times`, number(found ? found[index].upper : added(runs), 4, "up"), found ? delta(1) : delta(runs)]);
     this.list.replaceChildren(
       table("What several runs lose", ["Run", "ε, at most", "at δ"], rows, { class: "runs" }),
-      el("p", { class: "small" }, found ? "All runs are composed as one, certified at the same δ." : "Both ε and δ are added up, which always holds; a closer account of this run is not known here."),
+      el("p", { class: "small" }, found ? "All runs are composed, and certified at the same δ." : "ε and δ are added up (basic composition), which is valid for every run; no tighter composition is available for this run."),
     );
   }
 

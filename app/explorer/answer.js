@@ -2,7 +2,7 @@
 
 import { adversary, odds } from "./adversary.js";
 import { el, table } from "./dom.js";
-import { OBJECTIVES, TIGHT, bits, capital, fromLog10, interval, meaning, noBetter, number, title } from "./words.js";
+import { OBJECTIVES, TIGHT, bits, capital, fromLog10, interval, meaning, noBetter, number, title, unitWord } from "./words.js";
 
 /** The parameter that was asked for: what was solved for, else the noise. */
 export function primary(answer, body) {
@@ -56,9 +56,9 @@ function card(kind, name, symbol, figure, ...rest) {
 const small = (...children) => el("p", { class: "small" }, ...children);
 
 function main(answer, name, described) {
-  if (!name) return card("none lead", "Noise", "σ", "differs by group", small("Each group has its own: see groups below. No one figure is everyone's."));
+  if (!name) return card("none lead", "Noise", "σ", "differs by group", small("Each group has its own noise; see the groups below. No single value applies to all groups."));
   const schema = described[name] ?? {};
-  const told = meaning(schema, answer.guarantee.unit);
+  const told = meaning(schema, unitWord(answer.guarantee.unit));
   const names = { noise_std: ["Noise", "σ"], noise_multiplier: ["Noise multiplier", "z"], epsilon: ["Privacy loss", "ε"], delta: ["Failure probability", "δ"] };
   const [heading, symbol] = names[name] ?? [title(name), schema["x-symbol"]];
   const multiplier = answer.parameters.noise_multiplier;
@@ -67,9 +67,9 @@ function main(answer, name, described) {
     heading,
     symbol,
     number(answer.parameters[name], 4),
-    small(told ? `${capital(told)}.` : "What was solved for."),
-    name === "noise_std" && multiplier ? small(`${number(multiplier)} times the most that one contribution can be.`) : null,
-    answer.guarantee.minimal === "proved" ? small("No smaller one is safe by these proofs.") : null,
+    small(told ? `${capital(told)}.` : "The parameter that was solved for."),
+    name === "noise_std" && multiplier ? small(`${number(multiplier)} times the largest possible contribution.`) : null,
+    answer.guarantee.minimal === "proved" ? small("These proofs certify no smaller value.") : null,
   );
 }
 
@@ -137,7 +137,7 @@ function parameters(answer, described) {
   const rows = Object.entries(answer.parameters).map(([name, value]) => [
     title(name),
     show(value),
-    capital(meaning(described[name], answer.guarantee.unit)),
+    capital(meaning(described[name], unitWord(answer.guarantee.unit))),
   ]);
   return table("Everything to run with", ["Parameter", "Value", "What it is"], rows, { class: "parameters" });
 }

@@ -120,6 +120,7 @@ export async function post(path, body, { signal, told, wait = 2 } = {}) {
   return answer.status === 202 ? finished(answer.body, { signal, told }) : answer.body;
 }
 export const calibrationPath = (algorithm) => `v1/calibrations/${algorithm}`;
+export const riskBoundPath = (algorithm) => `v1/risk-bounds/${algorithm}`;
 
 /**
  * Run `ask(item)` for every item, at most `width` at a time, and tell of each as it comes: told(item, answer, problem).

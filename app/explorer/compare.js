@@ -4,7 +4,7 @@ import { Problem } from "./api.js";
 import { compareAll } from "./comparison.js";
 import { el, table } from "./dom.js";
 import { news } from "./progress.js";
-import { DEFINITIONS, OBJECTIVES, bits, capital, inWords, nameOf, noBetter, number } from "./words.js";
+import { DEFINITIONS, OBJECTIVES, bits, capital, inWords, nameOf, noBetter, number, unitWord } from "./words.js";
 
 const MEASURES = {
   risk: ["Excess risk, at most", (value) => number(value, 3, "up")],
@@ -14,7 +14,7 @@ const MEASURES = {
 };
 
 /** Rows of one kind promise the same thing to the same people, so that their figures can be compared. */
-const kindOf = ({ guarantee, objective }) => [guarantee?.definition, guarantee?.unit, guarantee?.observer, objective].join();
+const kindOf = ({ guarantee, objective }) => [guarantee?.definition, guarantee && unitWord(guarantee.unit), guarantee?.observer, objective].join();
 
 /** The list; it is computed when it is asked for, since some algorithms take seconds. */
 export class Compare {
@@ -35,7 +35,7 @@ export class Compare {
     this.list = el("div", { id: "compared" });
     this.advice = el("div", { id: "recommended" });
     place.replaceChildren(
-      el("p", { class: "hint" }, "The numbers are those on the left. Algorithms differ in whom they trust, whose data they protect and what their risk is measured on: only what agrees in all of these can be compared, and stands under one heading with a scale of its own."),
+      el("p", { class: "hint" }, "The comparison uses the numbers on the left. Algorithms differ in whom they trust, whose data they protect and on which data their risk is measured. Only algorithms that agree in all three can be compared; they share one heading and one scale."),
       el("p", { class: "row" }, this.button, this.stopping, this.progress, this.far),
       el("fieldset", { class: "measures" }, el("legend", {}, "Compare by"), choices),
       this.advice,
@@ -46,7 +46,7 @@ export class Compare {
   /** The problem on the screen has changed. */
   update(algorithm, body) {
     Object.assign(this, { algorithm, body });
-    this.abort(this.rows.length ? "These are for the numbers before; compare again." : "");
+    this.abort(this.rows.length ? "This comparison belongs to the previous numbers; compare again." : "");
   }
 
   /** Stop what is being computed, and say so. */
@@ -107,7 +107,7 @@ export class Compare {
     const sorted = [...rows].sort((one, other) => rank(one).map((each, index) => each - rank(other)[index]).find((each) => each) ?? 0);
     const figure = (row) => {
       const value = valueOf(row);
-      if (value === undefined) return el("span", { class: "small" }, this.measure === "risk" ? "No risk bound" : "Not a figure of this algorithm");
+      if (value === undefined) return el("span", { class: "small" }, this.measure === "risk" ? "No risk bound" : "This algorithm has no such figure");
       const silent = row.vacuous && this.measure === "risk" ? el("span", { class: "small silent" }, ` ${noBetter(row.baseline)}`) : null;
       return [known.length > 1 ? dot(value, low, high, row.algorithm === this.algorithm) : null, say(value), silent];
     };
@@ -117,7 +117,7 @@ export class Compare {
       { class: "kind" },
       el("h3", {}, heading),
       table(`${heading}, by ${name.toLowerCase()}`, ["Algorithm", name], sorted.map((row) => [this.link(row), figure(row)]), { class: "compared" }),
-      known.length > 1 ? el("p", { class: "small" }, `Dots stand on a logarithmic scale of their own, from ${say(low)} to ${say(high)}; further left is less.`) : null,
+      known.length > 1 ? el("p", { class: "small" }, `The dots are on a logarithmic scale from ${say(low)} (left) to ${say(high)} (right).`) : null,
     );
   }
 
@@ -137,7 +137,7 @@ export class Compare {
 
 /** What the rows of a kind promise, and what their risk is measured on. */
 function promise({ guarantee, objective }) {
-  const parts = [DEFINITIONS[guarantee.definition] ?? capital(guarantee.definition), `protects one ${guarantee.unit}`];
+  const parts = [DEFINITIONS[guarantee.definition] ?? capital(guarantee.definition), `protects one ${unitWord(guarantee.unit)}`];
   if (guarantee.observer === "final-model") parts.push("only the last model is seen");
   if (objective) parts.push(`risk on ${OBJECTIVES[objective] ?? objective}`);
   return parts.join(" · ");
@@ -157,14 +157,14 @@ function advice({ recommended, trusts }) {
   const rows = trusts.map(({ definition, best, guarantee, remaining_share, price }) => [
     DEFINITIONS[definition] ?? capital(definition),
     best ? entryName(best) : "none says anything here",
-    guarantee ? `one ${guarantee.unit}` : "",
+    guarantee ? `one ${unitWord(guarantee.unit)}` : "",
     remaining_share === undefined ? "" : number(remaining_share, 3, "up"),
     price === undefined ? "" : `× ${number(price, 3, "up")}`,
   ]);
   return [
     el("h3", {}, recommended.entry ? `Recommended: ${entryName(recommended.entry)}` : "Nothing to recommend"),
     el("p", {}, inWords(recommended.why)),
-    table("What every kind of trust leaves of the start's risk, at most", ["Who is trusted", "Best", "Protects", "Share left", "Beside the least"], rows),
+    table("Upper bound on the risk, as a share of the risk without training, for each kind of trust", ["Who is trusted", "Best", "Protects", "Share of risk", "Times the least"], rows),
   ];
 }
 

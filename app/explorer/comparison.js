@@ -3,11 +3,12 @@
 import { OBSERVERS } from "./adversary.js";
 import { post } from "./api.js";
 
-const SHARED = ["epsilon", "delta", "log10_delta", "samples_per_client", "clients", "participants", "rounds", "dimension", "lipschitz", "diameter", "smoothness"];
+export const SHARED = ["epsilon", "delta", "log10_delta", "samples_per_client", "clients", "participants", "rounds", "dimension", "lipschitz", "diameter", "smoothness"];
 const PROBLEM_OF = "mb-sgd";
 /** The algorithm whose numbers stand in for what another one does not ask. */
 
-const within = (body, properties) => Object.fromEntries(Object.entries(body).filter(([name]) => name in properties));
+/** The fields of a body that are among the properties. */
+export const within = (body, properties) => Object.fromEntries(Object.entries(body).filter(([name]) => name in properties));
 
 /** The problem on the screen, whole: what its algorithm does not ask is that of mini-batch SGD. */
 function problemOf(body, examples) {

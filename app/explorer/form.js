@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { slider } from "./slider.js";
 import { at, put } from "./state.js";
 import { solvedBy, swap } from "./solve.js";
-import { capital, number } from "./words.js";
+import { capital, number, unitWord } from "./words.js";
 
 const WHO = ["unit", "observer"];
 /** In front where there is a choice. */
@@ -65,7 +65,7 @@ export class Form {
     const open = more.some((field) => field.name in body);
     this.groups = [];
     this.place.replaceChildren(
-      this.group("Whose data, and who looks", listed(WHO), NARROW.matches),
+      this.group("Protected unit and observer", listed(WHO), NARROW.matches),
       this.group("Privacy goal", listed(GOAL)),
       this.group("The run", listed(RUN), NARROW.matches),
       this.group("The learning problem", rest, NARROW.matches),
@@ -128,7 +128,7 @@ export class Form {
 
   /** Whose data is protected: a record or a client. */
   protected() {
-    return this.body.unit ?? this.contract.fields(this.schema).find((field) => field.name === "unit")?.default ?? "record";
+    return unitWord(this.body.unit) ?? this.contract.fields(this.schema).find((field) => field.name === "unit")?.default ?? "record";
   }
 
   redraw() {
@@ -165,7 +165,7 @@ export class Form {
 
   choice(field, path, ids) {
     const choices = field.kind === "yes-no" ? [true, false] : field.choices;
-    const words = (value) => ({ true: "yes", false: "no" })[value] ?? String(value);
+    const words = (value) => ({ true: "yes", false: "no" })[value] ?? String(unitWord(value));
     const absent = field.default === undefined ? "chosen for you" : `${words(field.default)} (usual)`;
     const offered = field.required || at(this.body, path) === field.default ? choices : choices.filter((each) => each !== field.default);
     const select = el(
@@ -224,7 +224,7 @@ export class Form {
       slot,
       wanted.map((each) => this.control(each, `${path}.${each.name}`)),
       others.length
-        ? el("details", {}, el("summary", {}, `More of this (${others.length})`), others.map((each) => this.control(each, `${path}.${each.name}`)))
+        ? el("details", {}, el("summary", {}, `More fields (${others.length})`), others.map((each) => this.control(each, `${path}.${each.name}`)))
         : null,
     );
   }

@@ -22,7 +22,7 @@ export function frontierOf({ frontier, parameters }) {
       { label: "certified", kind: "certified", points: points(certified) },
       ...(certified.length < known.length ? [estimated] : []),
     ],
-    note: `The answer takes ${number(chosen.rounds)} rounds and ${bits(chosen.bits_per_client)} from a client that reports in each of them.${certified.length < frontier.length ? ESTIMATED : ""}`,
+    note: `The answer takes ${number(chosen.rounds)} rounds and ${bits(chosen.bits_per_client)} from a client that takes part in each of them.${certified.length < frontier.length ? ESTIMATED : ""}`,
     table: { head: HEAD, rows: frontier.map(row) },
   };
 }
@@ -35,7 +35,7 @@ function ofRounds(runs) {
     y: { label: "share of the start's risk left", log: true },
     now: chosen.rounds,
     series: [{ label: "certified", kind: "certified", points: new Map(runs.map(({ rounds, remaining_share }) => [rounds, remaining_share])) }],
-    note: `The answer takes ${number(chosen.rounds)} rounds. The share is that of one gradient step a round, at most; 1 or more says nothing.`,
+    note: `The answer takes ${number(chosen.rounds)} rounds. The share is an upper bound for one gradient step per round; a share of 1 or more is no information.`,
     table: {
       head: ["Rounds", "Noise multiplier", "Noise norm of the mean", "Share left at most", "Reports per client", "Bits in all", ""],
       rows: runs.map((run) => [

@@ -26,7 +26,7 @@ export async function finished(accepted, { signal, told = () => {} }) {
     const options = { signal, told, lasting: true };
     if (job.state === "done") return (await ask(`${pathOf(job)}/result`, options)).body;
     const { body } = await ask(pathOf(job), options);
-    throw new Problem(body.problem ?? { title: "The computation was cancelled", detail: "It was not this page that cancelled it.", status: 0 });
+    throw new Problem(body.problem ?? { title: "The computation was cancelled", detail: "Another page or program cancelled it.", status: 0 });
   } finally {
     signal?.removeEventListener("abort", leave);
   }

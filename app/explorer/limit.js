@@ -31,7 +31,7 @@ export class Limit {
       el("label", { for: "limit" }, "Your policy's limit on ε"),
       this.box,
       this.verdict,
-      el("span", { class: "small", id: "limit-about" }, "Kept in this browser; drawn into the pictures."),
+      el("span", { class: "small", id: "limit-about" }, "Stored in this browser, and drawn in the plots."),
     );
     this.epsilon = null;
   }

@@ -5,6 +5,7 @@ import { Again } from "./again.js";
 import { Problem, calibrationPath, get, post } from "./api.js";
 import { brief, showAnswer, spoken } from "./answer.js";
 import { below } from "./below.js";
+import { Bounds } from "./bounds.js";
 import { Compare } from "./compare.js";
 import { Copies } from "./copies.js";
 import { byId, el } from "./dom.js";
@@ -21,7 +22,7 @@ import { nameOf } from "./words.js";
 
 const PAUSE = 180;
 /** Milliseconds a hand may rest before the service is asked. */
-const PLACES = ["answer", "printed-section", "plots-section", "compare-section", "why-section", "copy-section", "words-section"];
+const PLACES = ["answer", "printed-section", "plots-section", "compare-section", "bounds-section", "why-section", "copy-section", "words-section"];
 /** What the list of contents leads to. */
 
 class Explorer {
@@ -40,6 +41,7 @@ class Explorer {
     this.downloads = new Downloads(byId("downloads"));
     this.progress = new Progress(byId("progress"), byId("spoken"), { cancel: () => this.cancel(), again: () => this.again() });
     this.compare = new Compare(byId("compare"), contract, algorithms, (name, body) => this.open(name, body, true));
+    this.bounds = new Bounds(byId("bounds"), contract, algorithms, titles, (name) => this.open(name, null, true));
     this.select = byId("algorithm");
     this.select.replaceChildren(...algorithms.map(({ name }) => el("option", { value: name }, `${nameOf(name)} (${name})`)));
     this.select.addEventListener("change", () => this.open(this.select.value));
@@ -80,6 +82,7 @@ class Explorer {
     this.copies.show(this.algorithm, body);
     this.downloads.show(null); // what was answered is not what is asked now
     this.compare.update(this.algorithm, body);
+    this.bounds.update(this.algorithm, body);
     this.plots.abort();
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.ask(body), pause);
@@ -143,6 +146,7 @@ class Explorer {
     this.stop.abort();
     this.plots.abort();
     this.compare.abort();
+    this.bounds.abort();
   }
 
   show(algorithm, body, answer, milliseconds) {

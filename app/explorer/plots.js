@@ -23,12 +23,12 @@ export class Plots {
   constructor(place, contract, limit) {
     this.contract = contract;
     this.policy = limit;
-    this.noise = new Chart({ id: "plot-noise", title: "Noise against privacy", about: "What a stronger promise costs in noise, certified and as printed." });
-    this.rounds = new Chart({ id: "plot-rounds", title: "Noise against rounds", about: "What a longer run costs in noise." });
-    this.profile = new Chart({ id: "plot-profile", title: "The privacy profile", about: "For every ε, the chance δ that it is exceeded, from below and above." });
-    this.course = new Chart({ id: "plot-course", title: "Privacy as the run goes on", about: "What is lost by each epoch at this noise, where the run stops, and what going on would cost." });
-    this.risk = new Chart({ id: "plot-risk", title: "Risk against privacy", about: "What a stronger promise costs in accuracy: what is proved to be reached, and what no method can beat." });
-    this.frontier = new Chart({ id: "plot-frontier", title: "Risk against rounds and traffic", about: "What fewer rounds, and less traffic, cost in accuracy. The answer is the smallest run that is good enough." });
+    this.noise = new Chart({ id: "plot-noise", title: "Noise against privacy", about: "The noise that each ε requires: certified, and by the formulas as printed." });
+    this.rounds = new Chart({ id: "plot-rounds", title: "Noise against rounds", about: "The noise that each number of rounds requires." });
+    this.profile = new Chart({ id: "plot-profile", title: "The privacy profile", about: "Lower and upper bounds on δ for every ε." });
+    this.course = new Chart({ id: "plot-course", title: "Privacy as the run goes on", about: "The ε after each epoch at this noise, up to twice the length of the run." });
+    this.risk = new Chart({ id: "plot-risk", title: "Risk against privacy", about: "The excess risk at each ε: the proved upper bound of this run, and the lower bound for every method." });
+    this.frontier = new Chart({ id: "plot-frontier", title: "Risk against rounds and traffic", about: "The excess risk at each number of rounds and amount of communication. The answer is the smallest run that meets the target." });
     place.replaceChildren(...[this.frontier, this.noise, this.rounds, this.course, this.profile, this.risk].map((chart) => chart.place));
     this.stop = new AbortController();
   }
@@ -107,8 +107,8 @@ export class Plots {
     const field = name === "epsilon" ? "noise_multiplier" : "epsilon";
     const here = body[field] ?? answer.guarantee.target.epsilon;
     if (typeof here !== "number" || (field === "epsilon" && !this.takes(algorithm, field))) {
-      this.noise.tell("The target is not an ε here.");
-      this.risk.tell("The target is not an ε here.");
+      this.noise.tell("The target of this request is not an ε.");
+      this.risk.tell("The target of this request is not an ε.");
       return;
     }
     const values = [...new Set([...spread(here / 10, here * 10, run.count), here])].sort((one, other) => one - other);
@@ -148,6 +148,12 @@ export class Plots {
     if (!this.contract.has(path) || field !== "epsilon") return;
     const known = this.contract.resolve(this.contract.body(path)).properties;
     const problem = Object.fromEntries(Object.entries(body).filter(([name]) => name in known));
+    // One request shows whether the service has a lower bound for this run: some algorithms have none, some need more fields.
+    const first = await post(path, { ...problem, epsilon: values[0] }, asking).catch((error) => {
+      if (error instanceof Problem || error.name === "AbortError") return null;
+      throw error;
+    });
+    if (!first?.lower?.length) return;
     const some = coarseFirst(values.filter((_, index) => index % (count > 12 ? 2 : 1) === 0 || index === values.length - 1));
     await several(some, (value) => post(path, { ...problem, epsilon: value }, asking), (value, answer) => {
       const bound = answer?.lower?.[0];
@@ -187,13 +193,13 @@ export class Plots {
     const epsilons = Array.from({ length: 61 }, (_, index) => Number((here * (0.1 + index * 0.03)).toPrecision(6)));
     const request = accountOf(answer, body, epsilons.concat(here));
     if (!request) {
-      this.profile.tell("The proof of this run joins several theorems, and its curve is not one that /v1/accounts draws. The certificate above holds at the ε and δ it names.");
+      this.profile.tell("The proof of this run combines several theorems, and /v1/accounts cannot compute its privacy profile. The certificate above holds at its ε and δ.");
       return;
     }
     const { points } = await post("v1/accounts", request, asking);
     if (signal.aborted) return;
     if (!agrees(points.at(-1), answer)) {
-      this.profile.tell("The general accountant proves another figure for this run than its own theorem does, so its curve is not shown. The certificate above stands.");
+      this.profile.tell("The general accountant proves a different ε for this run than its own theorem, so that its profile is not shown. The certificate above holds.");
       return;
     }
     const side = (end) => new Map(points.map((point) => [point.epsilon.upper, point.log10_delta[end]]).filter(([, value]) => typeof value === "number"));
@@ -201,7 +207,7 @@ export class Plots {
     const open = answer.guarantee.tight === "unknown";
     if (!open) series.push({ label: "δ at least", kind: "lower", points: side("lower") });
     const y = { label: "failure probability δ", log: false, incrs: [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000, 100000, 1e6, 1e7, 1e8], show: (value, digits) => fromLog10(value, Math.min(3, digits)) };
-    this.profile.draw(this.held("x", { x: { label: "privacy loss ε" }, y, now: here, series, band: !open, note: open ? "Only the upper side is proved for this run." : "" }));
+    this.profile.draw(this.held("x", { x: { label: "privacy loss ε" }, y, now: here, series, band: !open, note: open ? "Only the upper bound is proved for this run." : "" }));
   }
 
   takes(algorithm, field) {

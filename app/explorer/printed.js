@@ -8,7 +8,7 @@ import { STATUS, interval, noBetter, number } from "./words.js";
 export function showPrinted(place, answer, titles) {
   const entries = answer.as_printed ?? [];
   if (!entries.length) {
-    place.replaceChildren(el("p", { class: "hint" }, "No printed formula is read for this algorithm. The figures above are certified all the same."));
+    place.replaceChildren(el("p", { class: "hint" }, "No printed formula is evaluated for this algorithm. The figures above are certified."));
     return;
   }
   place.replaceChildren(el("ul", { class: "printed" }, entries.map((entry) => card(entry, answer, titles))));
@@ -35,9 +35,9 @@ function card(entry, answer, titles) {
     el(
       "dl",
       { class: "facts" },
-      fact("It prints", noise(entry)),
-      fact("It promises", `ε = ${number(claimedEpsilon(entry, answer))}`),
-      fact("True there", entry.true ? truth(entry.true.epsilon) : "cannot be told"),
+      fact("Printed noise", noise(entry)),
+      fact("Claimed privacy", `ε = ${number(claimedEpsilon(entry, answer))}`),
+      fact("True privacy", entry.true ? truth(entry.true.epsilon) : "cannot be computed"),
       risks(entry, answer),
       fact("Certified", certified(answer)),
     ),
@@ -54,7 +54,7 @@ const key = (parameters) => ["noise_std", "noise_multiplier"].find((name) => typ
 
 function noise({ parameters }) {
   const name = key(parameters);
-  return name ? `${name === "noise_std" ? "σ" : "z"} = ${number(parameters[name])}` : "no noise that can be run";
+  return name ? `${name === "noise_std" ? "σ" : "z"} = ${number(parameters[name])}` : "no usable noise";
 }
 
 function certified({ parameters, guarantee }) {
@@ -78,7 +78,7 @@ function risks(entry, answer) {
 }
 
 function truth(epsilon) {
-  if (epsilon.lower === "unbounded") return "no ε at all";
+  if (epsilon.lower === "unbounded") return "no finite ε";
   if (epsilon.lower === 0) return `ε ≤ ${number(epsilon.upper, 3, "up")}`;
   return `ε = ${interval(epsilon, 3)}`;
 }
@@ -88,20 +88,20 @@ function judge(printed, answer) {
   const claimed = claimedEpsilon(printed, answer);
   const real = printed.true?.epsilon;
   const value = (end) => (end === "unbounded" ? Infinity : end);
-  if (!real) return { kind: "open", text: "What is printed leaves something open, so that its privacy cannot be computed." };
+  if (!real) return { kind: "open", text: "The printed formula leaves a parameter open, so that its privacy cannot be computed." };
   if (value(real.lower) > claimed) {
     const much = real.lower === "unbounded" ? "no finite ε holds" : `the true ε is at least ${number(real.lower, 3, "down")}`;
-    return { kind: "broken", text: `It breaks its promise here: ${much}, not ${number(claimed)}.` };
+    return { kind: "broken", text: `The claim is false here: ${much}, not ${number(claimed)}.` };
   }
-  if (value(real.upper) > claimed * (1 + 1e-9)) return { kind: "open", text: "Whether it keeps its promise here is not decided: the two ends lie on either side." };
+  if (value(real.upper) > claimed * (1 + 1e-9)) return { kind: "open", text: "Whether the claim holds here is not decided: the claimed ε is between the two bounds." };
   const name = key(printed.parameters);
   const ratio = name && answer.parameters[name] ? printed.parameters[name] / answer.parameters[name] : null;
   const same = (printed.parameters.batch_size ?? answer.parameters.batch_size) === answer.parameters.batch_size; // absent where it is the request's
-  let text = printed.status === "refuted" ? "For this run the printed ε holds" : "It keeps its promise here";
+  let text = printed.status === "refuted" ? "For this run the printed ε holds" : "The claim holds here";
   if (ratio && same && ratio > 1.01) text += `, with ${number(ratio, 3)} times the noise that is needed`;
   else if (ratio && same && ratio > 0.99) text += ", with the noise that is needed";
   else if (ratio && !same) text += ", with another batch size";
-  if (printed.status === "refuted") text += ". It is refuted all the same: for other runs, or in another part, it is false";
+  if (printed.status === "refuted") text += ". The formula is refuted nevertheless: it is false for other runs, or in another part";
   return { kind: "kept", text: `${text}.` };
 }
 

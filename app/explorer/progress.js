@@ -21,7 +21,7 @@ export function duration(seconds) {
 /** How far a job is, in words; `since` are seconds since it was told. */
 export function far({ state, progress = {} }, since = 0) {
   const { done, of, seconds_spent: spent, seconds_left: left } = progress;
-  if (state === "queued") return "It waits for its turn.";
+  if (state === "queued") return "The job waits in the queue.";
   const parts = [];
   if (of > 1) parts.push(`${number(done)} of ${number(of)} done`);
   if (typeof spent === "number") parts.push(`${duration(spent + since)} so far`);
@@ -31,7 +31,7 @@ export function far({ state, progress = {} }, since = 0) {
 
 /** News of a question in one line, for a picture or a list. */
 export function news({ state, until, job }) {
-  if (state === "busy") return `The service is busy; it is asked again in ${duration((until - performance.now()) / 1000)}.`;
+  if (state === "busy") return `The service is busy; the question is sent again in ${duration((until - performance.now()) / 1000)}.`;
   return state === "computing" ? far(job) : "";
 }
 
@@ -67,7 +67,7 @@ export class Progress {
     }
     if (told.state === "busy") {
       this.go = told.now;
-      this.as("busy", problem.title ?? "The service is busy", () => `It is asked again in ${duration((until - performance.now()) / 1000)}.`);
+      this.as("busy", problem.title ?? "The service is busy", () => `The question is sent again in ${duration((until - performance.now()) / 1000)}.`);
       return;
     }
     const seen = performance.now();
@@ -79,7 +79,7 @@ export class Progress {
 
   /** The question was given up. */
   cancelled(what) {
-    this.as("cancelled", "Cancelled", () => `${capital(what)} was not computed. Move a number, or ask again.`);
+    this.as("cancelled", "Cancelled", () => `${capital(what)} was not computed. Change a number, or ask again.`);
   }
 
   /** Stand in a state; what changes within it is shown every second, and said aloud once. */

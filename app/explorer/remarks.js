@@ -41,14 +41,14 @@ export function showProblem(place, problem, left, { choose, fields = [], go, aga
         ? el(
             "p",
             { class: "nearest" },
-            "Nearest that can be met: ",
+            "Nearest values that can be met: ",
             Object.entries(nearest)
               .filter(([, value]) => typeof value === "number" || !value.endsWith("unbounded"))
               .map(([field, value]) => el("button", { type: "button", onclick: () => choose(field, value) }, `${title(field)} = ${number(value, 6)}`)),
           )
         : null,
       considered
-        ? el("details", {}, el("summary", {}, "Why of each theorem"), el("ul", {}, considered.map(({ theorem, reason }) => el("li", {}, el("code", {}, theorem), ` ${reason}`))))
+        ? el("details", {}, el("summary", {}, "Reason for each theorem"), el("ul", {}, considered.map(({ theorem, reason }) => el("li", {}, el("code", {}, theorem), ` ${reason}`))))
         : null,
       again && kindOf(problem) === "failed" ? el("p", { class: "row" }, el("button", { type: "button", class: "again", onclick: again }, "Ask again")) : null,
     ),
@@ -77,10 +77,10 @@ export function showWhy(place, answer, titles) {
       ),
     ),
     declared.length
-      ? el("details", { open: true }, el("summary", {}, "What you must see to"), el("ul", {}, declared.map(({ statement }) => el("li", {}, capital(statement)))))
+      ? el("details", { open: true }, el("summary", {}, "What you must ensure"), el("ul", {}, declared.map(({ statement }) => el("li", {}, capital(statement)))))
       : "",
     ofTheRisk.length && bound
-      ? el("p", { class: "small" }, `The bound on the risk assumes besides: ${ofTheRisk.map((id) => id.replace(/-/g, " ")).join(", ")} (`, el("a", { href: urlOf(`guide/theorems/${bound}.html`) }, bound), ").")
+      ? el("p", { class: "small" }, `The bound on the risk also assumes: ${ofTheRisk.map((id) => id.replace(/-/g, " ")).join(", ")} (`, el("a", { href: urlOf(`guide/theorems/${bound}.html`) }, bound), ").")
       : "",
   );
 }

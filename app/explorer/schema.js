@@ -27,6 +27,12 @@ export class Contract {
     return this.resolve(operation?.requestBody.content["application/json"].schema);
   }
 
+  /** The first example of what is posted to a path. */
+  example(path) {
+    const [example] = Object.values(this.document.paths[`/${path}`].post.requestBody.content["application/json"].examples);
+    return example.value;
+  }
+
   /** Whether the service has sweeps of calibrations. */
   sweeps() {
     return this.has("v1/calibrations/{algorithm}/sweeps");
@@ -42,6 +48,12 @@ export class Contract {
     const resolved = this.resolve(schema);
     const required = new Set(resolved.required ?? []);
     return Object.entries(resolved.properties ?? {}).map(([name, each]) => this.field(name, each, required.has(name)));
+  }
+
+  /** Each window of each word: a client's contributions within one day, and the like. */
+  windowed(schema, words) {
+    const lengths = this.resolve(schema.properties.window)["x-values"];
+    return words.flatMap((of) => lengths.map((window) => ({ of, window })));
   }
 
   /** A field: {name, title, meaning, symbol, unit, kind, …}; kind is one of number, choice, yes-no, object, variants, json. */
@@ -64,7 +76,9 @@ export class Contract {
     if (choices) return { ...base, kind: "choice", choices };
     if (schema.anyOf) {
       const alternatives = schema.anyOf.map((each) => this.resolve(each));
-      const words = alternatives.flatMap((each) => each.enum ?? []).filter((word) => !(schema.minimum >= 0 && word.startsWith("-")));
+      const words = alternatives.flatMap((each) => each["x-values"] ?? each.enum ?? []).filter((word) => !(schema.minimum >= 0 && word.startsWith("-")));
+      const windows = alternatives.find((each) => each.properties?.of && each.properties.window);
+      if (words.length && windows) return { ...base, kind: "choice", choices: [...words, ...this.windowed(windows, words)] };
       if (words.length && alternatives.some((each) => each.type === "number")) return { ...base, ...domain(schema), kind: "number", words };
     }
     if (schema.type === "boolean") return { ...base, kind: "yes-no" };

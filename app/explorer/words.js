@@ -82,21 +82,25 @@ export const nameOf = (algorithm) => NAMES[algorithm] ?? title(algorithm.replace
 const IDS = new RegExp(`(?<![\\w-])(${Object.keys(NAMES).sort((one, other) => other.length - one.length).join("|")})(?![\\w-])`, "g");
 export const inWords = (text) => text.replace(IDS, (name) => NAMES[name]);
 
+/** A protected unit in one word: client-day for a client's contributions within one day. */
+export const unitWord = (unit) => (unit?.of ? `${unit.of}-${unit.window}` : unit);
+
 /** What a field or a parameter is, of the unit that is protected where that changes it. */
 export const meaning = (schema, unit) => schema?.["x-of-unit"]?.replaceAll("{unit}", unit) ?? schema?.description ?? "";
 
 export const DEFINITIONS = {
-  local: "Local: trust nobody",
-  shuffle: "Shuffled: trust a shuffler",
-  central: "Central: trust the server",
+  local: "Local: no trusted party",
+  shuffle: "Shuffled: a trusted shuffler",
+  central: "Central: a trusted server",
   joint: "Joint: against all other clients",
 };
 export const TIGHT = {
-  proved: "The bound is exact: this is the run's privacy, not an estimate from one side.",
-  witnessed: "The lower end is that of a real instance of the run: the truth is between the two.",
-  unknown: "The upper end is proved. How much lower the truth may be is not known.",
+  proved: "The bound is tight: it is the exact ε of the run.",
+  witnessed: "The lower bound is attained by an instance of the run. The true ε is between the two bounds.",
+  unknown: "The upper bound is proved. How far the true ε is below it is not known.",
 };
 export const OBJECTIVES = { population: "new data", empirical: "the data at hand", personalized: "new data, each client by its own model" };
+export const MEASURES = { "excess-risk": "Excess risk", "gradient-norm": "Norm of the gradient", "squared-error": "Squared error" };
 /** The mark of a bound that says nothing. */
 export const noBetter = (baseline) => (baseline ? `no better than the start (${baseline.formula} = ${number(baseline.value, 4, "up")})` : "no better than the start");
 export const STATUS = { proved: "Proved", refuted: "Refuted", unproved: "Unproved" };

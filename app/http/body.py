@@ -1,4 +1,4 @@
-"""Incoming requests: a body of bounded size and time, declared as JSON, and the preferences for the answer.
+"""Incoming requests: a body of bounded size and time, declared as JSON, the preferences, and the shortest route.
 
 The content of the body is read elsewhere. Of Prefer (RFC 7240), `wait` and `respond-async` are honoured.
 """
@@ -16,10 +16,13 @@ from urllib.request import parse_http_list
 from fastapi import Depends, Header
 from fastapi.routing import APIRoute
 from pydantic import ConfigDict, WrapValidator
+from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from epsilond.app.http.problems import Problem
+from epsilond.app.http.handlers import answer_problem
+from epsilond.app.http.problems import TABLE, Problem
 from epsilond.app.settings import SETTINGS, Settings
 
 WAIT = re.compile(r'wait\s*=\s*(?:(\d{1,9})|"(\d{1,9})")\s*(?:;.*)?', re.IGNORECASE)
@@ -62,17 +65,20 @@ def wait_of(headers: Sequence[str]) -> int | None:
         The value of the first valid `wait`. Without one: 0 if there is a `respond-async`, and None otherwise.
     """
     preferences = [preference for header in headers for preference in parse_http_list(header)]
-    match = next(filter(None, map(WAIT.fullmatch, preferences)), None)
-    if match is not None:
-        return int(match[1] or match[2])
-    return 0 if any(map(AT_ONCE.fullmatch, preferences)) else None
+    for preference in preferences:
+        match = WAIT.fullmatch(preference)
+        if match is not None:
+            plain_digits, quoted_digits = match.groups()
+            return int(plain_digits or quoted_digits)
+    responds_at_once = any(AT_ONCE.fullmatch(preference) for preference in preferences)
+    return 0 if responds_at_once else None
 
 
 Prefer = Annotated[
     list[str] | None,
     Header(
         alias="Prefer",
-        description="RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once",
+        description="RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait",
     ),
 ]
 IdempotencyKey = Annotated[
@@ -106,6 +112,7 @@ async def preferences_of(
 
 
 async def _waits(request: Request, prefer: Prefer = None) -> Preferences:
+    """Return the preferred wait of a request that only reads state. FastAPI calls this as a dependency."""
     return Preferences(wait_of(prefer or ()), None, SETTINGS.of(request).job_wait_seconds)
 
 
@@ -220,34 +227,52 @@ async def read_bytes(request: Request) -> bytes:
     settings = SETTINGS.of(request)
     limit = settings.body_limit_bytes
     declared = request.headers.get("content-length", "")
-    length = int(declared) if declared.isdecimal() else 0
-    if length > limit and (length > DRAINED * limit or "expect" in request.headers):
+    declared_bytes = int(declared) if declared.isdecimal() else 0
+    if declared_bytes > limit and (declared_bytes > DRAINED * limit or "expect" in request.headers):
         raise too_large(limit)
-    body = bytearray()
-    received = 0
+    body = BoundedBody(limit)
     try:
         async with asyncio.timeout(settings.body_seconds):
-            async for chunk in request.stream():
-                received += len(chunk)
-                if received <= limit:
-                    body += chunk
-                elif received > DRAINED * limit:
-                    break
+            await body.receive(request)
     except TimeoutError:
-        if received > limit:
-            raise too_large(limit) from None
-        raise Problem(
-            "body-timeout",
-            f"The body did not arrive within {settings.body_seconds:g} s.",
-            headers={"Connection": "close"},
-        ) from None
+        if not body.is_too_large:
+            detail = f"The body did not arrive within {settings.body_seconds:g} s."
+            raise Problem("body-timeout", detail, headers={"Connection": "close"}) from None
     except ClientDisconnect:
         raise Problem("client-closed-request", "The client went away.") from None
-    if received > limit:
+    if body.is_too_large:
         raise too_large(limit)
-    if not body:
+    if not body.content:
         raise Problem("malformed-json", "The request has no body; a JSON object is needed.")
-    return bytes(body)
+    return bytes(body.content)
+
+
+class BoundedBody:
+    """A request body of which at most `limit` bytes are kept in memory."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._received_bytes = 0
+        self.content = bytearray()
+        """The received bytes; incomplete if the body is too large."""
+
+    @property
+    def is_too_large(self) -> bool:
+        """True if more bytes than the limit have come."""
+        return self._received_bytes > self._limit
+
+    async def receive(self, request: Request) -> None:
+        """Read the body to its end, but not beyond `DRAINED` times the limit.
+
+        Raises:
+            ClientDisconnect: the client has disconnected.
+        """
+        async for chunk in request.stream():
+            self._received_bytes += len(chunk)
+            if not self.is_too_large:
+                self.content += chunk
+            elif self._received_bytes > DRAINED * self._limit:
+                return
 
 
 def too_large(limit: int) -> Problem:
@@ -268,3 +293,46 @@ def require_json(request: Request) -> None:
     charset = parameters.replace(" ", "").replace('"', "").lower()
     if media_type.strip().lower() != "application/json" or charset not in ("", "charset=utf-8"):
         raise Problem("unsupported-media-type", "Send Content-Type: application/json.")
+
+
+class Shortcut:
+    """The innermost ASGI layer, which calls simple POST endpoints itself, without FastAPI.
+
+    FastAPI's routing takes longer than an answer from the cache. An endpoint is simple if its path has no parameters
+    and it takes only the request, the body and the preferences.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._routes: dict[str, tuple[BytesRoute, Direct]] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a POST request to a simple endpoint if it has no preference headers; pass on any other request."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self.app(scope, receive, send)
+            return
+        if self._routes is None:
+            self._routes = direct_routes(scope["app"])
+        match = self._routes.get(scope["path"])
+        request = Request(scope, receive, send)
+        preferences = None if match is None else default_preferences(request)
+        if match is None or preferences is None:
+            await self.app(scope, receive, send)
+            return
+        scope["route"], endpoint = match
+        try:
+            response = await endpoint(request, await read_json(request), preferences)
+        except tuple(TABLE) as error:
+            response = await answer_problem(request, error)
+        await response(scope, receive, send)
+
+
+def direct_routes(app: Starlette) -> dict[str, tuple[BytesRoute, Direct]]:
+    """Return the simple POST routes of an application by path, each with the function that calls its endpoint."""
+    routes: dict[str, tuple[BytesRoute, Direct]] = {}
+    for route in app.routes:
+        if isinstance(route, BytesRoute) and "{" not in route.path and route.methods == {"POST"}:
+            endpoint = route.directly
+            if endpoint is not None:
+                routes.setdefault(route.path, (route, endpoint))
+    return routes

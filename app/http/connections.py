@@ -50,7 +50,8 @@ class BoundedConnection(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         """Accept the connection, and limit the time until its first head has come."""
-        loop, settings = self.loop, self.settings
+        loop = self.loop
+        settings = self.settings
         lingering: Any = LingeringTransport(transport, self._is_sending, loop, settings.body_seconds)
         super().connection_made(lingering)
         self._head_timer = ConditionTimer(loop, settings.head_seconds, lingering.close)
@@ -236,6 +237,13 @@ class BoundedApplication:
     """The application of one connection. It rejects requests while there are too many connections."""
 
     def __init__(self, app: ASGIApp, connection: BoundedConnection, most: int) -> None:
+        """Wrap an application.
+
+        Args:
+            app: the application.
+            connection: the connection, which knows all open connections.
+            most: largest number of open connections at which requests are answered.
+        """
         self._app = app
         self._connection = connection
         self._most = most
@@ -268,7 +276,7 @@ class JoiningSend:
 
     async def __call__(self, message: Message) -> None:
         """Send an ASGI message. A head with Content-Length is kept until the next message, and sent with it."""
-        start, cycle = self._start, self._cycle
+        start = self._start
         if start is None:
             if message["type"] == "http.response.start" and has_length(message["headers"]):
                 self._start = message
@@ -277,8 +285,13 @@ class JoiningSend:
             return
         self._start = None
         is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
-        if is_whole and not (cycle.disconnected or cycle.response_started or cycle.flow.write_paused):
-            self._connection.send_answer(cycle, start, message.get("body", b""))
+        if is_whole and self._may_write():
+            self._connection.send_answer(self._cycle, start, message.get("body", b""))
             return
         await self._send(start)
         await self._send(message)
+
+    def _may_write(self) -> bool:
+        """Return whether the client is connected and reads, and nothing of the answer was sent."""
+        cycle = self._cycle
+        return not (cycle.disconnected or cycle.response_started or cycle.flow.write_paused)

@@ -27,20 +27,16 @@ class Document:
 
     def __init__(self, body: bytes, media_type: str, headers: Mapping[str, str] | None = None) -> None:
         self.body = body
-        small = compress(body) if len(body) >= SMALLEST else body
-        self.gzip = small if len(small) < len(body) else None
+        self.gzip = _compress_if_smaller(body)
         self.etag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
         self.media_type = media_type
-        self.headers = {
-            "cache-control": KEPT,
-            **(headers or {}),
-            "etag": self.etag,
-            **({"vary": "Accept-Encoding"} if self.gzip is not None else {}),
-        }
+        self.headers = {"cache-control": KEPT, **(headers or {}), "etag": self.etag}
+        if self.gzip is not None:
+            self.headers["vary"] = "Accept-Encoding"
 
     def response(self, request: Request) -> Response:
         """Return the document in a form that this client accepts, or 304 if the client has it."""
-        if _names(request.headers.get("if-none-match", ""), self.etag):
+        if _names_tag(request.headers.get("if-none-match", ""), self.etag):
             return Response(status_code=304, headers=self.headers)
         if self.gzip is not None and takes_gzip(request.headers):
             encoded = {**self.headers, "content-encoding": "gzip"}
@@ -78,7 +74,15 @@ def json_document(body: bytes) -> Document:
     return Document(body, "application/json")
 
 
-def _names(tags: str, etag: str) -> bool:
+def _compress_if_smaller(body: bytes) -> bytes | None:
+    """Return the body in gzip; None if that would not be smaller, or if the body is small anyway."""
+    if len(body) < SMALLEST:
+        return None
+    compressed = compress(body)
+    return compressed if len(compressed) < len(body) else None
+
+
+def _names_tag(tags: str, etag: str) -> bool:
     """Return whether a list of entity tags contains this tag, by weak comparison (RFC 9110)."""
     tag_names = {tag.strip().removeprefix("W/") for tag in tags.split(",")}
     return "*" in tag_names or etag.removeprefix("W/") in tag_names

@@ -87,20 +87,21 @@ class Guide:
             self._files = self._list_files()
         if name in self._files and name != NOT_FOUND:
             return (await self._documents.of(name)).response(request)
-        home = "../" * path.count("/") or "./"
+        home = "../" * path.count("/") or "./"  # relative path from the page to the first page of the site
         if NOT_FOUND not in self._files:
             return HTMLResponse(UNBUILT.format(home=f"{home}../"), 404)
         body = (await self._documents.of(NOT_FOUND)).body.replace(BELOW.encode(), home.rstrip("/").encode())
         return Response(body, 404, self._headers(NOT_FOUND, body), "text/html")
 
     def _load(self, name: str) -> Document:
+        """Read one file of the site, with its headers."""
         body = self._files[name].read_bytes()
         return Document(body, media_type_of(name), self._headers(name, body))
 
     @staticmethod
     def _headers(name: str, body: bytes) -> Mapping[str, str]:
-        cache_control = KEPT_FOR_A_YEAR if NAMED_BY_CONTENT.match(name) else "no-cache"
-        return {
-            "cache-control": cache_control,
-            **({"content-security-policy": policy(body)} if name.endswith(".html") else {}),
-        }
+        """Return the headers of a file: how long it may be kept and, for a page, its content security policy."""
+        headers = {"cache-control": KEPT_FOR_A_YEAR if NAMED_BY_CONTENT.match(name) else "no-cache"}
+        if name.endswith(".html"):
+            headers["content-security-policy"] = policy(body)
+        return headers

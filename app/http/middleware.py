@@ -1,4 +1,4 @@
-"""The layers around every request, from the outside in: observation, compression, authentication and the shortcut.
+"""The layers around every request, from the outside in: observation, compression and authentication.
 
 `Observe` is outside the framework's own error handling, so that an unforeseen error becomes a problem like any other.
 `Authenticate` is inside it, so that a refusal is counted and logged like any answer. Documents that are served again
@@ -16,18 +16,14 @@ from functools import cache, partial
 
 import structlog
 from anyio import to_thread
-from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from epsilond.app.callers.caller import AGAIN, CALLER, Budgets, Caller, address_of
 from epsilond.app.callers.keyring import Keyring
 from epsilond.app.callers.oidc import Tokens
 from epsilond.app.callers.scopes import METRICS, required_scopes
-from epsilond.app.http.body import BytesRoute, Direct, default_preferences, read_json
-from epsilond.app.http.handlers import answer_problem
-from epsilond.app.http.problems import TABLE, Problem, problem_of, response_of
+from epsilond.app.http.problems import Problem, problem_of, response_of
 from epsilond.app.http.record import RECORD, RequestRecord, record_in
 from epsilond.app.metrics import Metrics
 
@@ -37,7 +33,7 @@ NAMED = re.compile(r"(/v1/(?:calibrations|risk-bounds)/)([^/{]+)(.*)")
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths of probes. Probes come every second and are logged at debug level only."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-TOLD = ("theorem", "cache", "caller", "problem", "cpu_milliseconds", "queued_milliseconds")
+LOGGED_IF_KNOWN = ("theorem", "cache", "caller", "problem", "cpu_milliseconds", "queued_milliseconds")
 """Fields of a request's record that a log line includes if they are known."""
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -67,8 +63,11 @@ def template(scope: Scope) -> tuple[str, str | None]:
     path = getattr(route, "path_format", None)
     if path is None:
         return "unmatched", None
-    named = NAMED.fullmatch(path)
-    return (named[1] + "{name}" + named[3], named[2]) if named else (path, None)
+    match = NAMED.fullmatch(path)
+    if match is None:
+        return path, None
+    before, algorithm, after = match.groups()
+    return f"{before}{{name}}{after}", algorithm
 
 
 RawHeader = tuple[bytes, bytes]
@@ -100,17 +99,19 @@ class Observe:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        header_value = Headers(scope=scope).get("x-request-id", "")
-        record = RequestRecord(header_value if SANE_ID.fullmatch(header_value) else secrets.token_hex(16))
-        bodiless = scope["method"] == "HEAD"
-        scope = {**scope, RECORD: record, "method": "GET" if bodiless else scope["method"]}
+        sent_id = Headers(scope=scope).get("x-request-id", "")
+        record = RequestRecord(sent_id if SANE_ID.fullmatch(sent_id) else secrets.token_hex(16))
+        method = scope["method"]
+        is_head = method == "HEAD"
+        scope = {**scope, RECORD: record, "method": "GET" if is_head else method}
 
         async def send_observed(message: Message) -> None:
+            """Send a message of the answer, after adding headers to its head and removing the body for HEAD."""
             if message["type"] == "http.response.start":
                 record.started = True
                 record.status = message["status"]
                 message["headers"] = self._headers_of(list(message["headers"]), record)
-            elif bodiless:
+            elif is_head:
                 message = {**message, "body": b""}
             await send(message)
 
@@ -121,7 +122,7 @@ class Observe:
             if not record.started:
                 await response_of(problem_of(error))(scope, receive, send_observed)
         finally:
-            self.tell(scope, record, "HEAD" if bodiless else scope["method"])
+            self._record_answer(scope, record, method)
 
     def _headers_of(self, headers: list[RawHeader], record: RequestRecord) -> list[RawHeader]:
         """Add the request's id and the security headers to the headers of an answer, and return them.
@@ -138,7 +139,7 @@ class Observe:
         headers.extend([(name, value) for name, value in self.raw if name not in present])
         return headers
 
-    def tell(self, scope: Scope, record: RequestRecord, method: str) -> None:
+    def _record_answer(self, scope: Scope, record: RequestRecord, method: str) -> None:
         """Write the log line of a request that has been answered, and update the metrics.
 
         Args:
@@ -156,8 +157,8 @@ class Observe:
         if name is not None and route in self.by_algorithm:
             self.by_algorithm[route].labels(name, record.status).observe(seconds)
         line: dict[str, object] = {"id": record.id, "method": method, "path": route, "status": record.status}
-        extra = {"algorithm": name} | {field: getattr(record, field) for field in TOLD}
-        line |= {key: value for key, value in extra.items() if value is not None}
+        optional = {"algorithm": name} | {field: getattr(record, field) for field in LOGGED_IF_KNOWN}
+        line |= {key: value for key, value in optional.items() if value is not None}
         log = self.log.debug if route in QUIET else self.log.info
         log("request", **line, milliseconds=round(1000 * seconds, 3))
 
@@ -181,13 +182,19 @@ def compress(body: bytes) -> bytes:
 
 def takes_gzip(headers: Mapping[str, str]) -> bool:
     """Return whether Accept-Encoding gives `gzip`, or `*` if it does not name `gzip`, a weight (`q`) above zero."""
-    weights, offers = {}, headers.get("accept-encoding", "")
+    offers = headers.get("accept-encoding", "")
     if len(offers) > OFFERS:
         offers = offers[:OFFERS].rpartition(",")[0]  # the last one may lack its weight
+    accepted: dict[str, bool] = {}
     for offer in offers.lower().split(","):
         coding, *parameters = (part.strip() for part in offer.split(";"))
-        weights[coding] = not any(part.replace(" ", "").rstrip("0") in ("q=", "q=0.") for part in parameters)
-    return weights.get("gzip", weights.get("*", False))
+        accepted[coding] = not any(_is_zero_weight(parameter) for parameter in parameters)
+    return accepted.get("gzip", accepted.get("*", False))
+
+
+def _is_zero_weight(parameter: str) -> bool:
+    """Return whether a parameter of an offer is a weight of zero: `q=0`, `q=0.0` and so on."""
+    return parameter.replace(" ", "").rstrip("0") in ("q=", "q=0.")
 
 
 class Compress:
@@ -243,20 +250,22 @@ class _CompressingSend:
             headers.add_vary_header("Accept-Encoding")
         if not takes_gzip(Headers(scope=self._scope)):
             return message
-        body = await _small(message["body"])
+        body = await _compress_off_loop(message["body"])
         headers["content-encoding"] = "gzip"
         headers["content-length"] = str(len(body))
         return {**message, "body": body}
 
 
 def _compressible(start: Message) -> bool:
+    """Return whether the head of an answer announces a text that is neither an event stream nor encoded already."""
     headers = dict(start["headers"])
-    kind = headers.get(b"content-type", b"")
-    streamed = kind.startswith(b"text/event-stream")
-    return kind.startswith(COMPRESSIBLE) and not streamed and b"content-encoding" not in headers
+    media_type = headers.get(b"content-type", b"")
+    is_stream = media_type.startswith(b"text/event-stream")
+    is_encoded = b"content-encoding" in headers
+    return media_type.startswith(COMPRESSIBLE) and not is_stream and not is_encoded
 
 
-async def _small(body: bytes) -> bytes:
+async def _compress_off_loop(body: bytes) -> bytes:
     """Return the compressed body; a thread compresses large ones, so that the event loop goes on."""
     return compress(body) if len(body) <= AT_ONCE else await to_thread.run_sync(compress, body)
 
@@ -294,50 +303,62 @@ class Authenticate:
         address = address_of(scope)
         record = record_in(scope)
         record.caller = address
+        is_open = path in self.open or path.startswith(OPEN_BELOW)
         if not self.needs_credentials:
             scope[CALLER] = Caller.at(address, self.budgets)
-        elif path not in self.open and not path.startswith(OPEN_BELOW):
-            header_value = Headers(scope=scope).getlist("authorization")
+        elif not is_open:
+            credentials = Headers(scope=scope).getlist("authorization")
             try:
-                caller = await self._caller(header_value)
-                record.caller, record.caller_label = caller.shown, caller.label
-                await caller.request()
+                caller = await self._caller(credentials)
+                record.caller = caller.shown
+                record.caller_label = caller.label
+                await caller.count_request()
                 caller.require_scope(*required_scopes(path))
             except Problem as problem:
                 await response_of(problem)(scope, receive, send)
                 return
             scope[CALLER] = caller
-            scope[AGAIN] = partial(self._again, header_value, path, caller.name)
+            scope[AGAIN] = partial(self._again, credentials, path, caller.name)
         await self.app(scope, receive, send)
 
-    async def _caller(self, given: list[str]) -> Caller:
-        """Return the caller with the credentials in `given`, the values of the Authorization headers.
+    async def _caller(self, header_values: list[str]) -> Caller:
+        """Return the caller with the credentials in the Authorization headers, of which there must be exactly one.
+
+        Args:
+            header_values: values of the Authorization headers.
 
         Raises:
             Problem: the credentials are missing or not accepted, or the identity provider cannot be reached.
         """
-        scheme, _, text = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        header = header_values[0] if len(header_values) == 1 else ""
+        scheme, _, text = header.partition(" ")
         credentials = text.strip()
         if scheme.lower() != "bearer" or not credentials:
             headers = {"WWW-Authenticate": CHALLENGE}
-            raise Problem("unauthorized", f"Send Authorization: Bearer, with {self._what}.", headers=headers)
+            raise Problem("unauthorized", f"Send Authorization: Bearer, with {self._accepted}.", headers=headers)
         caller = None
         if self.keyring is not None:
             caller = self.keyring.caller(credentials)
-        if caller is None and self.tokens is not None and credentials.count(".") == 2:
+        may_be_token = credentials.count(".") == 2  # a JSON Web Token has three parts
+        if caller is None and self.tokens is not None and may_be_token:
             caller = await self.tokens.caller(credentials)
         if caller is None:
             raise self._refusal
         return caller
 
-    async def _again(self, given: list[str], path: str, name: str) -> Caller:
+    async def _again(self, header_values: list[str], path: str, name: str) -> Caller:
         """Check the credentials of a request again, and return its caller. Long requests repeat this check.
 
+        Args:
+            header_values: values of the Authorization headers.
+            path: path of the request.
+            name: name of the caller at the first check.
+
         Raises:
-            Problem: the credentials are not accepted any more, belong to a caller other than `name`, or lack the scope
-                that the path requires.
+            Problem: the credentials are not accepted any more, belong to another caller, or lack the scope that the
+                path requires.
         """
-        caller = await self._caller(given)
+        caller = await self._caller(header_values)
         if caller.name != name:
             raise self._refusal
         caller.require_scope(*required_scopes(path))
@@ -345,54 +366,17 @@ class Authenticate:
 
     @property
     def _refusal(self) -> Problem:
+        """The problem of credentials that are not accepted."""
         headers = {"WWW-Authenticate": f'{CHALLENGE}, error="invalid_token"'}
-        detail = f"These credentials are unknown, expired or revoked: send {self._what}."
+        detail = f"These credentials are unknown, expired or revoked: send {self._accepted}."
         return Problem("unauthorized", detail, headers=headers)
 
     @property
-    def _what(self) -> str:
-        kinds = ["an API key"] if self.keyring is not None else []
-        return " or ".join([*kinds, "a token of the identity provider"] if self.tokens is not None else kinds)
-
-
-class Shortcut:
-    """The innermost ASGI layer, which calls simple POST endpoints itself, without FastAPI.
-
-    FastAPI's routing takes longer than an answer from the cache. An endpoint is simple if its path has no parameters
-    and it takes only the request, the body and the preferences.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-        self._routes: dict[str, tuple[BytesRoute, Direct]] | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a POST request to a simple endpoint if it has no preference headers; pass on any other request."""
-        if scope["type"] != "http" or scope["method"] != "POST":
-            await self.app(scope, receive, send)
-            return
-        if self._routes is None:
-            self._routes = direct_routes(scope["app"])
-        match = self._routes.get(scope["path"])
-        request = Request(scope, receive, send)
-        preferences = None if match is None else default_preferences(request)
-        if match is None or preferences is None:
-            await self.app(scope, receive, send)
-            return
-        scope["route"], endpoint = match
-        try:
-            response = await endpoint(request, await read_json(request), preferences)
-        except tuple(TABLE) as error:
-            response = await answer_problem(request, error)
-        await response(scope, receive, send)
-
-
-def direct_routes(app: Starlette) -> dict[str, tuple[BytesRoute, Direct]]:
-    """Return the simple POST routes of an application by path, each with the function that calls its endpoint."""
-    routes: dict[str, tuple[BytesRoute, Direct]] = {}
-    for route in app.routes:
-        if isinstance(route, BytesRoute) and "{" not in route.path and route.methods == {"POST"}:
-            endpoint = route.directly
-            if endpoint is not None:
-                routes.setdefault(route.path, (route, endpoint))
-    return routes
+    def _accepted(self) -> str:
+        """The accepted kinds of credentials, in words."""
+        kinds = []
+        if self.keyring is not None:
+            kinds.append("an API key")
+        if self.tokens is not None:
+            kinds.append("a token of the identity provider")
+        return " or ".join(kinds)

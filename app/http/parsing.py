@@ -21,6 +21,10 @@ class ParsedHead(NamedTuple):
     request: h11.Request
     body_bytes: int
 
+    def matches(self, data: bytes) -> bool:
+        """Return whether data is a complete request with this head."""
+        return len(data) == len(self.head) + self.body_bytes and data.startswith(self.head)
+
 
 class BoundedParser(h11.Connection):
     """The HTTP parser of h11, with a limit on every head, and with a shortcut for repeated heads.
@@ -53,15 +57,16 @@ class BoundedParser(h11.Connection):
         Args:
             data: bytes from the client; empty at the end of the connection.
         """
-        last, self._piece = self._last, b""
-        if not data or self._receive_buffer or self.their_state is not h11.IDLE:
-            super().receive_data(data)
-        elif last is None or len(data) != len(last.head) + last.body_bytes or not data.startswith(last.head):
+        self._piece = b""
+        begins_request = bool(data) and not self._receive_buffer and self.their_state is h11.IDLE
+        if begins_request and self._last is not None and self._last.matches(data):
+            body = data[len(self._last.head) :]
+            body_events: list[h11.Event] = [h11.Data(data=body)] if body else []
+            self._events = [h11.EndOfMessage(), *body_events, self._last.request]
+            return
+        if begins_request:
             self._piece = data
-            super().receive_data(data)
-        else:
-            body: list[h11.Event] = [h11.Data(data=data[len(last.head) :])] if last.body_bytes else []
-            self._events = [h11.EndOfMessage(), *body, last.request]
+        super().receive_data(data)
 
     def next_event(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:
         """Return the next event.
@@ -86,8 +91,8 @@ class BoundedParser(h11.Connection):
         Raises:
             RemoteProtocolError: the head is too large.
         """
-        fields = sum([len(name) + len(value) + FIELD_BYTES for name, value in request.headers])
-        if len(request.target) + fields > self._head_bytes:
+        field_bytes = sum([len(name) + len(value) + FIELD_BYTES for name, value in request.headers])
+        if len(request.target) + field_bytes > self._head_bytes:
             raise h11.RemoteProtocolError("the head is too large", error_status_hint=431)
 
     def _learn(self, event: type[h11.NEED_DATA | h11.PAUSED] | h11.Event) -> None:
@@ -98,11 +103,13 @@ class BoundedParser(h11.Connection):
         """
         if isinstance(event, h11.Request):
             is_coded = any(name == b"transfer-encoding" for name, _ in event.headers)
-            self._request, self._body_bytes = None if is_coded else event, 0
+            self._request = None if is_coded else event
+            self._body_bytes = 0
         elif isinstance(event, h11.Data):
             self._body_bytes += len(event.data)
         else:
-            if isinstance(event, h11.EndOfMessage) and self._request is not None and not self._receive_buffer:
+            is_whole = isinstance(event, h11.EndOfMessage) and not self._receive_buffer
+            if is_whole and self._request is not None:
                 head = self._piece[: len(self._piece) - self._body_bytes]
                 if len(head) <= self._head_bytes:  # white space around values is not limited otherwise
                     self._last = ParsedHead(head, self._request, self._body_bytes)

@@ -126,7 +126,11 @@ def problem_of(error: Exception) -> Problem:
 
 
 def text_of(problem: Problem) -> bytes:
-    """Return the problem as JSON."""
+    """Return a problem as JSON: the body of an error response in the format of RFC 9457.
+
+    Further members are the faulty fields (`errors`), a condition of a theorem, the nearest answer that exists, the
+    bounds that were tried (`considered`) and observations. They are left out if they are empty.
+    """
     body: JsonRecord = {
         "type": f"/problems/{problem.kind.slug}",
         "title": problem.kind.title,
@@ -137,7 +141,7 @@ def text_of(problem: Problem) -> bytes:
         body["errors"] = as_json(problem.errors)
     if problem.condition is not None:
         body["condition"] = as_json(problem.condition)
-        body["condition"].pop("holds", None)
+        body["condition"].pop("holds", None)  # the problem itself says that it does not hold
     if problem.nearest:
         body["nearest"] = as_json(problem.nearest)
     if problem.considered:
@@ -174,7 +178,7 @@ def response_of(problem: Problem) -> Response:
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionDocument:
-    """The condition that fails, with both sides where they are numbers."""
+    """The condition that fails, with the values of both sides if they are numbers."""
 
     id: str
     statement: str
@@ -184,7 +188,7 @@ class ConditionDocument:
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemDocument:
-    """An RFC 9457 problem, as it stands in the OpenAPI document."""
+    """A problem document (RFC 9457): the reason why a request was rejected or failed."""
 
     type: str
     title: str
@@ -193,7 +197,9 @@ class ProblemDocument:
     errors: tuple[FieldError, ...] = ()
     condition: ConditionDocument | None = None
     nearest: Mapping[str, Number | str] = field(default_factory=dict)
-    considered: Annotated[tuple[ConsideredAnswer, ...], Served("the theorems tried, each with why not")] = ()
+    considered: Annotated[
+        tuple[ConsideredAnswer, ...], Served("theorems that were tried, each with its rejection")
+    ] = ()
     observations: Annotated[
         tuple[ObservationAnswer, ...], Served("observations that contradict the record of a run")
     ] = ()

@@ -6,7 +6,7 @@ The tag of a union is required. Enumerations have names. A header is one string.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -38,32 +38,16 @@ def tidy(document: Schema) -> Schema:
     Args:
         document: the OpenAPI document. It is changed in part in place; use only the returned document.
     """
-    schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    for framework_own in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(framework_own, None)
-    problem = TypeAdapter(ProblemDocument).json_schema(ref_template=REF + "{model}", mode="serialization")
-    schemas |= problem.pop("$defs", {}) | {"Problem": {**problem, "title": "Problem"}}
-    schemas.pop(ProblemDocument.__name__, None)
-    for path, operations in document["paths"].items():
-        for method, operation in operations.items():
-            operation["responses"].pop("422", None)
-            operation["responses"] |= _problems(method, path, operation)
-            if _needs_key(path):
-                operation["security"] = [{}, *({name: []} for name in SECURITY)]
-    document["components"]["securitySchemes"] = SECURITY
+    _add_problem_schema(document)
+    _declare_problems(document)
     document = rewritten(document, _plain)
     for parameter in _parameters(document):
-        parameter["schema"].pop("description", None)  # FastAPI writes it twice
-        if parameter["in"] == "header":
-            parameter["schema"] = _string_schema(parameter["schema"])
+        _tidy_parameter(parameter)
     for response in _responses(document):
         _declare_for_generators(response)
     schemas = document["components"]["schemas"]
     _require_tags(schemas)
-    for name in _answer_schemas(document):
-        for member in schemas[name].get("properties", {}).values():
-            member.pop("default", None)
-        _declare_exact(schemas[name])
+    _tidy_answers(document)
     map_schemas(document, _read_by_generators)
     name_anonymous(document)
     merge_unions(schemas)
@@ -75,6 +59,44 @@ def tidy(document: Schema) -> Schema:
     document["components"]["responses"] = _share_problems(document)
     share_parts(document)
     return document
+
+
+def _add_problem_schema(document: Schema) -> None:
+    """Add the schema `Problem` and the schemas that it refers to, in place of FastAPI's schemas of errors."""
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    for framework_own in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(framework_own, None)
+    problem = TypeAdapter(ProblemDocument).json_schema(ref_template=REF + "{model}", mode="serialization")
+    schemas |= problem.pop("$defs", {})
+    schemas["Problem"] = {**problem, "title": "Problem"}
+    schemas.pop(ProblemDocument.__name__, None)
+
+
+def _declare_problems(document: Schema) -> None:
+    """Declare the problems and the credentials of every operation."""
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            operation["responses"].pop("422", None)
+            operation["responses"] |= _problems(method, path, operation)
+            if _needs_key(path):
+                operation["security"] = [{}, *({name: []} for name in SECURITY)]
+    document["components"]["securitySchemes"] = SECURITY
+
+
+def _tidy_parameter(parameter: Schema) -> None:
+    """Remove the description that FastAPI writes twice, and declare a header as one string."""
+    parameter["schema"].pop("description", None)
+    if parameter["in"] == "header":
+        parameter["schema"] = _string_schema(parameter["schema"])
+
+
+def _tidy_answers(document: Schema) -> None:
+    """Remove the defaults of answers, and declare the exact digits of their large integers."""
+    schemas = document["components"]["schemas"]
+    for name in _answer_schemas(document):
+        for member in schemas[name].get("properties", {}).values():
+            member.pop("default", None)
+        _declare_exact(schemas[name])
 
 
 def _declare_exact(schema: Schema) -> None:
@@ -107,9 +129,26 @@ def _share_problems(document: Schema) -> Schema:
     Args:
         document: the OpenAPI document, whose responses are replaced in place.
     """
-    responses_of_operations: list[Schema] = []
-    for operations in document["paths"].values():
-        responses_of_operations.extend(operation["responses"] for operation in operations.values())
+    responses_of_operations = [
+        operation["responses"] for operations in document["paths"].values() for operation in operations.values()
+    ]
+    names = _problem_names(responses_of_operations)
+    shared: Schema = {}
+    for responses in responses_of_operations:
+        for status, response in responses.items():
+            if _is_problem(response) and set(response) == {"description", "content"}:
+                name = names[status, response["description"]]
+                shared[name] = response
+                responses[status] = {"$ref": RESPONSES + name}
+    return {name: shared[name] for name in names.values() if name in shared}
+
+
+def _problem_names(responses_of_operations: Sequence[Schema]) -> dict[tuple[str, str], str]:
+    """Return a name for each pair of status and description among the problem responses of all operations.
+
+    Args:
+        responses_of_operations: responses by status, of each operation.
+    """
     texts_by_status: dict[str, set[str]] = {}
     for responses in responses_of_operations:
         for status, response in responses.items():
@@ -119,14 +158,7 @@ def _share_problems(document: Schema) -> Schema:
     for status, texts in sorted(texts_by_status.items()):
         for number, text in enumerate(sorted(texts), start=1):
             names[status, text] = f"Problem{status}" if number == 1 else f"Problem{status}-{number}"
-    shared: Schema = {}
-    for responses in responses_of_operations:
-        for status, response in responses.items():
-            if _is_problem(response) and set(response) == {"description", "content"}:
-                name = names[status, response["description"]]
-                shared[name] = response
-                responses[status] = {"$ref": RESPONSES + name}
-    return {name: shared[name] for name in names.values() if name in shared}
+    return names
 
 
 def _is_problem(response: Schema) -> bool:
@@ -173,23 +205,36 @@ def _problems(method: str, path: str, operation: Schema) -> Schema:
         path: path of the operation.
         operation: the operation. Its extension `x-problems`, a list of further statuses, is removed from it.
     """
-    has_inputs = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
-    has_name = "{" in path
+    statuses = _problem_statuses(method, path, operation) | set(operation.pop("x-problems", ()))
+    left_out = frozenset() if "ledgers" in operation.get("tags", ()) else OF_LEDGERS
+    return {str(status): _problem(status, left_out) for status in sorted(statuses)}
+
+
+def _problem_statuses(method: str, path: str, operation: Schema) -> set[int]:
+    """Return the HTTP statuses with which an operation may answer errors.
+
+    An operation that reads a body may fail in all ways of `POSTED`. While the service is not ready, `/readyz` answers
+    503.
+
+    Args:
+        method: HTTP method in lower case.
+        path: path of the operation.
+        operation: the operation in the OpenAPI document, with its parameters.
+    """
     if method == "post":
         statuses = set(POSTED)
     else:
         statuses = {500}
-        if has_inputs:
+        if any(parameter["in"] in ("query", "header") for parameter in operation.get("parameters", ())):
             statuses.add(422)
         if path == "/readyz":
             statuses.add(503)
-    if has_name:
+    has_path_parameter = "{" in path
+    if has_path_parameter:
         statuses.add(404)
-    statuses |= set(operation.pop("x-problems", ()))
     if _needs_key(path):
         statuses |= set(KEYED)
-    left_out = frozenset() if "ledgers" in operation.get("tags", ()) else OF_LEDGERS
-    return {str(status): _problem(status, left_out) for status in sorted(statuses)}
+    return statuses
 
 
 def _needs_key(path: str) -> bool:
@@ -197,12 +242,14 @@ def _needs_key(path: str) -> bool:
 
 
 def _problem(status: int, left_out: frozenset[str]) -> Schema:
+    """Return the response with any kind of problem that has this status, except the kinds in `left_out`."""
     kinds = (kind for kind in KINDS.values() if kind.status == status and kind.slug not in left_out)
     titles = "; ".join(f"{kind.title} (`{kind.slug}`)" for kind in kinds)
     return {"description": titles, "content": {MEDIA_TYPE: {"schema": {"$ref": f"{REF}Problem"}}}}
 
 
 def _parameters(document: Schema) -> Iterator[Schema]:
+    """Yield every parameter of every operation."""
     for operations in document["paths"].values():
         for operation in operations.values():
             yield from operation.get("parameters", ())

@@ -19,7 +19,7 @@ PATH = "/v1/jobs"
 
 @dataclass(frozen=True, kw_only=True)
 class JobLinks:
-    """Where more of it is."""
+    """Links to the parts of a job."""
 
     self: str
     events: str
@@ -41,7 +41,7 @@ class JobSummary:
     created: Annotated[str, Served("date and time, RFC 3339, UTC")]
     started: Annotated[str | None, Served("when its first step began")] = None
     ended: Annotated[str | None, Served("when it was done, failed, cancelled or interrupted")] = None
-    engine_version: Annotated[str, Served("of the mathematics that runs it")]
+    engine_version: Annotated[str, Served("version of the mathematics that computes the job")]
     links: JobLinks
 
     @classmethod
@@ -70,7 +70,7 @@ class JobSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class JobDocument(JobSummary):
-    """A job: what was asked, how far it is, and its result or problem once it has ended."""
+    """A job with its request, its progress and, once it has ended, its result or its problem."""
 
     request: Annotated[JsonObject, Served("the body that was posted; of a simulation, with its defaults")]
     result: Annotated[
@@ -88,17 +88,20 @@ class JobList:
 
 
 def document(job: Job) -> bytes:
-    """Render the job with its request and its result or problem."""
-    return render(JobSummary.of(job))[:-1] + _render_large_parts(job.record) + b"}"
+    """Render the job with its request and its result or problem as JSON."""
+    return render(JobSummary.of(job)).removesuffix(b"}") + _render_large_parts(job.record) + b"}"
 
 
 def _render_large_parts(record: Record) -> bytes:
-    """Render request, result and problem as the end of a JSON object; stored JSON is copied without parsing it."""
+    """Render request, result and problem as the end of a JSON object.
+
+    Stored JSON is copied without parsing it. A result in another media type, such as HTML, becomes a JSON string.
+    """
     result = record.result
     if result is not None and record.media_type not in (None, "application/json"):
         result = json.dumps(result.decode(), ensure_ascii=False).encode()
-    parts = (("request", record.request), ("result", result), ("problem", record.problem))
-    return b"".join(b',"%s":%s' % (name.encode(), text) for name, text in parts if text)
+    members = {b"request": record.request, b"result": result, b"problem": record.problem}
+    return b"".join(b',"' + name + b'":' + text for name, text in members.items() if text)
 
 
 def format_time(when: float) -> str:

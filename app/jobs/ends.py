@@ -10,7 +10,7 @@ import structlog
 from epsilond.accountants.errors import EpsilondError
 from epsilond.app.http.problems import Problem, problem_of, text_of
 from epsilond.app.jobs.running import Running
-from epsilond.app.store.record import End, Ended
+from epsilond.app.store.record import End
 from epsilond.calibrators.strict_json import MalformedJson
 from epsilond.extras import MissingExtra
 
@@ -44,8 +44,8 @@ async def end_of(running: Running, course: Callable[[], Awaitable[End]], seconds
 
 def end_of_stop(running: Running) -> End | None:
     """Return the end of a job that was stopped; None if the job goes back to the queue."""
-    if running.ending in (None, "released"):
-        return None
-    state: Ended = "cancelled" if running.ending == "cancelled" else "interrupted"
-    problem = text_of(INTERRUPTED) if state == "interrupted" else None
-    return End(state=state, steps_done=running.steps_done, problem=problem)
+    if running.ending == "cancelled":
+        return End(state="cancelled", steps_done=running.steps_done)
+    if running.ending == "interrupted":
+        return End(state="interrupted", steps_done=running.steps_done, problem=text_of(INTERRUPTED))
+    return None

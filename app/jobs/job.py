@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.app.callers.caller import Caller
 from epsilond.app.store.record import UNFINISHED, Record
 from epsilond.calibrators.answer import Served
 
@@ -15,24 +18,25 @@ SIMULATION = "simulation"
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a job is."""
+    """The progress of a job, in steps and seconds."""
 
-    done: Annotated[int, Served("steps that are done")]
+    done: Annotated[int, Served("number of finished steps")]
     of: Annotated[
-        int, Served("steps in all: values of a sweep, algorithms of a plan, blocks of a simulation, 1 of anything else")
+        int,
+        Served("number of steps: values of a sweep, algorithms of a plan, blocks of a simulation, or 1"),
     ]
-    seconds_spent: Annotated[float | None, Served("since its first step began; absent while it waits")] = None
-    seconds_left: Annotated[float | None, Served("estimate, where there is one, of its own work without its wait")] = (
-        None
-    )
+    seconds_spent: Annotated[float | None, Served("seconds since the first step; absent while it waits")] = None
+    seconds_left: Annotated[float | None, Served("estimated seconds of remaining work, without waiting")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A job at present."""
+    """A job as its client sees it: a computation that goes on after the request was answered, in its present state."""
 
     record: Record
+    """The job in the store."""
     progress: Progress | None = None
+    """Finished steps and seconds; None for an ended job whose progress is not known."""
 
     @property
     def ended(self) -> bool:
@@ -47,12 +51,51 @@ class Job:
         """
         if record.ended is not None and record.steps_done is None:
             return cls(record=record)
-        until = record.ended if record.ended is not None else time.time()
-        spent = round(max(0.0, until - record.started), 3) if record.started is not None else None
-        left = 0.0 if record.state == "done" else record.seconds_left
-        left = record.seconds if left is None and record.state == "queued" else left
-        done = record.steps_done or 0
-        return cls(
-            record=record,
-            progress=Progress(done=done, of=record.steps, seconds_spent=spent, seconds_left=left),
+        progress = Progress(
+            done=record.steps_done or 0,
+            of=record.steps,
+            seconds_spent=_seconds_spent(record),
+            seconds_left=_seconds_left(record),
         )
+        return cls(record=record, progress=progress)
+
+
+def _seconds_spent(record: Record) -> float | None:
+    """Return the seconds from the start of a job to its end, or to now; None if it has not started."""
+    if record.started is None:
+        return None
+    until = record.ended if record.ended is not None else time.time()
+    return round(max(0.0, until - record.started), 3)
+
+
+def _seconds_left(record: Record) -> float | None:
+    """Return the estimated seconds of remaining work in the store; None without an estimate."""
+    if record.state == "done":
+        return 0.0
+    if record.seconds_left is None and record.state == "queued":
+        return record.seconds
+    return record.seconds_left
+
+
+def new_record(kind: str, name: str, request: bytes, caller: Caller, **more: Any) -> Record:
+    """Make the record of a new job, with a random id that begins with "sim_" or "job_".
+
+    Args:
+        kind: kind of the question.
+        name: name of the question among the questions of its kind.
+        request: body of the HTTP request.
+        caller: owner of the job.
+        **more: further fields of the record.
+    """
+    prefix = "sim" if kind == SIMULATION else "job"
+    return Record(
+        id=f"{prefix}_{secrets.token_urlsafe(16)}",
+        kind=kind,
+        name=name,
+        created=time.time(),
+        engine_version=ENGINE_VERSION,
+        owner=caller.name,
+        caller=caller.identity,
+        request=request,
+        **more,
+    )

@@ -13,6 +13,7 @@ from epsilond.witness.kind import SimulationKind, SimulationPlan
 
 MEGABYTE = 1_048_576
 TRIES = 20
+"""Largest number of sizes that are tried, each a tenth smaller; the last is a seventh of the first."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ def require_within(limits: SimulationLimits, kind: SimulationKind, request: obje
         ("service.job-seconds", "seconds(plan) ≤ job_seconds", plan.seconds, limits.seconds),
         ("service.job-memory", "bytes(plan) ≤ worker_memory / 2", float(plan.bytes), float(limits.bytes)),
     ):
-        if not estimate <= limit:
+        is_within = estimate <= limit  # False also for an estimate that is not a number
+        if not is_within:
             share = min(1.0, limits.seconds / plan.seconds, limits.bytes / max(1, plan.bytes))
             fitting = nearest(limits, kind, request, share)
             advice = "" if fitting else _advice(kind, request)
@@ -89,6 +91,8 @@ def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share:
 
 
 def _advice(kind: SimulationKind, request: object) -> str:
-    """Return the advice to ask for fewer rounds, if no size fits and the run has rounds."""
+    """Return the advice to request fewer rounds, if no size fits and the run has rounds; otherwise an empty text."""
     rounds = getattr(getattr(request, "run", None), "rounds", None)
-    return f" No {kind.size} are few enough: ask for fewer rounds." if kind.size and rounds is not None else ""
+    if kind.size is None or rounds is None:
+        return ""
+    return f" No {kind.size} are few enough: ask for fewer rounds."

@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import anyio
 import structlog
@@ -27,7 +26,7 @@ from epsilond.app.health import Health
 from epsilond.app.http.problems import Problem, text_of
 from epsilond.app.http.record import ServicePart
 from epsilond.app.jobs.ends import EXHAUSTED, UNREADABLE, end_of_stop
-from epsilond.app.jobs.job import SIMULATION, Job
+from epsilond.app.jobs.job import SIMULATION, Job, new_record
 from epsilond.app.jobs.questions import QuestionRunner
 from epsilond.app.jobs.running import Ending, Running, RunningQuestion, RunningSimulation
 from epsilond.app.jobs.shelf import Shelf
@@ -36,7 +35,7 @@ from epsilond.app.jobs.turns import STOPPING
 from epsilond.app.jobs.upkeep import BEATS, Upkeep
 from epsilond.app.jobs.waiting import Waiting
 from epsilond.app.metrics import Metrics
-from epsilond.app.questions.compute import Shared
+from epsilond.app.questions.compute import SharedComputation
 from epsilond.app.questions.question import Reading
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.store import Store, StoreLocked
@@ -85,7 +84,7 @@ class Jobs:
         metrics.jobs_running.set_function(lambda: len(self._live))
 
     def open(self) -> None:
-        """Open the store, if it is not open. A second service of one user gets a store of its own, in memory.
+        """Open the store of jobs: in memory, as `forgets` tells the user, if a service has locked the default file.
 
         Raises:
             StoreUnavailable: the store cannot be used.
@@ -102,7 +101,11 @@ class Jobs:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Accept and run jobs within this context; at its end, unfinished jobs go back to the store."""
+        """Accept and run jobs within this context.
+
+        At its end, running jobs are stopped, and their ends are stored. Unfinished jobs go back to the queue if the
+        store outlives this service.
+        """
         await to_thread.run_sync(self.open)
         assert self._store is not None
         store = self._store
@@ -184,11 +187,11 @@ class Jobs:
         if not self._accepting:
             raise STOPPING
         await self._require_room(caller)
-        job = await self._add(_record(kind, name, request, caller, steps=steps, seconds=seconds, **more), None)
+        job = await self._add(new_record(kind, name, request, caller, steps=steps, seconds=seconds, **more), None)
         self._work.set()
         return job
 
-    async def adopt(self, shared: Shared, request: bytes, *, caller: Caller, **more: object) -> Job:
+    async def adopt(self, shared: SharedComputation, request: bytes, *, caller: Caller, **more: object) -> Job:
         """Make a job that waits for a computation in place of a request that cannot wait any longer.
 
         If the service is stopping, the job is stored as queued, for another replica or the next start. If the store is
@@ -209,26 +212,42 @@ class Jobs:
         question = shared.question
         steps = max(1, len(question.parts))
         seconds = question.seconds
-        record = _record(question.kind, question.name, request, caller, steps=steps, seconds=seconds, **more)
+        record = new_record(question.kind, question.name, request, caller, steps=steps, seconds=seconds, **more)
         if self._accepting:
             await self._require_room(caller)
-        if not self._accepting:
-            if not self.survives:
-                raise STOPPING
+        if not self._accepting:  # the service may also have begun to stop during the call before
+            self._require_survival()
             return await self._add(record, None)
         job = await self._add(record, self.shelf.replica)
-        reading = self._reading(question.kind, question.name)
-        assert reading is not None
-        if job.record.id != record.id or job.record.replica != self.shelf.replica:
-            return job
+        is_new = job.record.id == record.id and job.record.replica == self.shelf.replica
+        return self._follow(shared, job.record) if is_new else job
+
+    def _follow(self, shared: SharedComputation, record: Record) -> Job:
+        """Let a new job wait for a computation that already runs, and return the job as its client sees it.
+
+        If the service is stopping, the job stays in the store as queued, unless the store ends with the service.
+
+        Raises:
+            Problem: the service is stopping, and would lose the job.
+        """
+        reading = self._reading(record.kind, record.name)
+        assert reading is not None  # the question of the computation was read by it
         shared.waiting += 1
-        running = RunningQuestion(record=job.record, began=shared.began, shared=shared, on_place=False)
+        running = RunningQuestion(record=record, began=shared.began, shared=shared, on_place=False)
         self._start(running, partial(self._questions.end_of, running, reading))
         if running.ending is None:
             return running.job
+        self._require_survival()
+        return Job.of(replace(record, state="queued", started=None, replica=None))
+
+    def _require_survival(self) -> None:
+        """Reject a job that would be lost when the service stops.
+
+        Raises:
+            Problem: the store does not outlive this service.
+        """
         if not self.survives:
             raise STOPPING
-        return Job.of(replace(job.record, state="queued", started=None, replica=None))
 
     async def with_key(self, owner: str, key: str, fingerprint: str) -> Job | None:
         """Return the job that this owner posted with this idempotency key, unless it was interrupted.
@@ -290,10 +309,16 @@ class Jobs:
         return None if earlier.state == "interrupted" else self.waiting.as_of(earlier)
 
     async def _require_room(self, caller: Caller) -> None:
+        """Check that one more job of a caller fits the limits.
+
+        Raises:
+            Problem: too many jobs wait, of all callers or of this caller, or the store cannot be used.
+        """
         counts = await self.shelf.call(self.shelf.store.counts)
         if counts.get("queued", 0) >= self._settings.job_queue + max(0, self._free_places()):
-            left = [running.seconds_left for running in self._live.values() if running.seconds_left is not None]
-            after = str(round(min(max(min(left, default=10.0), 1.0), 3600.0)))
+            estimates = [running.seconds_left for running in self._live.values() if running.seconds_left is not None]
+            seconds = min(estimates, default=10.0)
+            after = str(round(min(max(seconds, 1.0), 3600.0)))
             raise Problem("too-many-requests", "Too many jobs are waiting.", headers={"Retry-After": after})
         caller.require_job(await self.shelf.call(self.shelf.store.live, caller.identity))
 
@@ -328,8 +353,11 @@ class Jobs:
         if record.kind == SIMULATION:
             simulation = RunningSimulation(record=record)
             return simulation, partial(self._simulations.end_of, simulation)
-        question, reading = RunningQuestion(record=record), self._reading(record.kind, record.name)
-        return question, _unreadable if reading is None else partial(self._questions.end_of, question, reading)
+        question = RunningQuestion(record=record)
+        reading = self._reading(record.kind, record.name)
+        if reading is None:
+            return question, _end_unreadable
+        return question, partial(self._questions.end_of, question, reading)
 
     def _start(self, running: Running, course: Course) -> None:
         """Run a job. A job that comes from the store while the service stops is stopped before it begins."""
@@ -366,22 +394,6 @@ class Jobs:
 JOBS: ServicePart[Jobs] = ServicePart("jobs")
 
 
-def _record(kind: str, name: str, request: bytes, caller: Caller, **more: Any) -> Record:
-    """Make the record of a new job, with a random id that begins with "sim_" or "job_"."""
-    prefix = "sim" if kind == SIMULATION else "job"
-    return Record(
-        id=f"{prefix}_{secrets.token_urlsafe(16)}",
-        kind=kind,
-        name=name,
-        created=time.time(),
-        engine_version=ENGINE_VERSION,
-        owner=caller.name,
-        caller=caller.identity,
-        request=request,
-        **more,
-    )
-
-
-async def _unreadable() -> End:
+async def _end_unreadable() -> End:
     """End a job that another version accepted, and that this version cannot read."""
     return End(state="failed", steps_done=0, problem=text_of(UNREADABLE))

@@ -9,7 +9,7 @@ import anyio
 from epsilond.app.jobs.ends import end_of
 from epsilond.app.jobs.running import RunningQuestion
 from epsilond.app.jobs.turns import AGAIN_SECONDS, run_in_pool, turned_away
-from epsilond.app.questions.compute import Compute
+from epsilond.app.questions.compute import Compute, SharedComputation
 from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import Settings
 from epsilond.app.store.record import End
@@ -52,24 +52,27 @@ class QuestionRunner:
                 question = await self._read_question(running, reading)
                 shared, _ = self._compute.join(question, running.record.owner, running.record.caller, "job")
                 running.shared = shared
-            try:
-                while not shared.done.is_set():
-                    await shared.changed.wait()
-                    running.tell()
-            finally:
-                self._compute.leave(shared)
+            await self._follow(shared, running)
             if shared.outcome is not None:
-                break
+                return End(
+                    state="done",
+                    steps_done=running.record.steps,
+                    result=shared.outcome.get().body,
+                    media_type=shared.question.media_type,
+                )
             if shared.problem is not None and not turned_away(shared.problem):
                 raise shared.problem
             await anyio.sleep(AGAIN_SECONDS)
             running.shared = None
-        return End(
-            state="done",
-            steps_done=running.record.steps,
-            result=shared.outcome.get().body,
-            media_type=shared.question.media_type,
-        )
+
+    async def _follow(self, shared: SharedComputation, running: RunningQuestion) -> None:
+        """Wait until a computation has ended, and tell the watchers of its job about each step."""
+        try:
+            while not shared.done.is_set():
+                await shared.changed.wait()
+                running.tell()
+        finally:
+            self._compute.leave(shared)
 
     async def _read_question(self, running: RunningQuestion, reading: Reading) -> Question:
         """Return the question of a claimed job, read from its body."""

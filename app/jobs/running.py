@@ -9,7 +9,7 @@ from typing import Literal
 import anyio
 
 from epsilond.app.jobs.job import Job, Progress
-from epsilond.app.questions.compute import Shared
+from epsilond.app.questions.compute import SharedComputation
 from epsilond.app.questions.simulations import SimulationAsked
 from epsilond.app.store.record import AttemptProgress, Record
 
@@ -19,7 +19,9 @@ Ending = Literal["cancelled", "interrupted", "released"]
 
 @dataclass(eq=False, kw_only=True)
 class Running:
-    """A job and the state of its work.
+    """A job that runs in this service, and the state of its work.
+
+    Subclasses report finished steps and the remaining time.
 
     Attributes:
         record: the job in the store.
@@ -30,10 +32,12 @@ class Running:
 
     record: Record
     on_place: bool = True
-    """True if the job was claimed for one of the places of jobs; an adopted question runs in the background."""
+    """True if the job takes one of the service's limited places for jobs.
+
+    It is False for a question that was started by a request and became a job later; it runs in the background."""
     began: float = field(default_factory=time.monotonic)
     ending: Ending | None = None
-    """Fate of the job if it is stopped; the first value counts."""
+    """State or queue that a stopped job goes to; None if it is not stopped. The first value counts."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     done: anyio.Event = field(default_factory=anyio.Event)
     changed: anyio.Event = field(default_factory=anyio.Event)
@@ -41,7 +45,7 @@ class Running:
 
     @property
     def steps_done(self) -> int:
-        """The number of finished steps."""
+        """The number of finished steps; 0 unless a subclass counts them."""
         return 0
 
     @property
@@ -84,7 +88,7 @@ class Running:
 class RunningQuestion(Running):
     """A question that took too long for its request, or was left over by another replica."""
 
-    shared: Shared | None = None
+    shared: SharedComputation | None = None
     """Computation of the question; None until its body was read."""
 
     @property
@@ -101,8 +105,9 @@ class RunningQuestion(Running):
         """
         if self.record.seconds is None:
             return None
-        spent = time.monotonic() - self.began if self.record.steps == 1 else 0.0
-        return max(self.record.seconds * (1.0 - self.steps_done / self.record.steps) - spent, 0.0)
+        elapsed = time.monotonic() - self.began if self.record.steps == 1 else 0.0
+        unfinished_share = 1.0 - self.steps_done / self.record.steps
+        return max(self.record.seconds * unfinished_share - elapsed, 0.0)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -115,9 +120,11 @@ class RunningSimulation(Running):
     """Number of blocks that run at one time."""
     blocks_done: int = 0
     seconds_measured: float = 0.0
+    """Total duration of the finished blocks."""
     begun: dict[int, float] = field(default_factory=dict)
-    """Start of each running block, on the monotonic clock."""
+    """Start of each running block by its number, on the monotonic clock."""
     bytes_held: int = 0
+    """Total size of the results of the finished blocks."""
 
     @property
     def steps_done(self) -> int:
@@ -138,10 +145,15 @@ class RunningSimulation(Running):
         """
         if self.simulation is None:
             return self.record.seconds
-        measured, now, plan = self.blocks_done, time.monotonic(), self.simulation.plan
-        seconds_per_block = self.seconds_measured / measured if measured else plan.seconds / max(1, plan.blocks)
-        spent = sum(min(seconds_per_block, now - began) for began in self.begun.values())
-        return max(0.0, seconds_per_block * (plan.blocks - measured) - spent) / self.concurrency
+        plan = self.simulation.plan
+        if self.blocks_done:
+            seconds_per_block = self.seconds_measured / self.blocks_done
+        else:
+            seconds_per_block = plan.seconds / max(1, plan.blocks)
+        now = time.monotonic()
+        seconds_of_running = sum(min(seconds_per_block, now - began) for began in self.begun.values())
+        seconds_of_unfinished = seconds_per_block * (plan.blocks - self.blocks_done)
+        return max(0.0, seconds_of_unfinished - seconds_of_running) / self.concurrency
 
     def begin_block(self, index: int) -> None:
         """Note the start of a block."""

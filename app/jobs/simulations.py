@@ -54,13 +54,15 @@ class SimulationRunner:
 
     def reading(self, body: bytes) -> Computation:
         """Return the computation by which a worker reads a body."""
-        return partial(pickle_result, partial(read_simulation, self._kinds, self._limits, body))
+        read = partial(read_simulation, self._kinds, self._limits, body, runs_here=self._cluster is None)
+        return partial(pickle_result, read)
 
     async def end_of(self, running: RunningSimulation) -> End:
         """Run a simulation, and return its end. Cancelling kills its workers."""
         return await end_of(running, partial(self._simulate, running), OVERRUN * self._settings.job_seconds)
 
     async def _simulate(self, running: RunningSimulation) -> End:
+        """Run a simulation, and return the end of a successful job."""
         result = await self._result(running)
         return End(state="done", steps_done=running.blocks, result=result, media_type="application/json")
 
@@ -77,11 +79,11 @@ class SimulationRunner:
         caller = running.record.caller
         simulation = await self._read_simulation(running.record)
         running.simulation = simulation
-        running.concurrency = await self._side_by_side(simulation.plan.blocks)
+        running.concurrency = await self._concurrency(simulation.plan.blocks)
         kind = next(kind for kind in self._kinds if kind.request.kind == simulation.kind)
         request = simulation.request
         resolved = (await self._step(partial(work.prepare, kind, request), caller)).body
-        blocks = await self._blocks(running, kind, resolved)
+        blocks = await self._run_blocks(running, kind, resolved)
         result = (await self._step(partial(work.assemble, kind, request, resolved, blocks), caller)).body
         self._require_bounded(len(result))
         return result
@@ -91,15 +93,15 @@ class SimulationRunner:
         reading = self.reading(record.request)
         return unpickle(await run_in_pool(self._pool, reading, caller=record.caller, lane="read"), SimulationAsked)
 
-    async def _side_by_side(self, blocks: int) -> int:
+    async def _concurrency(self, blocks: int) -> int:
         """Return the number of blocks that run at one time."""
         places = self._settings.job_workers
         if self._cluster is not None:
             places = max(places, await self._cluster.places())
         return max(1, min(places, blocks))
 
-    async def _blocks(self, running: RunningSimulation, kind: SimulationKind, resolved: bytes) -> list[bytes]:
-        """Return the results of all blocks of a simulation, in their order.
+    async def _run_blocks(self, running: RunningSimulation, kind: SimulationKind, resolved: bytes) -> list[bytes]:
+        """Run all blocks of a simulation, and return their pickled results in order.
 
         At most `running.concurrency` blocks are computed at one time. The first failure stops all of them.
 
@@ -115,7 +117,8 @@ class SimulationRunner:
         indices = iter(range(running.blocks))
         failures: list[Exception] = []
 
-        async def run_blocks(scope: anyio.CancelScope) -> None:
+        async def take_blocks(scope: anyio.CancelScope) -> None:
+            """Run one block after another, each the next that no other task has taken."""
             try:
                 for index in indices:
                     running.begin_block(index)
@@ -132,7 +135,7 @@ class SimulationRunner:
             ticking.start_soon(_tell_often, running)
             async with anyio.create_task_group() as workers:
                 for _ in range(running.concurrency):
-                    workers.start_soon(run_blocks, workers.cancel_scope)
+                    workers.start_soon(take_blocks, workers.cancel_scope)
             ticking.cancel_scope.cancel()
         if failures:
             raise failures[0]
@@ -148,6 +151,11 @@ class SimulationRunner:
         return await run_in_pool(self._pool, computation, caller=caller, lane="job")
 
     def _require_bounded(self, size: int) -> None:
+        """Reject a size in bytes above the limit of a job.
+
+        Raises:
+            Problem: the size exceeds the limit.
+        """
         limit = self._settings.job_megabytes
         if size > limit * MEGABYTE:
             raise Problem("beyond-budget", f"The blocks of the simulation, or its result, hold more than {limit} MB.")

@@ -24,7 +24,14 @@ OTHER_VERSION = Problem("interrupted", "No service of the version that took the 
 
 
 class Upkeep:
-    """The periodic work of one service."""
+    """The periodic work of one service for its jobs.
+
+    Args:
+        settings: durations of leases, and limits on the stored jobs.
+        metrics: metrics of the service.
+        shelf: the store of jobs.
+        running: the jobs that run in this service, by id.
+    """
 
     def __init__(self, settings: Settings, metrics: Metrics, shelf: Shelf, running: Mapping[str, Running]) -> None:
         self._settings = settings
@@ -41,7 +48,7 @@ class Upkeep:
             self._many_ended.set()
 
     async def beat(self) -> None:
-        """Repeat forever: renew the leases of the running jobs in the store, and report their progress.
+        """Repeat without end: renew the leases of the running jobs in the store, and report their progress.
 
         A job that its owner has cancelled through another replica is stopped. So is a job that another replica has
         claimed, because its lease had expired.
@@ -60,12 +67,13 @@ class Upkeep:
                 self._running[identifier].stop("released")
 
     async def sweep(self) -> None:
-        """Repeat forever: remove old jobs, end jobs of other engine versions, and report the size of the store.
+        """Repeat without end: remove old jobs, end jobs of other engine versions, and report the size of the store.
 
         A round follows the previous one after `SWEEP_SECONDS`, or earlier if `SWEEP_ENDS` jobs have ended.
         """
-        chosen, store = self._settings, self._shelf.store
-        limits = {"days": chosen.store_days, "jobs": chosen.store_jobs, "size": chosen.store_megabytes * MEGABYTE}
+        settings = self._settings
+        store = self._shelf.store
+        limits = {"days": settings.store_days, "jobs": settings.store_jobs, "size": settings.store_megabytes * MEGABYTE}
         while True:
             self._many_ended = anyio.Event()
             await self._shelf.quietly(store.prune, **limits)

@@ -77,11 +77,17 @@ class Waiting:
         return [self.as_of(record) for record in records]
 
     def as_of(self, record: Record) -> Job:
-        """Return the job of a record, with its progress if it runs here."""
+        """Return the job that a stored record describes, as its client sees it.
+
+        If the recorded attempt to compute it runs in this service, the job has the progress of the computation. A job
+        that has ended, although the store could not yet take its end, is shown as interrupted.
+        """
         running = self._running.get(record.id)
-        if record.ended is None and running is not None and running.record.attempt == record.attempt:
+        if record.ended is not None:
+            return Job.of(record)
+        if running is not None and running.record.attempt == record.attempt:
             return running.as_of(record)
-        if record.ended is None and self._shelf.is_unstored(record.id):
+        if self._shelf.is_unstored(record.id):
             return Job(record=replace(record, state="interrupted", problem=text_of(UNSTORED)))
         return Job.of(record)
 
@@ -120,23 +126,32 @@ class Waiting:
         job = self._require(await look.since(anyio.current_time()))
         yield job
         while not job.ended and not self.stopping.is_set():
-            running = self._running.get(identifier)
             before = anyio.current_time()
-            changed = self._news if running is None else running.changed
-            with anyio.move_on_after(LOOK_SECONDS if running is None else TELL_SECONDS) as quiet:
-                await changed.wait()
+            has_changed = await self._wait_for_change(identifier)
             running = self._running.get(identifier)
             try:
-                moment = before if quiet.cancelled_caught else anyio.current_time()
-                job = running.job if running is not None else self._require(await look.since(moment))
+                if running is not None:
+                    job = running.job
+                else:  # after a change, only a record is recent enough that is read from now on
+                    job = self._require(await look.since(anyio.current_time() if has_changed else before))
             except Problem:
                 return
             yield job
 
-    def _look(self, owner: str, identifier: str, *, complete: bool) -> Look:
-        """Return the cached reading of a job, which all clients that wait for the job share.
+    async def _wait_for_change(self, identifier: str) -> bool:
+        """Wait until a job may have changed, at most for some seconds, and return whether a change was reported."""
+        running = self._running.get(identifier)
+        changed = self._news if running is None else running.changed
+        seconds = LOOK_SECONDS if running is None else TELL_SECONDS
+        with anyio.move_on_after(seconds) as timeout:
+            await changed.wait()
+        return not timeout.cancelled_caught
 
-        It is kept by a weak reference, and forgotten when no client uses it any more.
+    def _look(self, owner: str, identifier: str, *, complete: bool) -> Look:
+        """Return the shared reader of a job, so that many clients that wait for one job cause one query of the store.
+
+        The reader caches the record that was read last. It is held by a weak reference, because only the clients that
+        wait need it.
 
         Args:
             owner: owner of the job.
@@ -154,6 +169,11 @@ class Waiting:
         return await self._shelf.query(partial(self._shelf.store.get, complete=complete), owner, identifier)
 
     def _require(self, record: Record | None) -> Job:
+        """Return the job of a record.
+
+        Raises:
+            Problem: there is no record.
+        """
         if record is None:
             raise Problem("not-found", "There is no job of this id; it may have been removed.")
         return self.as_of(record)

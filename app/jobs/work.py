@@ -35,13 +35,13 @@ def block(kind: SimulationKind, resolved: bytes, index: int) -> RenderedAnswer:
 
 
 def assemble(kind: SimulationKind, request: bytes, resolved: bytes, blocks: Sequence[bytes]) -> RenderedAnswer:
-    """Return the result of a simulation as JSON.
+    """Combine the parts of a simulation to its result, as JSON.
 
     Args:
         kind: kind of the simulation.
         request: the pickled request.
-        resolved: the pickled preparation.
-        blocks: every block in order, pickled.
+        resolved: the pickled prepared request, for example with calibrated noise.
+        blocks: the pickled results of all blocks in order; a block is a number of repetitions that one task runs.
     """
     unpickled = [_unpickle(block) for block in blocks]
     return RenderedAnswer(render(kind.assemble(_unpickle(request), _unpickle(resolved), unpickled)))

@@ -14,11 +14,17 @@ from epsilond.reading import read_body
 
 
 def read_account(body: bytes) -> Question:
-    """Read the body of an account.
+    """Read a request for an account: the differential privacy guarantee of a described run.
+
+    Args:
+        body: the JSON text, which describes the run and says at which ε or δ the guarantee is wanted.
+
+    Returns:
+        The computation to be done, with its estimated CPU time.
 
     Raises:
         MalformedJson: the body is not JSON.
-        InvalidInput: the body is not a problem of an account.
+        InvalidInput: the body does not have the fields of `AccountProblem`, or they are invalid.
     """
     problem = read_body(AccountProblem, parse(body))
     computation, seconds = partial(render_answer, answer, problem), estimate_seconds(ACCOUNTS, problem)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -29,7 +30,7 @@ from epsilond.app.jobs.manager import JOBS
 from epsilond.app.jobs.responses import NO_HEADERS, headers_of, job_response, result_path, result_response
 from epsilond.app.jobs.turns import turned_away
 from epsilond.app.metrics import METRICS
-from epsilond.app.questions.compute import COMPUTE, Shared
+from epsilond.app.questions.compute import COMPUTE, SharedComputation
 from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import SETTINGS
 from epsilond.app.workers.pool import POOL
@@ -48,12 +49,12 @@ Waited = Literal["done", "late", "gone", "stopping"]
 def question_endpoint(
     kind: str, name: str, reading: Reading
 ) -> Callable[[Request, bytes, OfQuestion], Awaitable[Response]]:
-    """Return the endpoint that answers questions of a kind and name.
+    """Return the endpoint that answers questions of a kind and name. A question is a request for a computation.
 
     Args:
-        kind: kind of the question.
-        name: name of the question among the questions of its kind.
-        reading: function that reads a body.
+        kind: kind of the question, such as "calibration" or "account".
+        name: name of the question within its kind, for example the algorithm to calibrate.
+        reading: function that reads a request body and returns the `Question`.
     """
 
     async def endpoint(request: Request, body: bytes, preferences: OfQuestion) -> Response:
@@ -104,12 +105,12 @@ async def respond(
         adopt = partial(
             jobs.adopt, request=body, caller=caller, idempotency_key=preferences.key, fingerprint=fingerprint
         )
-        outcome, job = await _outcome_or_job(request, question, seconds, adopt)
-        if outcome is None:
-            assert job is not None
-            return job_response(job, preferences, estimate_header(question))
-        if job is not None:
-            announcement = {**estimate_header(question), "content-location": result_path(job)}
+        computed = await _compute_or_hand_over(request, question, seconds, adopt)
+        if isinstance(computed, Job):
+            return job_response(computed, preferences, estimate_header(question))
+        outcome = computed.outcome
+        if computed.job is not None:
+            announcement = {**estimate_header(question), "content-location": result_path(computed.job)}
     answer = outcome.get()
     cache = str(record_of(request).cache)
     headers = {**headers_of(kind), **announcement, "x-cache": cache, **preferences.applied}
@@ -129,19 +130,29 @@ async def _question_of(request: Request, kind: str, reading: Reading, body: byte
 
     A question without parts that the event loop itself has read is added to this memory.
     """
-    recent, owner = COMPUTE.of(request).recent, caller_of(request).name
-    question = recent.get(owner, fingerprint)
+    parsed = COMPUTE.of(request).parsed
+    owner = caller_of(request).name
+    question = parsed.get(owner, fingerprint)
     if question is None:
         question = await _read_question(request, kind, reading, body)
         if quickly_read(kind, body) and not question.joins:
-            recent.keep(owner, fingerprint, question, len(body))
+            parsed.keep(owner, fingerprint, question, len(body))
     return question
 
 
-async def _outcome_or_job(
-    request: Request, question: Question, seconds: float, adopt: Callable[[Shared], Awaitable[Job]]
-) -> tuple[Outcome | None, Job | None]:
-    """Compute the answer of a question, or hand the computation over to a job.
+@dataclass(frozen=True)
+class ComputedOutcome:
+    """The outcome of a computation for which a request has waited."""
+
+    outcome: Outcome
+    job: Job | None
+    """Job that was made for the computation at its start, because the question is expensive; None if there is none."""
+
+
+async def _compute_or_hand_over(
+    request: Request, question: Question, seconds: float, adopt: Callable[[SharedComputation], Awaitable[Job]]
+) -> ComputedOutcome | Job:
+    """Compute the answer to a question, or hand the computation over to a job.
 
     An expensive question gets a job at once. This job is cancelled if the client disconnects, unless the client can
     find it by its idempotency key. Any other question gets a job if it is not answered within `seconds`, or if the
@@ -154,7 +165,7 @@ async def _outcome_or_job(
         adopt: makes a job of a computation.
 
     Returns:
-        The outcome, or None if only the job will have it; and the job, or None if there is none.
+        The outcome, or the job that goes on with the computation after this request.
 
     Raises:
         Problem: the question is rejected, or the client has disconnected; see `respond`.
@@ -164,23 +175,25 @@ async def _outcome_or_job(
     caller = caller_of(request)
     job: Job | None = None
     with caller.computation():
-        shared, new = compute.join(question, caller.name, caller.identity)
+        shared, is_new = compute.join(question, caller.name, caller.identity)
         try:
             if question.is_expensive and jobs.ready:
                 job = await adopt(shared)
-            waited = await _wait(request, shared.done, seconds)
-            is_turned_away = shared.problem is not None and turned_away(shared.problem)
-            if waited in ("late", "stopping") or (job is not None and is_turned_away):
+            waited: Waited = "late" if seconds == 0.0 else await _wait(request, shared.done, seconds)
+            request_stops_waiting = waited in ("late", "stopping")
+            # A job goes on waiting when the pool has no room; without a job the request is rejected.
+            job_waits_for_room = job is not None and shared.problem is not None and turned_away(shared.problem)
+            if request_stops_waiting or job_waits_for_room:
                 job = await adopt(shared) if job is None else jobs.waiting.as_of(job.record)
                 compute.to_background(shared)
-                return None, job
+                return job
         except Problem:
             if job is not None and job.record.idempotency_key is None:
                 await jobs.remove(caller.name, job.record.id)
             raise
         finally:
             compute.leave(shared)
-    return _outcome(request, shared, new=new), job
+    return ComputedOutcome(_finished_outcome(request, shared, is_new=is_new), job)
 
 
 def estimate_header(question: Question) -> Mapping[str, str]:
@@ -189,11 +202,7 @@ def estimate_header(question: Question) -> Mapping[str, str]:
 
 
 async def signed_result(request: Request, job: Job) -> Response:
-    """Return the result of a job, signed in the same way as an immediate answer.
-
-    Raises:
-        Problem: as `result_response` does.
-    """
+    """Return the result of a job, signed like an immediate answer; raise the problem if `result_response` does."""
     record = job.record
     return await sign_response(
         request, result_response(job), record.kind, record.name, bytes(record.request), record.engine_version
@@ -219,7 +228,7 @@ async def compute_answer(request: Request, question: Question) -> RenderedAnswer
         caller = caller_of(request)
         seconds = SETTINGS.of(request).deadline_seconds
         with caller.computation():
-            shared, new = compute.join(question, caller.name, caller.identity)
+            shared, is_new = compute.join(question, caller.name, caller.identity)
             try:
                 waited = await _wait(request, shared.done, seconds)
             finally:
@@ -227,7 +236,7 @@ async def compute_answer(request: Request, question: Question) -> RenderedAnswer
         if waited == "late":
             detail = f"It did not end within {seconds:g} s and was stopped."
             raise Problem("deadline-exceeded", detail, headers={"Retry-After": "10"})
-        outcome = _outcome(request, shared, new=new)
+        outcome = _finished_outcome(request, shared, is_new=is_new)
     return outcome.get()
 
 
@@ -239,12 +248,20 @@ async def _read_question(request: Request, kind: str, reading: Reading, body: by
 
 
 def quickly_read(kind: str, body: bytes) -> bool:
-    """Return whether the event loop reads a body: a small body of a quick kind without a sweep in any spelling."""
-    return len(body) <= SMALL and kind not in SLOWLY_READ and b'"sweep"' not in body and b"\\" not in body
+    """Return whether a body is read quickly enough for the event loop: a small body of a quick kind without a sweep."""
+    # A backslash could begin an escape sequence, by which JSON can also spell the word "sweep".
+    may_be_sweep = b'"sweep"' in body or b"\\" in body
+    return len(body) <= SMALL and kind not in SLOWLY_READ and not may_be_sweep
 
 
 async def run_in_worker(request: Request, computation: Computation) -> RenderedAnswer:
-    """Return the result of a short computation in a worker, in the lane of reading. It stops if the client leaves.
+    """Return the result of a short computation that a worker runs, in the queue for short tasks.
+
+    The computation is stopped if the client disconnects.
+
+    Args:
+        request: the HTTP request that needs the result.
+        computation: the computation, which must pickle.
 
     Raises:
         Problem: too many computations wait; the client has gone; or the service is stopping.
@@ -263,29 +280,30 @@ async def run_in_worker(request: Request, computation: Computation) -> RenderedA
 
 
 def _cached_outcome(request: Request, question: Question) -> Outcome | None:
-    """Return the outcome of a question if it is cached, and note the question, with its parts, for this caller.
+    """Return the cached outcome of a question, or None, and remember that this caller has posed the question.
 
     The record of the request says "hit" only if this caller has posed the question before. Otherwise callers of one
     owner would learn of each other's questions.
     """
-    caller, compute = caller_of(request), COMPUTE.of(request)
-    before = compute.seen.remember(caller.identity, question.digest)
+    caller = caller_of(request)
+    compute = COMPUTE.of(request)
+    posed_before = compute.posed.remember(caller.identity, question.digest)
     for part in question.parts:
-        compute.seen.remember(caller.identity, part.digest)
-    record_of(request).cache = "hit" if before else "miss"
+        compute.posed.remember(caller.identity, part.digest)
+    record_of(request).cache = "hit" if posed_before else "miss"
     outcome: Outcome | None = compute.cached_outcome(question, caller.name)
     if outcome is not None:
-        _count(request, "hit", question, outcome)
+        _count_use(request, "hit", question, outcome)
     return outcome
 
 
-def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
-    """Return the outcome of a finished computation, and note its times and its use of the cache in the record.
+def _finished_outcome(request: Request, shared: SharedComputation, *, is_new: bool) -> Outcome:
+    """Return the outcome of a computation, and note its times and its use of the cache for the log of requests.
 
     Args:
         request: the HTTP request.
         shared: the computation, which requests with an equal question share.
-        new: whether this request started it.
+        is_new: whether this request started it.
 
     Raises:
         Problem: the computation was not started, the service is stopping, or the client has gone.
@@ -295,15 +313,18 @@ def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
     if shared.outcome is None:
         raise _stopping() if COMPUTE.of(request).closing.is_set() else client_gone()
     record = record_of(request)
-    use = "miss" if new else "shared"
-    record.cache = use if new or record.cache == "hit" else "miss"  # a caller learns nothing of the questions of others
+    use = "miss" if is_new else "shared"
+    # So far the record says "hit" if this caller has posed the question before. Only then may it say "shared": a caller
+    # must not learn what others ask.
+    record.cache = "shared" if not is_new and record.cache == "hit" else "miss"
     record.cpu_milliseconds = round(1000.0 * shared.cpu_seconds, 3)
     record.queued_milliseconds = round(1000.0 * shared.queued_seconds, 3)
-    _count(request, use, shared.question, shared.outcome)
+    _count_use(request, use, shared.question, shared.outcome)
     return shared.outcome
 
 
-def _count(request: Request, use: str, question: Question, outcome: Outcome) -> None:
+def _count_use(request: Request, use: str, question: Question, outcome: Outcome) -> None:
+    """Count an outcome in the metrics by its use of the cache: "hit", "miss" or "shared"."""
     metrics = METRICS.of(request)
     metrics.cache.labels(use).inc()
     if use == "miss" and isinstance(outcome, RenderedAnswer) and outcome.relative_width is not None:
@@ -324,7 +345,7 @@ async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> W
     Raises:
         Problem: the client has gone.
     """
-    if await _soon(done, seconds):
+    if await _happens_soon(done, seconds):
         return "done"
     closing = COMPUTE.of(request).closing
     remaining_seconds = None if seconds is None else max(seconds - BRIEF_SECONDS, 0.0)
@@ -361,7 +382,7 @@ class _FirstEvent:
         scope.cancel()
 
 
-async def _soon(done: anyio.Event, seconds: float | None) -> bool:
+async def _happens_soon(done: anyio.Event, seconds: float | None) -> bool:
     """Wait for an event for at most `BRIEF_SECONDS` or `seconds`, and return whether it happened."""
     with anyio.move_on_after(BRIEF_SECONDS if seconds is None else min(BRIEF_SECONDS, seconds)):
         await done.wait()

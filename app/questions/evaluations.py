@@ -41,7 +41,7 @@ class EvaluationAnswer:
     conditions: tuple[ConditionAnswer, ...]
     status: Status
     errata: tuple[Erratum, ...]
-    reading: Annotated[Reading, Served("which reading of the formula these outputs are of")]
+    reading: Annotated[Reading, Served("version of the formula that was evaluated")]
 
 
 def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
@@ -78,7 +78,8 @@ def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> Re
     try:
         return RenderedAnswer(render(_theorem(home, identifier).evaluate(inputs, reading)))
     except InvalidInput as error:
-        raise InvalidInput(*(Fault(f"/inputs{it.pointer}", it.message, it.allowed) for it in error.faults)) from None
+        faults = [Fault(f"/inputs{fault.pointer}", fault.message, fault.allowed) for fault in error.faults]
+        raise InvalidInput(*faults) from None
 
 
 def body_type(theorem: Theorem) -> type:
@@ -104,5 +105,6 @@ def formula_request(home: str, identifier: str) -> type:
 
 @cache
 def _theorem(home: str, identifier: str) -> Theorem:
+    """Return the theorem with this id in the list of module `home`."""
     theorem: Theorem = next(candidate for candidate in import_module(home).THEOREMS if candidate.id == identifier)
     return theorem

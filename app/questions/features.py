@@ -25,6 +25,13 @@ NOISES: Mapping[str, tuple[str, float]] = {
     "truncated_discrete_laplace": ("decay_rate", -1.0),
     "randomized_response": ("epsilon", -1.0),
     "approximate": ("epsilon", -1.0),
+    "discrete_gaussian": ("scale", 1.0),
+    "exponential": ("epsilon", -1.0),
+    "permute_and_flip": ("epsilon", -1.0),
+    "report_noisy_max": ("epsilon", -1.0),
+    "skellam": ("variance", 0.5),
+    "sparse_vector": ("epsilon", -1.0),
+    "poisson_binomial": ("theta", -1.0),
 }
 """Field of a kind of mechanism that gives its noise, and the power of the noise that the field is proportional to."""
 EXTREME = 300.0
@@ -48,12 +55,13 @@ class RepeatedMechanism(NamedTuple):
 
 
 def features_of(problem: object) -> dict[str, float]:
-    """Return the features of a request from which its CPU time is estimated.
+    """Return the features of a request from which its CPU time is estimated, by name.
 
-    A positive number in the request gives its decimal logarithm under the name of its field. Several numbers under one
-    name give the largest, and the least under "least NAME". A word or a boolean gives the number of its occurrences
-    under "FIELD=WORD". `SHARES` adds sampling rates. Requests with a spec get the features of an account, and others
-    those of a calibration.
+    A positive number in a field is replaced by its decimal logarithm, and the feature has the name of the field. If
+    there are several numbers of one name, the feature is the largest, and "least NAME" is the least. For a word or a
+    boolean, the feature "FIELD=WORD" is the number of its occurrences. Sampling rates follow from the quotients in
+    `SHARES`. A request with a `spec`, the description of a run whose guarantee is wanted, gets the features of
+    `_add_account`. Any other gets those of `_add_calibration`.
     """
     features: dict[str, float] = {}
     _add_fields(features, problem, "")
@@ -69,23 +77,35 @@ def features_of(problem: object) -> dict[str, float]:
 
 
 def _add_fields(features: dict[str, float], record: object, prefix: str) -> None:
-    """Add the features of the fields of a request, or of a part of it.
+    """Add a feature for each number, word and boolean in the fields of a request, or of a part of it.
+
+    A number gives its decimal logarithm, except a negative number, which is kept. A word gives its count. Fields of the
+    parts `query` and `claim` get the prefix "query ", so that their ε and δ are distinct from those of the run.
 
     Args:
-        features: the features.
+        features: features by name, to which these are added.
         record: the request or the part.
         prefix: text in front of the names of fields.
     """
     for name, value in vars(record).items():
         if value is None:
             continue
-        for element in value if isinstance(value, tuple) else (value,):
+        for element in _elements_of(value):
             if isinstance(element, str | bool):
                 _count_word(features, f"{prefix}{name}={element}")
             elif isinstance(element, int | float):
                 _add_number(features, prefix + name, log10(element) if element >= 0 else float(element))
-            else:
+            elif hasattr(element, "__dict__"):  # a point of a profile is a pair of numbers
                 _add_fields(features, element, "query " if name in ("query", "claim") else "")
+
+
+def _elements_of(value: object) -> Iterator[object]:
+    """Yield the numbers, words and parts of a field, also those in a list of lists, such as the points of a curve."""
+    if isinstance(value, tuple):
+        for element in value:
+            yield from _elements_of(element)
+    else:
+        yield value
 
 
 def _count_word(features: dict[str, float], word: str) -> None:
@@ -109,13 +129,16 @@ def log10(number: float) -> float:
 
 
 def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -> Iterator[RepeatedMechanism]:
-    """Yield the basic mechanisms of a spec, each with its number of runs and its sampling rate.
+    """Yield the basic mechanisms of a spec, such as Gaussian noise, with their number of runs and sampling rate.
+
+    The numbers are decimal logarithms, so that products along a nested spec are sums and cannot overflow.
 
     Args:
         spec: description of a run, which may be composed of others.
         times: decimal logarithm of the number of times that the spec is run.
         rate: decimal logarithm of the probability that a record is in the batch to which the spec is applied.
-        label: names of the sampling schemes by which this batch was drawn, each with a space after it.
+        label: names of the sampling schemes by which this batch was drawn, such as "poisson shuffled ". Each ends with
+            a space, because the name of the mechanism is appended.
     """
     kind = spec.kind
     if kind == "composed":
@@ -126,8 +149,14 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
     elif kind == "subsampled":
         drawn = "" if spec.sampling == "full" else f"{spec.sampling} "
         yield from runs_of(spec.mechanism, times, rate + log10(spec.inclusion_probability), label + drawn)
+    elif kind == "random_allocation":
+        drawn_share = log10(spec.times_chosen / spec.steps)
+        runs = times + log10(spec.steps) + log10(spec.epochs)
+        yield from runs_of(spec.mechanism, runs, rate + drawn_share, f"{label}random-allocation ")
     elif kind == "shuffled":
         yield from runs_of(spec.mechanism, times, rate, label + "shuffled ")
+    elif kind == "select_best":
+        yield from runs_of(spec.mechanism, times, rate, label + "best of ")
     else:
         name, power = NOISES.get(kind, ("", 0.0))
         noise = power * log10(getattr(spec, name)) if name else 0.0
@@ -135,10 +164,11 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
 
 
 def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> None:
-    """Add the features of an account to those of its request. All numbers are decimal logarithms.
+    """Add features on which the CPU time of an account, the guarantee of a composed run, depends.
 
-    With T runs at inclusion probability q and noise σ, the loss is about normal with mean μ²/2 and variance μ², where
-    μ² = Σ T (q/σ)².
+    Each mechanism has T runs (`times`), inclusion probability q (`rate`) and noise σ; `label` says how its batch is
+    drawn. The privacy loss of all runs is about normal with mean μ²/2 and variance μ², where μ² = Σ T (q/σ)². These
+    numbers are decimal logarithms. The other features are counts, and the point at which the privacy curve is read.
 
     Args:
         features: features of the request.
@@ -148,35 +178,40 @@ def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> N
     for label, times, rate, noise in runs:
         shift = rate - noise
         variance += 10.0 ** min(2.0 * shift + times, EXTREME)
-        for name, number in (("T", times), ("q", rate), ("q T", rate + times), ("σ", noise), ("q / σ", shift)):
-            _add_number(features, name, number)
+        _add_number(features, "T", times)
+        _add_number(features, "q", rate)
+        _add_number(features, "q T", rate + times)
+        _add_number(features, "σ", noise)
+        _add_number(features, "q / σ", shift)
         _count_word(features, f"run={label}")
         if times > 0.0:
             _count_word(features, f"repeated={label}")
     features["runs"] = float(len(runs))
     features["labels"] = float(len({run.label for run in runs}))
     features["μ"] = 0.5 * log10(variance)
-    _add_place(features, "query ")
+    _add_curve_point(features, "query ")
 
 
 def _add_calibration(features: dict[str, float]) -> None:
-    """Add the features of a calibration to those of its request. All except numbers of words are decimal logarithms.
+    """Add features on which the CPU time of a calibration, the search for the noise of a run, depends.
 
-    They are the sampling rate q, its products with T and √T for T rounds, and estimates from the normal approximation
-    (see the module): the shift μ at the target (ε, δ), and the noise σ = q √T / μ. If the request gives the noise and
-    not ε, μ follows from the noise.
+    All are decimal logarithms: the sampling rate q, its products with T and √T for T rounds, and estimates. These take
+    the privacy loss as normal with mean μ²/2 and variance μ². They are μ at the target (ε, δ), and the noise
+    σ = q √T / μ. If the request gives the noise and not ε, μ follows from the noise.
 
     Args:
         features: features of the request, to which these are added.
     """
-    rate = sum(features[name] for name in RATES if name in features)
+    rate = sum(features[name] for name in RATES if name in features)  # logarithm of the product of the rates
     rounds = features.get("rounds", 0.0)
     features["q"] = rate
     features["q T"] = rate + rounds
     features["q √T"] = rate + 0.5 * rounds
     noise = features.get("noise_multiplier")
-    if "epsilon" in features and (deviations := deviations_of(features, "")) is not None:
+    deviations = deviations_of(features, "")
+    if "epsilon" in features and deviations is not None:
         epsilon = 10.0 ** features["epsilon"]
+        # The solution μ of ε = μ z + μ²/2, with z = √(2 log 1/δ): where δ(ε) of the normal loss is about δ.
         features["μ"] = log10(2.0 * epsilon / (deviations + math.sqrt(deviations**2 + 2.0 * epsilon)))
         features["σ"] = features["q √T"] - features["μ"]
         features["ε / deviations"] = features["epsilon"] - log10(deviations)
@@ -184,36 +219,40 @@ def _add_calibration(features: dict[str, float]) -> None:
             features["σ / noise"] = features["σ"] - noise
     elif noise is not None:
         features["μ"] = features["q √T"] - noise
-        _add_place(features, "")
+        _add_curve_point(features, "")
 
 
 def deviations_of(features: Mapping[str, float], prefix: str) -> float | None:
-    """Return √(2 log 1/δ), or None if δ is not given.
-
-    A normal variable exceeds its mean by so many standard deviations with probability about δ.
+    """Return √(2 log 1/δ), the number of standard deviations that a normal variable exceeds with probability about δ.
 
     Args:
-        features: features of the request, with the decimal logarithm of δ.
-        prefix: text in front of the name of δ.
+        features: features of the request by name, with the decimal logarithm of δ.
+        prefix: text in front of the name of δ in `features`, such as "query ".
+
+    Returns:
+        The number of standard deviations; None if δ is not given.
     """
     log10_delta = features.get(f"{prefix}log10_delta", features.get(f"{prefix}delta"))
     return None if log10_delta is None else math.sqrt(max(0.0, -2.0 * math.log(10.0) * log10_delta))
 
 
-def _add_place(features: dict[str, float], prefix: str) -> None:
-    """Add features of the point at which the privacy curve of a normal distribution with shift μ is evaluated.
+def _add_curve_point(features: dict[str, float], prefix: str) -> None:
+    """Add features of the point (ε, δ) at which the privacy curve is read, on which the CPU time depends.
 
-    If δ is given, they are z/μ with z = √(2 log 1/δ), and the estimate ε ≈ μ z + μ²/2. If ε is given, they are ε/μ²
-    and ε/μ. All are decimal logarithms.
+    The privacy loss is taken as normal with mean μ²/2 and variance μ². If δ is given, the features are z/μ with
+    z = √(2 log 1/δ), and the estimate ε ≈ μ z + μ²/2. If ε is given, they are ε/μ² and ε/μ. All are decimal logarithms,
+    limited to ± `EXTREME` so that their powers of ten are doubles.
 
     Args:
-        features: features of the request, with μ; these are added.
+        features: features of the request by name, with μ; these are added.
         prefix: text in front of the names of ε and δ in `features`.
     """
     shift = features["μ"]
-    if (deviations := deviations_of(features, prefix)) is not None:
+    deviations = deviations_of(features, prefix)
+    epsilon = features.get(f"{prefix}epsilon")
+    if deviations is not None:
         features["deviations / μ"] = log10(deviations) - shift
         features["ε"] = log10(10.0**shift * deviations + 0.5 * 10.0 ** min(2.0 * shift, EXTREME))
-    elif (epsilon := features.get(f"{prefix}epsilon")) is not None:
+    elif epsilon is not None:
         features["ε / μ²"] = epsilon - 2.0 * shift
         features["ε / μ"] = epsilon - shift

@@ -42,21 +42,24 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
 def answer_of(
     calibrators: tuple[Calibrator, ...], problem: PlanProblem, outcomes: tuple[Outcome, ...]
 ) -> RenderedAnswer:
-    """Join the answer of a plan, which ranks the outcomes of all calibrators.
+    """Combine the outcomes of all calibrators to the answer of a plan, with rankings of those that are comparable.
 
-    A draft is the plan's problem as a request to one calibrator. It has no request if the problem does not fit the
-    calibrator.
+    A plan poses one learning problem to every calibrator, an algorithm whose noise is calibrated to a target. A draft
+    is the problem as a request to one calibrator. It has no request if the problem does not fit the calibrator.
 
     Args:
         calibrators: the calibrators of the plan.
         problem: the problem of the plan.
-        outcomes: outcomes of the drafts that have a request, in their order.
+        outcomes: outcomes of the drafts that have a request, in the order of the drafts.
+
+    Returns:
+        The answer as JSON.
     """
-    remaining = iter(outcomes)
-    settled = [
-        (draft, None if draft.request is None else _outcome(draft, next(remaining)))
-        for draft in rankings.drafts(calibrators, problem)
-    ]
+    remaining_outcomes = iter(outcomes)
+    settled: list[tuple[Draft, rankings.Outcome | None]] = []
+    for draft in rankings.drafts(calibrators, problem):
+        outcome = None if draft.request is None else _convert_outcome(draft, next(remaining_outcomes))
+        settled.append((draft, outcome))
     return RenderedAnswer(render(rankings.answer_of(problem, settled)))
 
 
@@ -69,12 +72,16 @@ def _part(draft: Draft, problem: PlanProblem) -> Question:
     )
 
 
-def _outcome(draft: Draft, outcome: Outcome) -> rankings.Outcome:
-    """Convert the outcome of a worker to the form that the ranking needs.
+def _convert_outcome(draft: Draft, outcome: Outcome) -> rankings.Outcome:
+    """Convert the outcome of one calibration to the form that the ranking of a plan needs.
 
     Args:
-        draft: the request to one calibrator.
+        draft: the plan's problem as a request to one calibrator (an algorithm whose noise is calibrated).
         outcome: the answer as JSON, a rejection, or a failure of the service.
+
+    Returns:
+        The error of a rejection, the fact that the service failed, or the calibration that was found with the figures
+        that it reaches. The figures are computed here if the answer does not have them as `reached`.
     """
     if isinstance(outcome, RefusedAnswer):
         assert isinstance(outcome.error, EpsilondError)

@@ -1,14 +1,21 @@
-"""Questions: the content of a body, read and checked. Questions are plain data, so that a worker can read them."""
+"""Questions: the content of a body, read and checked; and bounded memories of recent questions.
+
+Questions are plain data, so that a worker can read them. Memories belong to one owner or one caller. Shared memories
+would reveal the questions of other callers.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import pickle
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import cast
+
+from cachetools import LRUCache
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.json_types import JsonObject
@@ -170,3 +177,107 @@ def join_outcomes(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
     """Return the answer that a pickled join makes from the outcomes of the parts."""
     put_together: Join = pickle.loads(join)  # noqa: S301 (made by this service or a worker of its own)
     return put_together(outcomes)
+
+
+MEGABYTE = 1_048_576
+QUESTION_BYTES = 4096
+"""Rough size in bytes of a parsed question with few fields, with its keys."""
+BYTES_PER_BODY_BYTE = 32
+"""Rough size in bytes of the objects that one byte of a body is parsed into."""
+DIGEST_ENTRY_BYTES = 160
+"""Rough size in bytes of the digest of one question of one caller."""
+CALLER_BYTES = 400
+"""Rough size in bytes of one remembered caller without the digests."""
+MOST_DIGESTS = 1024
+"""Largest number of remembered digests of one caller."""
+DIGEST_BYTES = 16
+
+
+class ParsedQuestions:
+    """Parsed questions by owner and request, within a number of bytes; the least recently used are dropped first."""
+
+    def __init__(self, most_bytes: int = 8 * MEGABYTE) -> None:
+        self._questions: LRUCache[tuple[str, str], tuple[Question, int]] = LRUCache(most_bytes, lambda entry: entry[1])
+
+    @property
+    def bytes(self) -> int:
+        """The rough size of the remembered questions, in bytes."""
+        return int(self._questions.currsize)
+
+    def get(self, owner: str, fingerprint: str) -> Question | None:
+        """Return the question of this owner's request with this fingerprint, or None if it is not remembered."""
+        entry = self._questions.get((owner, fingerprint))
+        return None if entry is None else entry[0]
+
+    def keep(self, owner: str, fingerprint: str, question: Question, length: int) -> None:
+        """Remember the question that was read from a body, unless it is larger than the whole cache.
+
+        Args:
+            owner: owner of the question.
+            fingerprint: hash of the request.
+            question: the question that was read.
+            length: length of the body in bytes; the size of the question is estimated from it.
+        """
+        size = QUESTION_BYTES + BYTES_PER_BODY_BYTE * length
+        if size <= self._questions.maxsize:
+            self._questions[owner, fingerprint] = question, size
+
+
+class PosedQuestions:
+    """Digests of the questions that each caller has posed, within a number of bytes.
+
+    An answer may say that it came from the cache only if the same caller posed the question before. The caller whose
+    last question is oldest is forgotten first.
+    """
+
+    def __init__(self, most_bytes: int = 16 * MEGABYTE) -> None:
+        self._most_bytes = most_bytes
+        self._digests: OrderedDict[bytes, OrderedDict[bytes, None]] = OrderedDict()
+        """Digests of the questions by digest of the caller, both with the most recent last."""
+        self._bytes = 0
+
+    def remember(self, identity: str, question_digest: str | bytes) -> bool:
+        """Return whether this caller has posed the question with this digest before, and remember it.
+
+        Args:
+            identity: identity of the caller.
+            question_digest: digest of the question.
+        """
+        question = _shorten(question_digest)
+        digests = self._digests_of(identity)
+        if question in digests:
+            digests.move_to_end(question)
+            return True
+        digests[question] = None
+        self._bytes += DIGEST_ENTRY_BYTES
+        if len(digests) > MOST_DIGESTS:
+            digests.popitem(last=False)
+            self._bytes -= DIGEST_ENTRY_BYTES
+        self._make_room()
+        return False
+
+    def _digests_of(self, identity: str) -> OrderedDict[bytes, None]:
+        """Return the digests of a caller, who becomes the most recent one."""
+        caller = _shorten(identity)
+        if caller not in self._digests:
+            self._digests[caller] = OrderedDict()
+            self._bytes += CALLER_BYTES
+        self._digests.move_to_end(caller)
+        return self._digests[caller]
+
+    def _make_room(self) -> None:
+        """Forget the least recent callers until the size is within the limit; the most recent one is kept."""
+        while self._bytes > self._most_bytes and len(self._digests) > 1:
+            _, digests = self._digests.popitem(last=False)
+            self._bytes -= CALLER_BYTES + DIGEST_ENTRY_BYTES * len(digests)
+
+    @property
+    def bytes(self) -> int:
+        """The rough size of the remembered digests, in bytes."""
+        return self._bytes
+
+
+def _shorten(text: str | bytes) -> bytes:
+    """Return a hash of `DIGEST_BYTES` bytes, so that entries have equal sizes."""
+    content = text.encode() if isinstance(text, str) else text
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()

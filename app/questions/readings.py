@@ -25,7 +25,10 @@ POSTED: tuple[Posted, ...] = (
 
 
 class Readings:
-    """The functions by which one service reads the bodies of requests, by kind and name of the question.
+    """The functions by which one service reads request bodies, by kind and name of the question.
+
+    A question is a request for a computation. Its kind is "calibration", "plan", "account" and so on. Its name is, for
+    example, that of the algorithm to calibrate.
 
     Args:
         calibrators: the calibrators of the service.

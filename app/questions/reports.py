@@ -23,15 +23,15 @@ Algorithm: Any = getitem(Literal, tuple(calibrator.name for calibrator in CALIBR
 
 @request
 class ReportRequest:
-    """The subject of the report."""
+    """The question whose answer is reported, and the date of the report."""
 
-    kind: Annotated[Literal["calibration", "account"], Quantity(description="which service's answer it reports")]
-    algorithm: Annotated[Algorithm | None, Quantity(description="of a calibration; an account has none")] = None
+    kind: Annotated[Literal["calibration", "account"], Quantity(description="kind of the reported question")]
+    algorithm: Annotated[Algorithm | None, Quantity(description="algorithm of the calibration, if it is one")] = None
     request: Annotated[
         JsonObject,
         Quantity(description="the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent"),
     ]
-    date: Annotated[str | None, Quantity(description="date printed on it, YYYY-MM-DD; absent: none")] = None
+    date: Annotated[str | None, Quantity(description="date printed on the report, YYYY-MM-DD; absent: no date")] = None
 
 
 def read_report(body: bytes) -> Question:
@@ -44,11 +44,12 @@ def read_report(body: bytes) -> Question:
     """
     request_body = read_body(ReportRequest, parse(body))
     read_date(request_body.date)
-    about = question(request_body.kind, request_body.algorithm)
+    reported = question(request_body.kind, request_body.algorithm)
     try:
-        problem = read_body(about.problem, request_body.request)
+        problem = read_body(reported.problem, request_body.request)
     except InvalidInput as error:
-        raise InvalidInput(*(Fault(f"/request{it.pointer}", it.message, it.allowed) for it in error.faults)) from None
+        faults = [Fault(f"/request{fault.pointer}", fault.message, fault.allowed) for fault in error.faults]
+        raise InvalidInput(*faults) from None
     computation = partial(
         report, request_body.kind, request_body.algorithm, problem, request_body.request, request_body.date
     )

@@ -12,11 +12,18 @@ from epsilond.reading import read_body
 
 
 def read_risk_bounds(name: str, body: bytes) -> Question:
-    """Return the question of a body that requests the risk bounds of an algorithm.
+    """Read a request for bounds on the excess risk of a run of an algorithm.
+
+    Args:
+        name: name of the algorithm.
+        body: the JSON text, with the parameters of the run.
+
+    Returns:
+        The computation to be done.
 
     Raises:
         MalformedJson: the body is not JSON.
-        InvalidInput: the body is not a run of this algorithm.
+        InvalidInput: the body does not describe a run of this algorithm.
     """
     bounder = next(candidate for candidate in RISK_BOUNDS if candidate.name == name)
     problem = read_body(bounder.problem, parse(body))

@@ -41,23 +41,28 @@ def request_type(requests: tuple[type, ...]) -> object:
     return TypeAliasType("SimulationRequest", Annotated[reduce(or_, requests), Tagged("kind")])
 
 
-def read_simulation(kinds: tuple[SimulationKind, ...], limits: SimulationLimits, body: bytes) -> SimulationAsked:
+def read_simulation(
+    kinds: tuple[SimulationKind, ...], limits: SimulationLimits, body: bytes, *, runs_here: bool = True
+) -> SimulationAsked:
     """Read a request for a simulation, and check its estimated time and memory.
 
     Args:
         kinds: the kinds of simulations that the service runs.
         limits: limits on the estimated time and memory of one simulation.
         body: the JSON text.
+        runs_here: whether the simulation runs on this machine, which then needs the files that it reads.
 
     Raises:
         MalformedJson: the body is not JSON.
-        InvalidInput: the simulation cannot be run.
+        InvalidInput: the simulation cannot be run, or a data set that it reads has no folder.
         BeyondBudget: an estimate exceeds its limit.
     """
     request = read_body(request_type(tuple(kind.request for kind in kinds)), parse(body))
     kind = next(kind for kind in kinds if isinstance(request, kind.request))
     plan = kind.plan(request)
     require_within(limits, kind, request, plan)
+    if runs_here and kind.check_data is not None:
+        kind.check_data(request)
     rendered = render(request)
     fingerprint = hashlib.sha256(rendered).hexdigest()
     return SimulationAsked(request.kind, pickle.dumps(request), rendered, fingerprint, plan)

@@ -14,7 +14,7 @@ from operator import getitem
 from typing import Annotated, ClassVar, Literal, get_type_hints
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.json_types import JsonRecord
 from epsilond.accountants.quantities import Quantity, quantity_of, request
 from epsilond.app.catalogue import pascal
 from epsilond.app.http.problems import ProblemDocument, problem_of, text_of
@@ -25,11 +25,11 @@ from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import read_body
 
 MOST_VALUES = 200
-FIELD = Quantity(description="the field that takes the values; its value in the body is not used")
-VALUES = Quantity(description=f"its values, 1 to {MOST_VALUES}; each is answered by itself")
+FIELD = Quantity(description="name of the swept field; a value of this field in the body is ignored")
+VALUES = Quantity(description=f"values of the swept field, 1 to {MOST_VALUES}; each is answered separately")
 TRUE_FIGURES = Quantity(
-    description="whether printed readings show the true figures at their parameters. For some algorithms this takes "
-    "most of the time: use false for a picture"
+    description="whether answers by a formula as printed also show the true figures at their parameters. For some "
+    "algorithms these take most of the time; use false for a plot"
 )
 SWEEP = Quantity(description="the same question at each of these values of one field")
 
@@ -45,7 +45,7 @@ class Sweep:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepProblem:
-    """A calibration's own fields, but for the one that is swept, and `sweep`."""
+    """The fields of a calibration except the swept one, and `sweep` with the name and the values of that field."""
 
     __pydantic_config__: ClassVar = {"extra": "allow"}
 
@@ -54,7 +54,7 @@ class SweepProblem:
 
 @dataclass(frozen=True, kw_only=True)
 class AtValue:
-    """The answer at one value, or the problem with it."""
+    """The answer at one value of the swept field, or the problem with this value."""
 
     value: object
     answer: Annotated[Calibration | None, Served("answer of a single call")] = None
@@ -74,41 +74,50 @@ class SweepAnswer:
 def body_type(algorithm: str, problem: Hashable) -> type:
     """Make the request class of a sweep, which is one calibration at many values of one field.
 
-    It has all fields of a calibration, each optional, and the field `sweep` with the name and the values of one field.
+    The class has all fields of a calibration, each optional, and the field `sweep`.
 
     Args:
         algorithm: name of the calibrator.
         problem: request class of its calibrations.
     """
-    name = pascal(algorithm)
-    hints = get_type_hints(problem, include_extras=True)
-    words: object = getitem(Literal, tuple(hints))
-    sweep: object = request(
-        type(
-            f"{name}SweepValues",
-            (),
-            {
-                "__doc__": f"A field of {algorithm} and its values.",
-                "__annotations__": {
-                    "field": Annotated[words, FIELD],
-                    "values": Annotated[tuple[object, ...], VALUES],
-                    "true_figures": Annotated[bool, TRUE_FIGURES],
-                },
-                "true_figures": True,
-                "check": _check_count,
-            },
-        )
-    )
+    field_types = get_type_hints(problem, include_extras=True)
+    sweep_type: object = _sweep_type(algorithm, tuple(field_types))
+    optional_fields = [(name, field_type, field(default=None)) for name, field_type in field_types.items()]
     return make_dataclass(
-        f"{name}SweepProblem",
-        [("sweep", Annotated[sweep, SWEEP]), *((member, hint, field(default=None)) for member, hint in hints.items())],
-        namespace={"__doc__": f"The fields of {algorithm}, but for the one that is swept."},
+        f"{pascal(algorithm)}SweepProblem",
+        [("sweep", Annotated[sweep_type, SWEEP]), *optional_fields],
+        namespace={"__doc__": f"The fields of {algorithm} except the swept one, and `sweep`."},
         frozen=True,
         kw_only=True,
     )
 
 
+def _sweep_type(algorithm: str, field_names: tuple[str, ...]) -> type:
+    """Make the class that says which field of a calibration a sweep varies, and over which values.
+
+    It is like `Sweep`, but `field` accepts only names of fields of the algorithm. `true_figures` is explained by the
+    description in `TRUE_FIGURES`.
+
+    Args:
+        algorithm: name of the algorithm that is calibrated.
+        field_names: names of the fields of its calibrations.
+    """
+    field_type: object = getitem(Literal, field_names)
+    members = {
+        "__doc__": f"A field of {algorithm} and its values.",
+        "__annotations__": {
+            "field": Annotated[field_type, FIELD],
+            "values": Annotated[tuple[object, ...], VALUES],
+            "true_figures": Annotated[bool, TRUE_FIGURES],
+        },
+        "true_figures": True,
+        "check": _check_count,
+    }
+    return request(type(f"{pascal(algorithm)}SweepValues", (), members))
+
+
 def _check_count(self: Sweep) -> None:
+    """Reject a sweep without values or with more than `MOST_VALUES`."""
     if not 1 <= len(self.values) <= MOST_VALUES:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
 
@@ -124,22 +133,39 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
     Raises:
         InvalidInput: a required field, other than the swept field, is missing.
     """
-    name, values, true_figures = body.sweep.field, body.sweep.values, body.sweep.true_figures
-    names = [member.name for member in fields(calibrator.problem) if member.name != name]
-    present = {member: getattr(body, member) for member in names if getattr(body, member) is not None}
-    faults = _missing_fields(calibrator.problem, {*present, name})
+    sweep = body.sweep
+    common_fields = _common_fields(calibrator.problem, body)
+    faults = _missing_fields(calibrator.problem, {*common_fields, sweep.field})
     if faults:
         raise InvalidInput(*faults)
-    problems = [_read_problem(calibrator.problem, {**present, name: value}) for value in values]
-    refused = tuple(RefusedAnswer(problem) if isinstance(problem, InvalidInput) else None for problem in problems)
-    valid = [problem for problem in problems if not isinstance(problem, InvalidInput)]
-    parts = tuple(single(problem, true_figures=true_figures) for problem in valid)
-    join = partial(answer_of, calibrator.name, name, values, refused)
-    return Question.of("sweep", calibrator.name, (name, values, present, true_figures), join, parts=parts)
+    rejections: list[RefusedAnswer | None] = []
+    parts: list[Question] = []
+    for value in sweep.values:
+        try:
+            problem = read_body(calibrator.problem, {**common_fields, sweep.field: value})
+        except InvalidInput as error:
+            rejections.append(RefusedAnswer(error))
+        else:
+            rejections.append(None)
+            parts.append(single(problem, true_figures=sweep.true_figures))
+    join = partial(join_answers, calibrator.name, sweep.field, sweep.values, tuple(rejections))
+    identity = (sweep.field, sweep.values, common_fields, sweep.true_figures)
+    return Question.of("sweep", calibrator.name, identity, join, parts=tuple(parts))
+
+
+def _common_fields(problem: type, body: SweepProblem) -> JsonRecord:
+    """Return the fields that all calibrations of a sweep share: those in the body, without the swept one."""
+    names = [member.name for member in fields(problem) if member.name != body.sweep.field]
+    return {name: getattr(body, name) for name in names if getattr(body, name) is not None}
 
 
 def _missing_fields(problem: type, present: Container[str]) -> list[Fault]:
-    """Return a fault for each field without a default that is not present."""
+    """Return an error for each required field of a request that was not given, with the values that it may have.
+
+    Args:
+        problem: request class; a field without a default is required.
+        present: names of the fields that were given.
+    """
     hints = get_type_hints(problem, include_extras=True)
     faults = []
     for member in fields(problem):
@@ -151,37 +177,35 @@ def _missing_fields(problem: type, present: Container[str]) -> list[Fault]:
     return faults
 
 
-def answer_of(
+def join_answers(
     algorithm: str,
     name: str,
     values: Sequence[object],
-    refused: Sequence[RefusedAnswer | None],
+    rejections: Sequence[RefusedAnswer | None],
     outcomes: tuple[Outcome, ...],
 ) -> RenderedAnswer:
     """Join the answer of a sweep, which has for each value either an answer or a problem.
+
+    The JSON texts of the outcomes are copied without parsing them.
 
     Args:
         algorithm: name of the calibrator.
         name: name of the swept field.
         values: the values of the field.
-        refused: the refusal of each invalid value, and None for each valid value.
+        rejections: the rejection of each invalid value, and None for each valid value.
         outcomes: outcomes of the valid values, in their order.
     """
-    remaining = iter(outcomes)
-    parts = (_part(value, refusal or next(remaining)) for value, refusal in zip(values, refused, strict=True))
+    remaining_outcomes = iter(outcomes)
+    parts = []
+    for value, rejection in zip(values, rejections, strict=True):
+        outcome = next(remaining_outcomes) if rejection is None else rejection
+        parts.append(_render_part(value, outcome))
     head = json.dumps({"algorithm": algorithm, "sweep": {"field": name, "values": values}}, ensure_ascii=False)
-    return RenderedAnswer(head.encode()[:-1] + b',"answers":[' + b",".join(parts) + b"]}")
+    return RenderedAnswer(head.encode().removesuffix(b"}") + b',"answers":[' + b",".join(parts) + b"]}")
 
 
-def _read_problem(declared: type, members: JsonObject) -> object:
-    """Return the problem at one value, or the error that rejects it."""
-    try:
-        return read_body(declared, members)
-    except InvalidInput as error:
-        return error
-
-
-def _part(value: object, outcome: Outcome) -> bytes:
+def _render_part(value: object, outcome: Outcome) -> bytes:
+    """Return one value with its answer, or with its problem, as JSON."""
     value_text = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     if isinstance(outcome, RenderedAnswer):
         return b'{"value":' + value_text + b',"answer":' + outcome.body + b"}"

@@ -108,6 +108,7 @@ def _answer_type(calibrator: Calibrator) -> type:
 
 
 def _list(calibrators: tuple[Calibrator, ...]) -> Endpoint:
+    """Make the endpoint that lists the calibrators. The answer is rendered once, and kept."""
     document = json_document(render(AlgorithmList(algorithms=tuple(map(Algorithm.of, calibrators)))))
 
     async def list_algorithms(request: Request) -> Response:

@@ -16,7 +16,7 @@ from epsilond.app.health import HEALTH
 from epsilond.app.http.problems import Problem
 from epsilond.app.metrics import METRICS
 
-Verbose: TypeAlias = Annotated[str | None, Query(description="with any value or none: say which engine answers")]
+Verbose: TypeAlias = Annotated[str | None, Query(description="with or without a value: name the engine")]
 
 
 def add(app: FastAPI) -> None:

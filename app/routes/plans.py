@@ -17,7 +17,12 @@ _EXAMPLES = {name: {"value": dict(body)} for name, body in EXAMPLES.items()}
 
 
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
-    """Add the route, if there are calibrators to plan with."""
+    """Add the route POST /v1/plans, which calibrates many algorithms to one problem and ranks them.
+
+    Args:
+        app: the service.
+        calibrators: the algorithms that can be calibrated; if there are none, no route is added.
+    """
     if not calibrators:
         return
     app.add_api_route(

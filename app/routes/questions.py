@@ -17,11 +17,11 @@ from epsilond.ledgers.http.signatures import DESCRIBED
 from epsilond.ledgers.log.statements import KINDS
 
 LOCATION = {"Location": {"description": "the job", "schema": {"type": "string"}}}
-RETRY = {"Retry-After": {"description": "seconds after which it is worth to look", "schema": {"type": "string"}}}
-APPLIED = {"Preference-Applied": {"description": "the wait that was granted, if any", "schema": {"type": "string"}}}
+RETRY = {"Retry-After": {"description": "seconds until the next request for the job", "schema": {"type": "string"}}}
+APPLIED = {"Preference-Applied": {"description": "the granted wait, if one was stated", "schema": {"type": "string"}}}
 TAKEN_AS_A_JOB: dict[int | str, JsonRecord] = {
     202: {
-        "description": "It did not end in time: a job goes on with it, at Location",
+        "description": "The answer was not ready in time; the job at Location goes on computing it",
         "model": JobDocument,
         "headers": LOCATION | RETRY | APPLIED,
     }

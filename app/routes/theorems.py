@@ -75,8 +75,11 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
     papers = sorted({paper(theorem) for theorem in theorems})
 
     def make_document(filters: tuple[Status | None, str | None]) -> Document:
-        status, of = filters
-        chosen = (item for item in theorems if status in (None, item.status) and of in (None, paper(item)))
+        """Return the list of the theorems with a status and of a paper; None stands for any."""
+        status, paper_name = filters
+        chosen = [
+            theorem for theorem in theorems if status in (None, theorem.status) and paper_name in (None, paper(theorem))
+        ]
         return json_document(render(TheoremList(theorems=tuple(map(TheoremSummary.of, chosen)))))
 
     documents = Documents(make_document)
@@ -84,16 +87,16 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
     async def list_theorems(
         request: Request,
         status: Annotated[Status | None, Query(description="only theorems of this status")] = None,
-        of: Annotated[str | None, Query(alias="paper", description="only theorems of this paper")] = None,
+        paper_name: Annotated[str | None, Query(alias="paper", description="only theorems of this paper")] = None,
     ) -> Response:
         """List every theorem that the service uses or can evaluate, in the order of the catalogue."""
-        if of is not None and of not in papers:
+        if paper_name is not None and paper_name not in papers:
             raise Problem(
                 "invalid-input",
                 "A query parameter is invalid; see errors.",
                 FieldError(parameter="paper", message="is not one of the allowed values", allowed=", ".join(papers)),
             )
-        return (await documents.of((status, of))).response(request)
+        return (await documents.of((status, paper_name))).response(request)
 
     return list_theorems
 
@@ -114,17 +117,17 @@ def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
 def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
     """Make a route class that rejects an unknown theorem, or one without a formula, before it reads the body."""
 
-    class Known(BytesRoute):
+    class FormulaRoute(BytesRoute):
         def get_route_handler(self) -> Handler:
             handle = super().get_route_handler()
 
-            async def known_first(request: Request) -> Response:
+            async def check_and_handle(request: Request) -> Response:
                 _require_formula(by_id, request.path_params["id"])
                 return await handle(request)
 
-            return known_first
+            return check_and_handle
 
-    return Known
+    return FormulaRoute
 
 
 def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
@@ -155,6 +158,8 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
 
 
 def _unknown_endpoint(by_id: Mapping[str, Theorem]) -> Endpoint:
+    """Make the endpoint for methods other than POST: 404 for a theorem without a formula, and 405 for the others."""
+
     async def unknown_name(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
         _require_formula(by_id, id)
         raise HTTPException(405)
@@ -167,6 +172,11 @@ def _has_formula(theorem: Theorem) -> bool:
 
 
 def _require_formula(by_id: Mapping[str, Theorem], name: str) -> None:
+    """Reject the id of a theorem that is unknown or has no formula.
+
+    Raises:
+        Problem: the id is unknown, or the theorem has no formula.
+    """
     if name not in by_id:
         raise unknown("theorem", name, by_id)
     if not _has_formula(by_id[name]):

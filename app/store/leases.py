@@ -54,21 +54,23 @@ class Leases(Reading):
         Returns:
             The jobs, as they are after the claim.
         """
-        while True:  # until there is a job to run, or none is free: those that end here are not run
+        while True:  # a batch of which every job ends here is followed by another, until no job is free
             claimed: list[Record] = []
             with self._database.writing() as connection:
                 free = self._free(connection, engine_version, limit, held)
                 for row in free:
                     is_it = JOBS.c.sequence == row["sequence"]
-                    lost = row["lost"] + (row["state"] == "running")
+                    has_lost_replica = row["state"] == "running"
+                    lost = row["lost"] + 1 if has_lost_replica else row["lost"]
+                    end: End | None = None
                     if row["cancel_requested"]:
-                        connection.execute(self._end_update(is_it, End(state="cancelled")).values(lost=lost))
+                        end = End(state="cancelled")
                     elif lost >= MOST_LOST:
-                        connection.execute(
-                            self._end_update(is_it, End(state="failed", problem=exhausted)).values(lost=lost)
-                        )
-                    else:
+                        end = End(state="failed", problem=exhausted)
+                    if end is None:
                         claimed.append(self._take(connection, is_it, replica, lost, lease_seconds))
+                    else:
+                        connection.execute(self._end_update(is_it, end).values(lost=lost))
             if claimed or not free:
                 return claimed
 
@@ -87,9 +89,13 @@ class Leases(Reading):
         cancelled: set[str] = set()
         with self._database.writing() as connection:
             for identifier, state in sorted(progress.items()):
-                values: JsonRecord = {"steps_done": state.done, "seconds_left": state.seconds_left}
-                values |= {} if state.of is None else {"steps": state.of}
-                values |= {"lease_until": self._database.now() + lease_seconds}
+                values: JsonRecord = {
+                    "steps_done": state.done,
+                    "seconds_left": state.seconds_left,
+                    "lease_until": self._database.now() + lease_seconds,
+                }
+                if state.of is not None:
+                    values["steps"] = state.of
                 renewing = update(JOBS).where(_is_attempt(identifier, state.attempt, replica)).values(values)
                 is_cancelled = connection.execute(renewing.returning(JOBS.c.cancel_requested)).scalar_one_or_none()
                 if is_cancelled is None:
@@ -150,8 +156,9 @@ class Leases(Reading):
             Sequence number, state, number of lost replicas and requested cancellation of each job.
         """
         is_free = ((JOBS.c.state == "queued") | self._has_expired_lease()) & (JOBS.c.engine_version == engine_version)
-        is_free = is_free & JOBS.c.id.not_in(held) if held else is_free
-        turns = self._turns(connection, is_free, limit + SPARE)
+        if held:
+            is_free = is_free & JOBS.c.id.not_in(held)
+        turns = self._order_fairly(connection, is_free, limit + SPARE)
         if not turns:
             return []
         chosen = (
@@ -163,7 +170,7 @@ class Leases(Reading):
         )
         return [dict(row) for row in connection.execute(chosen).mappings()]
 
-    def _turns(self, connection: Connection, is_free: ColumnElement[bool], limit: int) -> dict[int, int]:
+    def _order_fairly(self, connection: Connection, is_free: ColumnElement[bool], limit: int) -> dict[int, int]:
         """Order the jobs that may be claimed, so that all callers have equal shares.
 
         The n-th oldest job of a caller with r running jobs has rank n + r. Jobs with lower ranks come first; of equal
@@ -177,15 +184,17 @@ class Leases(Reading):
         Returns:
             The position in this order, from 0, by the sequence number of the job.
         """
-        place = func.row_number().over(partition_by=JOBS.c.caller, order_by=JOBS.c.sequence)
-        waiting_jobs = select(JOBS.c.sequence, JOBS.c.caller, place.label("place")).where(is_free).subquery()
-        first = select(waiting_jobs).where(waiting_jobs.c.place <= limit)
-        running = (
+        age_order = func.row_number().over(partition_by=JOBS.c.caller, order_by=JOBS.c.sequence)
+        free_jobs = select(JOBS.c.sequence, JOBS.c.caller, age_order.label("age_order")).where(is_free).subquery()
+        candidates = select(free_jobs).where(free_jobs.c.age_order <= limit)
+        running_jobs = (
             select(JOBS.c.caller, func.count().label("jobs")).where(JOBS.c.state == "running").group_by(JOBS.c.caller)
         )
-        jobs: dict[str, int] = {row.caller: row.jobs for row in connection.execute(running)}
-        turns = sorted((row.place + jobs.get(row.caller, 0), row.sequence) for row in connection.execute(first))
-        return {sequence: turn for turn, (_, sequence) in enumerate(turns[:limit])}
+        running: dict[str, int] = {row.caller: row.jobs for row in connection.execute(running_jobs)}
+        ranked = sorted(
+            (row.age_order + running.get(row.caller, 0), row.sequence) for row in connection.execute(candidates)
+        )
+        return {sequence: position for position, (_, sequence) in enumerate(ranked[:limit])}
 
     def _take(
         self, connection: Connection, is_it: ColumnElement[bool], replica: str, lost: int, lease_seconds: float
@@ -225,11 +234,14 @@ class Leases(Reading):
         )
 
     def _give_back(self, connection: Connection, condition: ColumnElement[bool], *, lost: int) -> int:
-        """Queue running jobs again, end jobs with a requested cancellation, and return the number of both.
+        """Take running jobs from their replica (a process of the service), and return their number.
+
+        A job whose cancellation was requested ends. All others are queued again. The first update changes the state of
+        the cancelled jobs, so that they do not fulfil the condition of the second update.
 
         Args:
             connection: the transaction.
-            condition: condition that running jobs fulfil.
+            condition: which running jobs are taken; it holds for running jobs only.
             lost: 1 if their replica is gone without having given them back, otherwise 0.
         """
         cancelling = self._end_update(condition & JOBS.c.cancel_requested, End(state="cancelled"))

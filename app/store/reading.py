@@ -61,13 +61,16 @@ class Reading:
             owner: owner of the jobs.
             state: state of the jobs; None for any.
             kind: kind of the jobs; None for any.
-            before: sequence that is newer than the jobs; None for the newest.
+            before: sequence number of a job; only older jobs are returned. None for the newest jobs.
             limit: most jobs to return.
         """
         chosen = select(*SMALL).where(JOBS.c.owner == owner).order_by(JOBS.c.sequence.desc()).limit(limit)
-        chosen = chosen if state is None else chosen.where(JOBS.c.state == state)
-        chosen = chosen if kind is None else chosen.where(JOBS.c.kind == kind)
-        chosen = chosen if before is None else chosen.where(JOBS.c.sequence < before)
+        if state is not None:
+            chosen = chosen.where(JOBS.c.state == state)
+        if kind is not None:
+            chosen = chosen.where(JOBS.c.kind == kind)
+        if before is not None:
+            chosen = chosen.where(JOBS.c.sequence < before)
         with self._database.reading() as connection:
             return [record_of(row) for row in connection.execute(chosen).mappings()]
 

@@ -29,12 +29,13 @@ class Record:
     """Start of the present attempt."""
     ended: float | None = None
     steps: int
-    """Number of steps."""
+    """Number of steps of the computation, for the progress: calibrations of a plan or sweep, blocks of a simulation."""
     steps_done: int | None = None
     seconds: float | None = None
-    """Estimated seconds of work with which the job was accepted."""
+    """Seconds of work that were estimated when the job was accepted."""
     seconds_left: float | None = None
     engine_version: str
+    """Version of the code that computes guarantees."""
     owner: str = ""
     """Name of the API key that posted the job; empty in a service without keys."""
     caller: str = ""
@@ -53,7 +54,7 @@ class Record:
     attempt: int = 0
     """Number of the present attempt, which is part of each report about the job."""
     lost: int = 0
-    """Number of attempts with a replica that was gone without having given the job back."""
+    """Number of attempts that failed because the process that ran the job (its replica) was gone."""
     replica: str | None = None
     """Replica that runs the job."""
     lease_until: float | None = None

@@ -136,19 +136,20 @@ class Store(Leases):
         newest_first = (JOBS.c.ended_tick.desc(), JOBS.c.ended.desc(), JOBS.c.sequence.desc())
         of_caller = func.row_number().over(partition_by=JOBS.c.caller, order_by=newest_first).label("of_caller")
         ended = select(*(JOBS.c[name] for name in STORED), of_caller).where(JOBS.c.ended.is_not(None)).subquery()
-        in_turn = (ended.c.of_caller, ended.c.ended_tick.desc(), ended.c.ended.desc(), ended.c.sequence.desc())
+        # Jobs to keep first: the newest job of every caller, then the second newest of every caller, and so on.
+        keep_order = (ended.c.of_caller, ended.c.ended_tick.desc(), ended.c.ended.desc(), ended.c.sequence.desc())
         ranked = select(
             ended.c.sequence,
             ended.c.ended_tick,
-            func.row_number().over(order_by=in_turn).label("place"),
-            func.sum(ended.c.size).over(order_by=in_turn).label("total"),
+            func.row_number().over(order_by=keep_order).label("rank"),
+            func.sum(ended.c.size).over(order_by=keep_order).label("total"),
         ).subquery()
         with self._database.writing() as connection:
             if not self._try_to_sweep(connection):
                 return 0
             count(self._database, connection)
             is_old = ranked.c.ended_tick < ticks(self._database) - days * DAY
-            is_beyond = is_old | (ranked.c.place > jobs) | (ranked.c.total > size)
+            is_beyond = is_old | (ranked.c.rank > jobs) | (ranked.c.total > size)
             deleting = delete(JOBS).where(JOBS.c.sequence.in_(select(ranked.c.sequence).where(is_beyond)))
             return connection.execute(deleting).rowcount
 

@@ -25,5 +25,6 @@ def count(database: Database, connection: Connection) -> None:
 
 
 def _since(database: Database) -> ColumnElement[float]:
+    """Return the seconds since the last count as an SQL expression, between 0 and `MOST_STEP`."""
     since = database.now() - TICKS.c.counted
     return case((since < 0.0, 0.0), (since > MOST_STEP, MOST_STEP), else_=since)

@@ -58,7 +58,7 @@ class Cluster:
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
         with extra("dask", "a Dask cluster"):
-            import distributed  # noqa: F401, PLC0415  said before anything is started
+            import distributed  # noqa: F401, PLC0415  its absence is reported before anything is started
         self._address = address
         self._metrics = metrics
         self._locally = locally
@@ -76,7 +76,7 @@ class Cluster:
         If the cluster cannot be reached, the context is entered nevertheless. The next step tries to connect again, at
         most once every `away_seconds`.
         """
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is logged here, in words
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # this class logs its failures itself
         try:
             with suppress(ClusterError):
                 await self._connect()
@@ -179,7 +179,9 @@ class Cluster:
             return self._client
 
     def _close(self) -> None:
-        client, self._client = self._client, None
+        """Disconnect from the cluster, if there is a connection."""
+        client = self._client
+        self._client = None
         if client is not None:
-            with suppress(OSError):  # a scheduler that is gone is told nothing
+            with suppress(OSError):  # the scheduler may be gone
                 client.close(timeout=CONNECT_SECONDS)

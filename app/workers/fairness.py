@@ -58,7 +58,8 @@ class FairQueue:
         longest = max(self._lines.values(), key=len)
         if len(longest) < 2:
             return None
-        self.drop(newest := longest[-1])
+        newest = longest[-1]
+        self.drop(newest)
         return newest
 
     def put(self, task: Task) -> None:
@@ -88,9 +89,9 @@ class FairQueue:
         processor time comes first, then the one who has waited longest.
 
         Args:
-            running: number of running tasks of a caller.
-            used: recent CPU seconds of a caller.
-            most: largest number of tasks of a caller that may run at one time.
+            running: returns the number of running tasks of a caller.
+            used: returns the recent CPU seconds of a caller.
+            most: returns the largest number of tasks of a caller that may run at one time.
 
         Returns:
             None if the queue is empty, or if each caller in it has `most` running tasks.
@@ -156,8 +157,8 @@ class Usage:
 
     def lately(self, caller: str) -> float:
         """Return the seconds that a caller has used, each weighted by ½ to the power of its age in half-lives."""
-        used, when = self._used.get(caller, (0.0, 0.0))
-        return float(used * 0.5 ** ((self._clock() - when) / HALF_LIFE))
+        used, updated = self._used.get(caller, (0.0, 0.0))
+        return float(used * 0.5 ** ((self._clock() - updated) / HALF_LIFE))
 
 
 class Turns:
@@ -182,7 +183,8 @@ class Turns:
             caller: identity of the question's caller.
             others_wait: whether tasks of other callers wait, not only tasks of this one.
         """
-        return SHORT_TURN_SECONDS if others_wait and caller in self._lingering else TURN_SECONDS
+        has_strict_limits = caller in self._lingering
+        return SHORT_TURN_SECONDS if others_wait and has_strict_limits else TURN_SECONDS
 
     def most_places(self, lane: Lane, caller: str, places: int) -> int:
         """Return the largest number of places of a lane that a caller may have at one time.
@@ -195,5 +197,6 @@ class Turns:
             caller: identity of the caller.
             places: number of places of the lane.
         """
-        shared = lane == "read" or (lane == "question" and caller in self._lingering)
-        return max(1, places - 1) if shared else places
+        has_strict_limits = lane == "question" and caller in self._lingering
+        leaves_one_free = lane == "read" or has_strict_limits
+        return max(1, places - 1) if leaves_one_free else places

@@ -15,7 +15,7 @@ import traceback
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, NoReturn, Protocol
 
 import anyio
 import structlog
@@ -87,19 +87,33 @@ def fork_server(modules: tuple[str, ...]) -> ForkedServer | None:
         return None
     ours, theirs = socket.socketpair()
     service = os.getpid()
-    gc.freeze()
+    gc.freeze()  # garbage collections must not write to the pages that both processes share
     process = os.fork()
-    if process:
-        theirs.close()
-        return ForkedServer(process, ours)
+    if process == 0:
+        _become_fork_server(ours, theirs, service, modules)
+    theirs.close()
+    return ForkedServer(process, ours)
+
+
+def _become_fork_server(
+    service_end: socket.socket, control: socket.socket, service: int, modules: tuple[str, ...]
+) -> NoReturn:
+    """Run the fork server in this process, a fork of the service, and exit when its connection ends.
+
+    Args:
+        service_end: copy of the service's end of the connection, which is closed here.
+        control: the fork server's end of the connection.
+        service: process id of the service.
+        modules: names of the modules to import before the first fork of a worker.
+    """
     code = 1
     try:
-        ours.close()
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for standard in (0, 1):
-            os.dup2(nothing, standard)
-        os.close(nothing)
-        main(theirs.detach(), service, modules)
+        service_end.close()
+        null_device = os.open(os.devnull, os.O_RDWR)
+        for standard_stream in (0, 1):
+            os.dup2(null_device, standard_stream)
+        os.close(null_device)
+        main(control.detach(), service, modules)
         code = 0
     except BaseException:  # noqa: BLE001 (a copy of the service must not go on as a second one)
         traceback.print_exc()
@@ -134,10 +148,10 @@ class ForkServer:
         return None if self._server is None else self._server.pid
 
     def is_alive(self) -> bool:
-        """Return whether the fork server still runs, judged by its connection.
+        """Return whether the fork server still runs: whether its connection is open.
 
-        The connection ends before the kernel kills the workers. So this is False in time, even while the workers of a
-        dead fork server still exist.
+        The connection ends before the kernel kills the workers. Therefore the result is False as soon as the fork
+        server has died, even while some of its workers still exist.
         """
         if self._control is None:
             return False
@@ -224,31 +238,41 @@ class ForkServer:
         return identifier
 
     def _start(self) -> socket.socket:
-        """Return the connection to the fork server.
+        """Start the fork server, and return the connection to it.
 
         A fork server that was forked before the event loop is used once. After its end, one is started as a program.
         """
-        forked = self._forked
-        self._forked = None
-        if forked is not None:
-            forked.control.setblocking(False)
-            self._server = forked
-            self._control = forked.control
-            return self._control
-        ours, theirs = socket.socketpair()
-        try:
-            with theirs:
-                arguments = json.dumps([theirs.fileno(), os.getpid(), self._modules, sys.path])
-                self._server = subprocess.Popen(  # noqa: S603 (no argument comes from a client)
-                    [sys.executable, "-c", PROGRAM, arguments],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    env=os.environ | ONE_THREAD,
-                    pass_fds=[theirs.fileno()],
-                )
-        except BaseException:
-            ours.close()
-            raise
-        ours.setblocking(False)
-        self._control = ours
-        return ours
+        if self._forked is not None:
+            self._server = self._forked
+            self._control = self._forked.control
+            self._forked = None
+        else:
+            self._server, self._control = _spawn(self._modules)
+        self._control.setblocking(False)
+        return self._control
+
+
+def _spawn(modules: tuple[str, ...]) -> tuple[ServerProcess, socket.socket]:
+    """Start a fork server as a program, and return its process and the service's end of the connection to it.
+
+    Args:
+        modules: names of the modules to import before the first fork of a worker.
+
+    Raises:
+        OSError: there are no processes or descriptors left.
+    """
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            arguments = json.dumps([theirs.fileno(), os.getpid(), modules, sys.path])
+            server = subprocess.Popen(  # noqa: S603 (no argument comes from a client)
+                [sys.executable, "-c", PROGRAM, arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=os.environ | ONE_THREAD,
+                pass_fds=[theirs.fileno()],
+            )
+    except BaseException:
+        ours.close()
+        raise
+    return server, ours

@@ -22,6 +22,7 @@ from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
+from epsilond.app.workers.background import may_join_background, newest_of_largest_caller
 from epsilond.app.workers.fairness import SHORT_TURN_SECONDS, TURN_SECONDS, FairQueue, MeanSeconds, Turns, Usage
 from epsilond.app.workers.forkserver import ForkedServer, ForkServer
 from epsilond.app.workers.process import LANES, Cause, Lane, Process, Task, TurnedAway
@@ -74,7 +75,7 @@ class Pool:
         self._warm: list[Process] = []
         self._processes: set[Process] = set()
         self._too_few = anyio.Event()
-        """Set when there are too few warm workers, and replaced."""
+        """Event that is set when there are too few warm workers, and then replaced."""
         self._open = False
         metrics.all_warm.set_function(lambda: float(self._open and self._missing() <= 0))
         metrics.background.set_function(lambda: sum(task.background for task in self._running))
@@ -96,10 +97,9 @@ class Pool:
             finally:
                 self._open = self.ready = False
                 makers.cancel_scope.cancel()
-                for task in [*self._running, *(task for lane in LANES for task in self._queues[lane].all())]:
+                waiting = [task for lane in LANES for task in self._queues[lane].all()]
+                for task in [*self._running, *waiting]:
                     self.stop(task)
-                for process in list(self._processes):
-                    process.kill()
 
     def submit(self, message: bytes, *, caller: str, lane: Lane = "question", expensive: bool = False) -> Task:
         """Queue a pickled computation, and start it at once if a place and a worker are free.
@@ -166,7 +166,7 @@ class Pool:
             task.lane = "job"
             self._queues["job"].put(task)
         elif task.state == "running":
-            self._step_back(task)
+            self._move_to_background(task)
         self._dispatch()
         return True
 
@@ -187,8 +187,6 @@ class Pool:
         """Return the number of tasks on the places of a lane."""
         return len(self._tasks_on_places(lane))
 
-    # Turns.
-
     def _dispatch(self) -> None:
         """Give free places to tasks that wait, and have missing workers made."""
         if not self._open:
@@ -204,11 +202,7 @@ class Pool:
             self._too_few.set()
 
     def _make_way(self, lane: Lane) -> None:
-        """Free places of a lane while more tasks wait than places are free.
-
-        First, stop abandoned tasks, for which no request waits. Then move questions that have had their turn to the
-        background or, if there is no room, to the queue of the jobs.
-        """
+        """Free places of a lane for waiting tasks: stop tasks that no request awaits, and displace long questions."""
         for task in sorted(self._tasks_on_places(lane), key=lambda task: (not task.abandoned, task.since)):
             waiting = self._queues[lane].all()
             free = self._places[lane] - self.running_in(lane)
@@ -216,41 +210,42 @@ class Pool:
                 return
             if task.abandoned:
                 self._cut_short(task, "abandoned")
-                continue
-            if lane != "question":
-                return
-            others_wait = sum(waiting_task.caller != task.caller for waiting_task in waiting) > free
-            if time.monotonic() - task.since >= self._turns.seconds(task.caller, others_wait=others_wait):
-                self._turns.linger(task.caller)
-                if not self._step_back(task) and (others_wait or not self._queues["job"].full_for(task.caller)):
-                    self._begin_anew(task)
+            elif lane == "question":
+                waiting_of_others = sum(waiting_task.caller != task.caller for waiting_task in waiting)
+                self._end_turn(task, others_wait=waiting_of_others > free)
+
+    def _end_turn(self, task: Task, *, others_wait: bool) -> None:
+        """Take away the place of a question that has run for its allowed time, the turn; do nothing before that.
+
+        The question goes on in the background or, if there is no room, begins anew as a job. It keeps its place if no
+        other caller waits (`others_wait` is False) and its caller may not queue another job.
+        """
+        if time.monotonic() - task.since < self._turns.seconds(task.caller, others_wait=others_wait):
+            return
+        self._turns.linger(task.caller)
+        if self._move_to_background(task):
+            return
+        if others_wait or not self._queues["job"].full_for(task.caller):
+            self._begin_anew(task)
 
     def _tasks_on_places(self, lane: Lane) -> list[Task]:
         """Return the tasks on the places of a lane."""
         return [task for task in self._running if task.lane == lane and not task.background]
 
-    def _step_back(self, task: Task) -> bool:
-        """Let a question run on in the background, without a place; return False if there is no room for it.
-
-        At most `job_processes` tasks run in the background, half of them of one caller. If no room is left, the newest
-        task of the caller with most of them begins anew, unless the caller of `task` would then have more.
-        """
+    def _move_to_background(self, task: Task) -> bool:
+        """Let a question run on in the background, at lower priority; return False if it has no room there."""
         background = [running_task for running_task in self._running if running_task.background]
-        counts = Counter(running_task.caller for running_task in background)
-        if counts[task.caller] >= max(1, self._settings.job_processes // 2):
+        most = self._settings.job_processes
+        if not may_join_background(background, task.caller, most):
             return False
-        if len(background) >= self._settings.job_processes:
-            largest_caller, largest_count = max(counts.items(), key=lambda item: item[1], default=("", 0))
-            if largest_count <= counts[task.caller] + 1:
-                return False
-            candidates = [running_task for running_task in background if running_task.caller == largest_caller]
-            self._begin_anew(max(candidates, key=lambda running_task: running_task.since))
+        if len(background) >= most:
+            self._begin_anew(newest_of_largest_caller(background))  # it makes room, and is computed later as a job
         task.background = True
-        self._running[task].step_back()
+        self._running[task].lower_priority()
         return True
 
     def _begin_anew(self, task: Task) -> None:
-        """Kill the worker of a question, and queue the question as a job; reject it if that queue is full."""
+        """Kill a question's worker, lose its work, and queue the question as a job; reject it if the queue is full."""
         self._take_worker(task, "displaced")
         self._account(task, task.become("queued"))
         task.lane, task.background = "job", False
@@ -262,23 +257,23 @@ class Pool:
             self._queues["job"].put(task)
 
     def _start_next(self, lane: Lane) -> bool:
-        """Start the next queued task of a lane; False if each waiting caller has as many places as one caller may."""
+        """Start the next queued task of a lane; False if every waiting caller already has as many places as it may."""
         running = Counter(task.caller for task in self._tasks_on_places(lane))
         most = partial(self._turns.most_places, lane, places=self._places[lane])
         task = self._queues[lane].next(lambda caller: running[caller], self._usage.lately, most)
         if task is None:
             return False
         task.queued_seconds += task.become("running")
-        process = self._running[task] = self._warm.pop()
+        process = self._warm.pop()
+        self._running[task] = process
         if lane == "job":
-            process.step_back()
+            process.lower_priority()
         process.start(task)
         if lane == "question":
+            # When the question may have had its turn, others get its place. Timers may be early by CLOCK_DIFFERENCE.
             for seconds in {TURN_SECONDS, self._turns.seconds(task.caller, others_wait=True)}:
                 self._loop.call_later(seconds + CLOCK_DIFFERENCE, self._dispatch)
         return True
-
-    # Workers.
 
     def _missing(self) -> int:
         """Return the number of warm workers that are to be made."""
@@ -286,12 +281,13 @@ class Pool:
         return free + self._settings.spare_workers - len(self._warm)
 
     async def _make_workers(self) -> None:
-        """Make a worker whenever there are too few warm ones, until cancelled; then close the fork server."""
+        """Make a worker whenever there are too few warm ones, until cancelled; then kill all, and the fork server."""
         try:
             while True:
                 while self._missing() > 0:
                     process = await self._forkserver.fork()
-                    process.on_outcome, process.on_death = self._take_outcome, self._bury
+                    process.on_outcome = self._handle_outcome
+                    process.on_death = self._handle_death
                     self._processes.add(process)
                     self._warm.append(process)
                     self.ready = True
@@ -299,17 +295,19 @@ class Pool:
                 self._too_few = anyio.Event()
                 await self._too_few.wait()
         finally:
+            for process in list(self._processes):  # also a worker that was ready just when this task was cancelled
+                process.kill()
             with anyio.CancelScope(shield=True):
                 await self._forkserver.close()
 
-    def _bury(self, process: Process) -> None:
-        """Forget a dead worker; unless the pool itself killed it, also run its task again and count the death."""
+    def _handle_death(self, process: Process) -> None:
+        """Forget a dead worker. Unless the pool itself killed it, also queue its task again and count the death."""
         self._processes.discard(process)
         if process.killed:
             return
         if process in self._warm:
             self._warm.remove(process)
-        if not self._forkserver.is_alive():  # its other workers are dying too: give no task to them
+        if not self._forkserver.is_alive():  # all its workers are dying, so that they must get no tasks
             for warm in self._warm:
                 warm.kill()
             self._warm.clear()
@@ -318,8 +316,11 @@ class Pool:
         self._count("crashed")
         self._dispatch()
 
-    def _take_outcome(self, process: Process, outcome: Outcome, cpu_seconds: float) -> None:
-        """End a task with its outcome, and reuse its worker. A worker with lowered priority is killed instead."""
+    def _handle_outcome(self, process: Process, outcome: Outcome, cpu_seconds: float) -> None:
+        """End the task of a worker with its outcome and its CPU seconds, and reuse the worker.
+
+        A worker with lowered priority is killed instead, because a process cannot raise its priority again.
+        """
         task = process.task
         if process.killed or task is None:
             return
@@ -344,8 +345,8 @@ class Pool:
         elif task.deaths >= MOST_DEATHS[task.lane]:
             self._end(task, Failed(f"Its worker died, {task.deaths} times in all.", lost=True))
         else:
-            task.lane = "job" if task.background else task.lane
-            task.background = False
+            if task.background:
+                task.lane, task.background = "job", False
             self._queues[task.lane].put_back(task)
 
     def _stop_abandoned(self, task: Task) -> None:
@@ -365,8 +366,6 @@ class Pool:
         process.task = None
         process.kill()
         self._count(cause)
-
-    # Accounts.
 
     def _count(self, cause: Cause) -> None:
         """Count the death of a worker."""

@@ -62,7 +62,7 @@ class Task:
     """Processor time of the worker; for a worker that was killed, the time for which it had the task."""
     done: anyio.Event = field(default_factory=anyio.Event)
     abandoned: bool = False
-    """True if nobody waits for the task."""
+    """True if no request waits for the task any more."""
     background: bool = False
     """True if the task has left its place and runs on at the priority of jobs."""
     deaths: int = 0
@@ -73,8 +73,10 @@ class Task:
     def become(self, state: State) -> float:
         """Change the state, and return the seconds spent in the previous one."""
         now = time.monotonic()
-        spent, self.since, self.state = now - self.since, now, state
-        return spent
+        spent_seconds = now - self.since
+        self.since = now
+        self.state = state
+        return spent_seconds
 
     def end(self, outcome: Outcome | TurnedAway | None) -> None:
         """End the task, and wake everybody who waits for it."""
@@ -85,7 +87,7 @@ class Task:
 
 
 class Process(asyncio.Protocol):
-    """A worker process, and the asyncio protocol of the connection ("wire") between the service and the worker.
+    """A worker process, and the asyncio protocol of the connection between the service and the worker.
 
     Args:
         identifier: process id of the worker.
@@ -108,12 +110,12 @@ class Process(asyncio.Protocol):
         self._received = bytearray()
 
     def start(self, task: Task) -> None:
-        """Give the worker a task; it has none."""
+        """Send a task to the worker, which must have none."""
         self.task = task
         self._transport.write(frame(task.message))
 
-    def step_back(self) -> None:
-        """Lower the priority from that of questions to that of jobs."""
+    def lower_priority(self) -> None:
+        """Lower the priority from that of questions to that of jobs, for good."""
         self.low = True
         with suppress(OSError):  # the worker has just died
             niceness = os.getpriority(os.PRIO_PROCESS, self.identifier)
@@ -128,11 +130,14 @@ class Process(asyncio.Protocol):
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the wire."""
+        """Keep the transport of the connection."""
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Append data to the buffer, and pass each complete message on to `on_outcome`."""
+        """Append data to the buffer, and pass each complete message on to `on_outcome`.
+
+        A message comes after its length (`HEAD`). The first message of a worker is no outcome: nothing listens yet.
+        """
         self._received += data
         while len(self._received) >= HEAD.size:
             end = HEAD.size + HEAD.unpack_from(self._received)[0]
@@ -153,6 +158,7 @@ class Process(asyncio.Protocol):
 
 
 def _unpickle_outcome(message: bytes) -> tuple[Outcome, float]:
+    """Return the outcome in a message of a worker, and the processor time of the task in seconds."""
     try:
         outcome, seconds = pickle.loads(message)  # noqa: S301 (from our own worker)
     except Exception:  # noqa: BLE001 (a fault of ours; the worker can go on)

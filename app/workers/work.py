@@ -55,12 +55,13 @@ class WorkerLost(WorkFailed):
 
 @dataclass(frozen=True)
 class RenderedAnswer:
-    """A rendered answer, with the width of its certificate if it has one.
+    """An answer in the form that is sent to the client.
 
     Attributes:
         body: the JSON text, or other bytes.
-        relative_width: width of the certificate's interval over its upper bound.
-        digest: SHA-256 of the canonical text of the JSON, in hexadecimal digits; None where it was not taken.
+        relative_width: for an answer whose δ is enclosed by certified bounds, the width of this interval divided by its
+            upper bound; otherwise None.
+        digest: SHA-256 of the JSON in canonical form, in hexadecimal digits; None if it was not computed.
     """
 
     body: bytes
@@ -68,7 +69,7 @@ class RenderedAnswer:
     digest: str | None = None
 
     def get(self) -> RenderedAnswer:
-        """Return this answer."""
+        """Return this answer; for other outcomes of a computation, `get` raises the error."""
         return self
 
 
@@ -124,14 +125,14 @@ def _render_json(value: object) -> bytes:
 
 
 def render_answer(question: Callable[..., object], *arguments: object) -> RenderedAnswer:
-    """Call a function of the mathematics, and render its result as JSON.
+    """Call a function that computes an answer, such as a calibration, and render the answer as JSON.
 
     Args:
         question: the function.
         *arguments: its arguments.
 
     Returns:
-        The JSON text, with its digest, and with the relative width of the result's enclosure if it has one.
+        The JSON text with its digest, and with the relative width of certified bounds on δ if the answer has them.
     """
     answer = question(*arguments)
     numerical = getattr(answer, "numerical", None)
@@ -158,7 +159,7 @@ def unpickle(answer: RenderedAnswer, kind: type[T]) -> T:
 
 
 def message_of(computation: Computation) -> bytes:
-    """Pickle a computation. One that does not pickle becomes a computation that fails with the reason."""
+    """Pickle a computation. If it cannot be pickled, return a pickled computation that fails with the reason."""
     try:
         return pickle.dumps(computation, pickle.HIGHEST_PROTOCOL)
     except Exception:  # noqa: BLE001 (a fault of ours, as those of a computation)
@@ -175,12 +176,12 @@ def outcome_of(computation: Computation) -> Outcome:
         return computation()
     except (EpsilondError, MalformedJson, MissingExtra) as refusal:
         return RefusedAnswer(refusal)
-    except Exception:  # noqa: BLE001 (this is the boundary: nothing may be lost, and nothing may pass)
+    except Exception:  # noqa: BLE001 (every error becomes an outcome, so that the worker goes on)
         return Failed(traceback.format_exc())
 
 
 def load(modules: tuple[str, ...]) -> None:
-    """Import the mathematics, the members of its lists too."""
+    """Import modules by their names, and the members of their lists (`LISTS`), which are imported at first use."""
     for module in modules:
         imported = import_module(module)
         for listed in LISTS:
@@ -194,15 +195,16 @@ def confine(nicer: int, memory_megabytes: int) -> None:
     The service kills its workers itself.
 
     Args:
-        nicer: increment of the niceness of this process.
+        nicer: increment of the niceness of this process; a larger niceness is a lower priority.
         memory_megabytes: limit of its address space; a lower hard limit of the system is kept.
     """
     os.nice(nicer)
     ignore_signals()
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    wanted = memory_megabytes * 1_048_576
-    limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
+    limit = memory_megabytes * 1_048_576
+    if hard_limit != resource.RLIM_INFINITY:
+        limit = min(limit, hard_limit)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard_limit))
 
 
 def ignore_signals() -> None:
@@ -218,7 +220,7 @@ def end_with(parent: int) -> None:
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it was gone before we asked
+        if os.getppid() != parent:  # the parent died before the call of prctl
             os._exit(1)
 
 
@@ -247,7 +249,8 @@ def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int
     with wire, wire.makefile("rb") as messages:
         wire.sendall(frame(READY))
         while len(head := messages.read(HEAD.size)) == HEAD.size:
-            wire.sendall(frame(answer_to(messages.read(HEAD.unpack(head)[0]))))
+            message = messages.read(HEAD.unpack(head)[0])
+            wire.sendall(frame(answer_to(message)))
 
 
 def answer_to(message: bytes) -> bytes:

@@ -238,6 +238,23 @@ test("all algorithms are compared", { timeout: 900_000 }, async () => {
   });
 });
 
+test("the risk bounds of all algorithms are listed", { timeout: 900_000 }, async () => {
+  await on("#/mb-sgd", {}, async (page) => {
+    await answered(page, "mb-sgd");
+    await page.click("#bounds-start");
+    await page.waitForFunction(() => /have bounds/.test(document.querySelector("#bounds [role=status]").textContent), null, { timeout: 600_000 });
+    const shown = await page.locator("#bounded [data-algorithm]").evaluateAll((all) => all.map((each) => each.dataset.algorithm));
+    const without = await page.locator("#bounded [role=region] caption").evaluateAll((all) => all.filter((each) => /without/.test(each.textContent)).length);
+    assert.ok(shown.includes("mb-sgd") && shown.length >= 9);
+    assert.equal(without, shown.length < (await algorithms()).length ? 1 : 0);
+    assert.match(await page.textContent("#bounded [data-algorithm=mb-sgd]"), /At most [\d.]+/);
+    assert.match(await page.textContent("#bounded"), /No method is below the order of/);
+    await page.fill("#f-epsilon", "2");
+    await page.waitForFunction(() => /previous numbers/.test(document.querySelector("#bounds [role=status]").textContent));
+    await shoot(page, "bounded");
+  });
+});
+
 test("the keyboard alone is enough", async () => {
   await on(QUICK, {}, async (page) => {
     await answered(page, "gaussian");
@@ -249,7 +266,7 @@ test("the keyboard alone is enough", async () => {
     await page.evaluate(() => document.activeElement.blur());
     const reached = new Set();
     await page.locator("#algorithm").focus();
-    for (let step = 0; step < 60; step += 1) {
+    for (let step = 0; step < 70; step += 1) {
       await page.keyboard.press("Tab");
       const [tag, id, outline] = await page.evaluate(() => {
         const { tagName, id: name } = document.activeElement;

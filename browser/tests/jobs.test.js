@@ -218,7 +218,7 @@ test("a busy service is asked again after a while that can be seen", async () =>
     return route.fulfill({ status: 429, contentType: PROBLEM, headers: { "retry-after": keys.length === 1 ? "0" : "200" }, body: JSON.stringify(BUSY) });
   });
   await page.goto(`${here.origin}/${QUICK}`);
-  await page.waitForFunction(() => /It is asked again in (3 min \d+|2 min \d+) s/.test(document.querySelector(".progress")?.textContent));
+  await page.waitForFunction(() => /The question is sent again in (3 min \d+|2 min \d+) s/.test(document.querySelector(".progress")?.textContent));
   await standing(page, "busy");
   assert.match(await page.textContent(".progress h3"), /Too many computations are waiting/);
   assert.match(await page.textContent("#spoken"), /Too many computations are waiting/);

@@ -23,7 +23,7 @@ test("whose data is protected, and who looks, is chosen on top and drawn", async
   await on(QUICK.replace("released-models", "server"), {}, async (page) => {
     await answered(page, "gaussian");
     assert.deepEqual(await stations(page), [["trusted", "Each client"], ["observer", "Server"]]);
-    assert.equal(await page.locator(".group").first().locator("summary .legend").textContent(), "Whose data, and who looks");
+    assert.equal(await page.locator(".group").first().locator("summary .legend").textContent(), "Protected unit and observer");
     await forget(page);
     await page.selectOption("#f-observer", JSON.stringify("released-models"));
     await answered(page, "gaussian");
@@ -98,7 +98,7 @@ test("what several runs lose is composed as one where the run is known, and adde
     const { guarantee } = await post("v1/accounts", { spec: { kind: "repeated", times: 8000, mechanism: step }, relation: "add-or-remove-one", unit: "record", observer: "released-models", query: { delta: 1e-6 } });
     assert.equal(shown.length, 4);
     assert.ok(Number(shown[3]) >= guarantee.epsilon.lower && Number(shown[3]) < guarantee.epsilon.upper * 1.001);
-    assert.match(await page.textContent("#again"), /composed as one/);
+    assert.match(await page.textContent("#again"), /All runs are composed/);
     await shoot(page, "again");
   });
   await on("#/shuffled-mb-sgd", {}, async (page) => {
@@ -183,7 +183,7 @@ test("a field that is wrong is shown where its group is folded", async () => {
   await on("#/mb-sgd", PHONE, async (page) => {
     await answered(page, "mb-sgd");
     const groups = await page.locator(".group").evaluateAll((all) => all.map((each) => [each.querySelector(".legend").textContent, each.open]));
-    assert.deepEqual(groups, [["Whose data, and who looks", false], ["Privacy goal", true], ["The run", false], ["The learning problem", false]]);
+    assert.deepEqual(groups, [["Protected unit and observer", false], ["Privacy goal", true], ["The run", false], ["The learning problem", false]]);
     assert.match(await page.locator(".group .digest").nth(2).textContent(), /^n\u00a01,000, N\u00a050/);
     const fold = await page.evaluate(() => document.getElementById("answer").getBoundingClientRect().top);
     assert.ok(fold < 2 * PHONE.viewport.height, `the answer begins ${fold} pixels down`);

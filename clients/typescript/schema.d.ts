@@ -14,7 +14,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Noisy mini-batch SGD for clients that trust nobody
+         * Noisy mini-batch SGD without a trusted server
          * @description Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
          */
         post: operations["calibrate_mb_sgd"];
@@ -34,7 +34,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * One pass of accelerated noisy SGD for clients that trust nobody
+         * One pass of accelerated noisy SGD without a trusted server
          * @description Every record is used once, so that the noise is that of one Gaussian mechanism. The number of records in each round is optimised (Lowy and Razaviyayn, Theorem 2.3).
          */
         post: operations["calibrate_one_pass_accelerated_mb_sgd"];
@@ -54,7 +54,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accelerated noisy mini-batch SGD for clients that trust nobody
+         * Accelerated noisy mini-batch SGD without a trusted server
          * @description Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at hand. Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn, Algorithm 2, Theorems E.1 and 2.4).
          */
         post: operations["calibrate_accelerated_mb_sgd"];
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Personalised learning with a noisy shared part
-         * @description The smallest certified noise of PPSGD for a client against all others, and the share of the model to train jointly (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
+         * @description The smallest certified noise of PPSGD for a client against all others, and the best joint share of the model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
          */
         post: operations["calibrate_ppsgd"];
         delete?: never;
@@ -294,7 +294,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Excess risk of noisy mini-batch SGD for clients that trust nobody
+         * Excess risk of noisy mini-batch SGD without a trusted server
          * @description Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3).
          */
         post: operations["risk_bounds_mb_sgd"];
@@ -314,7 +314,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Excess risk of one accelerated pass for clients that trust nobody
+         * Excess risk of one accelerated pass without a trusted server
          * @description An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
          */
         post: operations["risk_bounds_one_pass_accelerated_mb_sgd"];
@@ -334,7 +334,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Excess risk of accelerated noisy SGD for clients that trust nobody
+         * Excess risk of accelerated noisy SGD without a trusted server
          * @description An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4. Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4, F.5, Section 3).
          */
         post: operations["risk_bounds_accelerated_mb_sgd"];
@@ -358,6 +358,146 @@ export interface paths {
          * @description The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central privacy are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
          */
         post: operations["risk_bounds_shuffled_mb_sgd"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/risk-bounds/qtdl": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Squared error of the mean of quantised messages with noise
+         * @description An upper bound with explicit constants on the mean squared error of one round's mean message. Messages have no loss function, so that this is the risk of estimating the clients' mean update.
+         */
+        post: operations["risk_bounds_qtdl"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/risk-bounds/norm-fedavg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gradient norm of DP-NormFedAvg
+         * @description Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's noise and step ratio (Das et al., equation (39) and Theorem 2). No theorem bounds the excess risk.
+         */
+        post: operations["risk_bounds_norm_fedavg"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/risk-bounds/projected-sgd": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Excess risk of one pass of projected SGD
+         * @description An upper bound with explicit constants for any step sizes and noises, and Corollaries 1 and 2 with their known errors corrected. The order of the central lower bound is given for comparison (Asoodeh et al. 2021).
+         */
+        post: operations["risk_bounds_projected_sgd"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/risk-bounds/ppsgd": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Excess risk of personalised models with a noisy shared part
+         * @description Upper bounds with explicit constants on the mean excess risk of the clients' own models, at the run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
+         */
+        post: operations["risk_bounds_ppsgd"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/risk-bounds/mu2-sgd": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Excess risk of federated learning with noise cancellation
+         * @description An upper bound with explicit constants at the run's noise and step size, for an untrusted or a trusted server. The order of the lower bound is given for comparison (Reshef and Levy, Theorems 5.2 and F.2).
+         */
+        post: operations["risk_bounds_mu2_sgd"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/risk-bounds/dp-fedavg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Excess risk of DP-FedAvg with one gradient step a round
+         * @description An upper bound with explicit constants on the mean loss of all clients, at the run's noise and any step size. The order of the central lower bound for clients is given for comparison.
+         */
+        post: operations["risk_bounds_dp_fedavg"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/risk-bounds/gaussian": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Squared error of a mean from noisy sums of random batches
+         * @description The largest mean squared error of the average of all noisy sums over the batch size. The mechanism has no loss function, so that this is the risk of estimating the mean of the vectors.
+         */
+        post: operations["risk_bounds_gaussian"];
         delete?: never;
         options?: never;
         head?: never;
@@ -439,7 +579,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Cancel a job, or forget one that has ended
+         * Cancel a job, or delete one that has ended
          * @description Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
          */
         delete: operations["remove_job"];
@@ -503,7 +643,7 @@ export interface paths {
         put?: never;
         /**
          * Open a ledger, certified to stay within its target
-         * @description Certify the plan and the slots of a new ledger together, once and for all.
+         * @description Open a ledger. Its plan and its slots are certified together, once, at the opening.
          */
         post: operations["open_ledger"];
         delete?: never;
@@ -521,7 +661,7 @@ export interface paths {
         };
         /**
          * One ledger
-         * @description Return its balances, its promise with the conditions, and the curve of its plan.
+         * @description Return a ledger: its balances, its guarantee with the conditions, and the curve of its plan.
          */
         get: operations["get_ledger"];
         put?: never;
@@ -541,7 +681,7 @@ export interface paths {
         };
         /**
          * A ledger's entries in the log
-         * @description List entries, which never change. Their numbers are those of the whole log of all ledgers.
+         * @description Return entries of a ledger, which never change. They are numbered in the common log of all ledgers.
          */
         get: operations["list_ledger_entries"];
         put?: never;
@@ -687,7 +827,9 @@ export interface paths {
         put?: never;
         /**
          * Report observations that contradict a run: nothing more is committed
-         * @description Let nothing more be committed: the ledger has no ε. Reservations may be cancelled, and it may be closed.
+         * @description Block all further commits, because a run differs from its record, so that the ledger has no ε.
+         *
+         *     Its reservations may be cancelled, and it may be closed.
          */
         post: operations["contradict_ledger"];
         delete?: never;
@@ -707,9 +849,10 @@ export interface paths {
         put?: never;
         /**
          * Take back runs with unseen output, for approvers
-         * @description Record the caller and the declaration in the log; the ledger is conditional from then on.
+         * @description Return committed runs to the budget, on the declaration that nobody saw an output of them.
          *
-         *     In a ledger with approval, owners and analysts may request it too, and another person approves it.
+         *     The log records the caller and the declaration, and the guarantee of the ledger depends on it from then on. In a
+         *     ledger with approval, owners and analysts may request it too, and another person approves it.
          */
         post: operations["void_ledger_runs"];
         delete?: never;
@@ -767,7 +910,7 @@ export interface paths {
         };
         /**
          * One reservation
-         * @description Return its state, its charge, and receipts of its newest commits under the log's present head.
+         * @description Return a reservation: its state, its charge, and receipts of its newest commits under the log's present head.
          */
         get: operations["get_reservation"];
         put?: never;
@@ -811,7 +954,7 @@ export interface paths {
         };
         /**
          * Moves of a ledger that wait for a second person
-         * @description Return the oldest first. Moves that were approved, rejected or withdrawn, or have expired, are left out.
+         * @description Return the pending moves of a ledger, the oldest first, without those that have ended.
          */
         get: operations["list_pending_moves"];
         put?: never;
@@ -831,7 +974,7 @@ export interface paths {
         };
         /**
          * One such move
-         * @description Return a move, also one that has ended.
+         * @description Return a pending move, or a move that has ended.
          */
         get: operations["get_pending_move"];
         put?: never;
@@ -853,10 +996,11 @@ export interface paths {
         put?: never;
         /**
          * Make a pending move as its approver, or end it without making it
-         * @description Judge the move again as the ledger is now, and make it; or end it. There is no body.
+         * @description Approve or reject a pending move. The request has no body.
          *
-         *     An approver approves and rejects moves that others requested; whoever requested a move withdraws it by `reject`. A
-         *     move that is refused stays pending. Approving an approved move again changes nothing.
+         *     An approver approves or rejects moves that other people requested. The person who requested a move withdraws it with
+         *     `reject`. An approved move is checked against the present ledger before it is made. If the ledger rejects it, it
+         *     stays pending. A second approval of the same move changes nothing.
          */
         post: operations["decide_pending_move"];
         delete?: never;
@@ -874,7 +1018,9 @@ export interface paths {
         };
         /**
          * The signed head of the log
-         * @description Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
+         * @description Return the signed head of the log. Keep it: a log that does not continue it was rewritten.
+         *
+         *     With `Accept: text/plain` the answer is only the signed note.
          */
         get: operations["get_log_checkpoint"];
         put?: never;
@@ -914,7 +1060,7 @@ export interface paths {
         };
         /**
          * The entries of all ledgers of an organisation, for auditors
-         * @description List them as they were signed, the oldest first. Numbers that are missing are entries of other organisations.
+         * @description Return the entries as they were signed, the oldest first. Missing numbers are entries of other organisations.
          */
         get: operations["list_log_entries"];
         put?: never;
@@ -956,9 +1102,11 @@ export interface paths {
         put?: never;
         /**
          * Accept a log that was restored, for operators
-         * @description Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
+         * @description Accept the log as it is, so that ledgers may change again.
          *
-         *     202: ledgers with approval move again only once their approvers approve; each has a pending move.
+         *     Its head replaces the checkpoint that is kept elsewhere.
+         *
+         *     202: each ledger with approval has a pending move, and changes again when an approver has approved it.
          */
         post: operations["reconcile_log"];
         delete?: never;
@@ -1181,7 +1329,8 @@ export interface paths {
          * @description Create a job. The same seed gives the same result, with any number of workers.
          *
          *     The job's state, progress, events and result, its figure and its cancellation are at `/v1/jobs/{id}`. The
-         *     response is 202 at once where too many requests wait for jobs already.
+         *     response waits for the end of the job as long as `Prefer: wait` asks and the service grants. It is 202 at once
+         *     if too many requests already wait for jobs.
          */
         post: operations["start_simulation"];
         delete?: never;
@@ -1199,7 +1348,7 @@ export interface paths {
         };
         /**
          * A figure of the result of a simulation
-         * @description Draw the result in a worker: as `format` says, else as Accept does; PNG if it weighs both equally.
+         * @description Draw the result in the format that `format` or, without it, Accept states; PNG if Accept prefers none.
          */
         get: operations["draw_job"];
         put?: never;
@@ -1217,9 +1366,11 @@ export interface components {
         /**
          * @description The problem of mb-sgd, with statistics of the gradients and the excess risk of the start.
          *
-         *     Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without `smoothness` the Moreau
-         *     envelope of the loss is descended, and `empirical_gradient_std` is the envelope's. With client groups the statistics
-         *     are those of the weighted losses, and weigh every client alike; the gap's L is the mean over clients.
+         *     Absent `gradient_std` and `empirical_gradient_std` have the value of `lipschitz`. An absent `initial_gap` is
+         *     `lipschitz` times `diameter`. Without `smoothness` the algorithm minimises the Moreau envelope, a smooth
+         *     approximation of the loss, and `empirical_gradient_std` is that of the envelope's gradients. With client groups, the
+         *     statistics are those of each client's loss times its weight, averaged equally over clients. The default of
+         *     `initial_gap` then uses the mean Lipschitz constant of these losses.
          */
         AcceleratedMbSgdProblem: {
             /** @description failure probability δ of (ε, δ) */
@@ -1231,7 +1382,7 @@ export interface components {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
@@ -1288,23 +1439,37 @@ export interface components {
             claim?: components["schemas"]["ClaimAnswer"];
             derivation: components["schemas"]["DerivationStep"][];
             considered: components["schemas"]["ConsideredAnswer"][];
-            /** @description conditions that the spec sets for the data and the program */
+            /** @description assumptions on the data and the program */
             declared_conditions: components["schemas"]["Condition"][];
             warnings: components["schemas"]["Caution"][];
             engine_version: string;
             numerical: components["schemas"]["NumericalAnswer"];
             /** @description where several were requested */
             points?: components["schemas"]["Point"][];
+            /** @description all windows of a client together, where requested */
+            over_windows?: components["schemas"]["OverWindows"];
             meaning: components["schemas"]["MeaningAnswer"];
+            /** @description at the requested false_positive_rates, in their order */
+            trade_off?: components["schemas"]["TruePositiveRate"][];
+            /** @description the least μ of Gaussian differential privacy, where false_positive_rates or priors were requested. Its upper bound is unbounded where no μ is proved, and both are where it is proved that none exists */
+            gaussian_dp_mu?: components["schemas"]["Ends"];
+            /** @description at the requested priors */
+            bayes_errors?: components["schemas"]["BayesError"][];
+            /** @description at the requested orders */
+            renyi_divergences?: components["schemas"]["RenyiDivergence"][];
+            /** @description at the requested signed_epsilons */
+            directions?: components["schemas"]["Directions"][];
         };
         /** @description The guarantee at the first requested point. */
         AccountGuarantee: {
-            /** @description plain statements: the protected unit, the adversary, the conditions and the secret batches */
+            /** @description plain statements: the unit, the adversary, the conditions, the hidden batches */
             in_words: string;
-            unit: components["schemas"]["Unit"];
+            /** @description the same, one by one, each with its subject */
+            statements: components["schemas"]["Statement"][];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
-            /** @description where the lower ends come from */
+            /** @description proved: exact bounds; witnessed: lower ones by a pair of data sets; unknown: 0 */
             tight: components["schemas"]["Tightness"];
             epsilon: components["schemas"]["Ends"];
             delta: components["schemas"]["Ends"];
@@ -1315,7 +1480,7 @@ export interface components {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description the inner mechanism */
@@ -1324,6 +1489,8 @@ export interface components {
             claim?: components["schemas"]["Target"];
             /** @description at which ε or δ to read the curve */
             query: components["schemas"]["Query"];
+            /** @description windows in which one record or client, or under replace-one its replacement, contributes; with it, the answer bounds all of them together */
+            windows?: number;
         };
         /**
          * @description Clipping by Andrew et al. 2021: how many updates were not clipped is released with noise in every round.
@@ -1332,14 +1499,24 @@ export interface components {
          *     ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
          */
         AdaptiveClipping: {
-            /** @description standard deviation of the noise on the sum of the clipped bits of a round. The unit is a bit's range, which is 1: from −½ to ½; or standard deviation of the noise on the sum of the bits, each −½ or ½ */
+            /**
+             * @description Depends on the object:
+             *
+             *     - standard deviation of the noise on the sum of the clipped bits of a round. The unit is a bit's range, which is 1: from −½ to ½
+             *     - standard deviation of the noise on the sum of the bits, each −½ or ½
+             */
             count_std: number;
             /** @description count_std/M: of the share of updates that were not clipped */
             noise_std_of_share?: number;
             /** @description z of the round as one Gaussian mechanism, which is certified */
             whole_noise_multiplier?: number;
         };
-        /** @description Statistics of different clients in the complete statements, at these rounds (Appendix E.1). */
+        /**
+         * @description Statistics of unequal clients in the theorems of Lowy and Razaviyayn, at the rounds of the run (Appendix E.1).
+         *
+         *     M_r is the random number of participants of a round. ξ_i is the privacy cost of client i, from its ε, δ, number of
+         *     records and the rounds. L is the Lipschitz constant.
+         */
         AggregatesAnswer: {
             /** @description M = 1/E[1/M_r] */
             participants: number;
@@ -1356,7 +1533,11 @@ export interface components {
             /** @description which of Ξ/M' and ξ_max/M is less, and used */
             branch: string;
         };
-        /** @description A calibrator in the list; `example` is a body that it answers. */
+        /**
+         * @description An algorithm whose noise the service calibrates, as it is listed.
+         *
+         *     `example` is the body of a request that it answers. `links` has the URLs of its calibrations and of their schema.
+         */
         Algorithm: {
             name: string;
             title: string;
@@ -1393,7 +1574,7 @@ export interface components {
         ApiKeyList: {
             api_keys: components["schemas"]["ApiKey"][];
         };
-        /** @description The answer at one value, or the problem with it. */
+        /** @description The answer at one value of the swept field, or the problem with this value. */
         AtValue: {
             value: unknown;
             /** @description answer of a single call */
@@ -1418,6 +1599,14 @@ export interface components {
         };
         /** @enum {string} */
         Batches: "shuffled" | "cyclic" | "without-replacement";
+        /** @description The best attacker with a prior probability π of one of two neighbours. */
+        BayesError: {
+            prior: number;
+            /** @description least probability of a wrong decision, π · FNR + (1 − π) · FPR, over all tests */
+            error: components["schemas"]["Ends"];
+            /** @description largest probability of a right decision, 1 minus the error */
+            accuracy: components["schemas"]["Ends"];
+        };
         /** @description One figure three ways. */
         ByConversion: {
             /** @description by the Gaussian curve */
@@ -1428,9 +1617,9 @@ export interface components {
             lemma: number;
         };
         /**
-         * @description An algorithm to be calibrated within the remaining budget: its fields, and the charged target.
+         * @description An algorithm to be calibrated within the remaining budget of a ledger, of a slot or of an item of the plan.
          *
-         *     The Gaussian slot, or the only one, if neither a slot nor an item is named.
+         *     A slot is a budget for runs that are not planned. If neither is named, the Gaussian slot, or the only slot, is used.
          */
         CalibrateAsked: {
             /** @description fields of the algorithm's calibration, without ε, δ and the others that the ledger sets */
@@ -1462,7 +1651,15 @@ export interface components {
             warnings: components["schemas"]["Caution"][];
             engine_version: string;
         };
-        /** @description A noisy training, and the canaries that are put into it. `problem` has the data, drawn once from its own seed. */
+        /**
+         * @description A training with clipping and noise, and the canaries that are put into its data.
+         *
+         *     A member is a record or a client, as `unit` says. In each round every member participates with probability
+         *     `sampling_rate`, and sends a contribution of norm at most `clipping_norm` C. The noise of their sum has standard
+         *     deviation `noise_multiplier` times C. A client's contribution is its update after `local_steps` gradient steps.
+         *     Canaries are additional members, whose presence an attacker guesses. `problem` has the data, drawn once from its
+         *     own seed.
+         */
         CanaryTraining: {
             problem: components["schemas"]["LearningProblem"];
             /** @description the protected unit */
@@ -1487,9 +1684,11 @@ export interface components {
             canaries?: number;
         };
         /**
-         * @description Parts of a slot, as amounts. The first part of a kind may be "largest": what the target leaves for it.
+         * @description Capacity of a slot, a budget for runs that are not planned, as the amounts of its parts.
          *
-         *     gdp: mu_squared, eta. zcdp: rho, delta. rdp: orders, weights, budget. pure: epsilon, delta.
+         *     A gdp slot has `mu_squared`, the sum of μ², and `eta`, the δ that other charges may add. A zcdp slot has `rho` and
+         *     `delta`, a pure slot `epsilon` and `delta`. An rdp slot has `orders`, their `weights` and a `budget`. The first
+         *     amount may be "largest": as much as the ledger's target leaves beside the other parts.
          */
         Capacity: {
             /** @description an amount: a decimal string of at most 18 places or a number; or "largest" */
@@ -1514,19 +1713,19 @@ export interface components {
             code: string;
             message: string;
         };
-        /** @description Cost of runs: runs of an item of the plan, or amounts of a slot. */
+        /** @description Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy budget. */
         ChargeAnswer: {
-            /** @description the item that is drawn on */
+            /** @description the plan's item that pays */
             item?: string;
-            /** @description the slot that is charged */
+            /** @description the slot that pays */
             slot?: string;
-            /** @description runs */
+            /** @description number of runs */
             count: number;
-            /** @description amounts of the slot, as decimal strings; empty of an item */
+            /** @description amounts for all runs, as decimal strings; empty where an item pays */
             parts: components["schemas"]["Texts"];
-            /** @description of one run, where charges of runs add up */
+            /** @description amounts for one run, where charges of runs add up */
             each?: components["schemas"]["Texts"];
-            /** @description μ² that was left when a residue was charged */
+            /** @description μ² left before a job that is not Gaussian */
             remaining?: string;
             /** @description theorem that proves the charge */
             theorem?: string;
@@ -1557,10 +1756,11 @@ export interface components {
             margin_log10_delta: components["schemas"]["Ends"];
         };
         /**
-         * @description Clients that are alike: how many, and what differs from the rest of the request.
+         * @description A group of equal clients: their number, and the values in which they differ from the rest of the request.
          *
-         *     An absent `batch_size` draws the same share of the records as a client with the request's `samples_per_client`
-         *     does, to the nearest whole record: the printed theorems ask for equal shares. `weight` is relative to the others'.
+         *     If `batch_size` is absent, it is the same fraction of the group's records as in the rest of the request. It is
+         *     rounded to the nearest whole record, at least one. The published theorems require equal fractions. `weight` is that
+         *     of one client's loss, relative to those of other groups.
          */
         ClientGroup: {
             /** @description clients in the federation */
@@ -1582,15 +1782,19 @@ export interface components {
             /** @description standard deviation per coordinate of the Gaussian noise added to a message */
             noise_std?: number;
         };
-        /** @description Clients with equal participation. With `uniform`: one that reports most often, and an average one. */
+        /**
+         * @description The protection of clients that report equally often; ρ is the parameter μ of Gaussian differential privacy.
+         *
+         *     If participants are drawn uniformly, one answer is for a client that reports most often, another for an average one.
+         */
         ClientReport: {
             /** @description a group of the request, or the client of most or of average reports */
             described: string;
-            /** @description clients this is said of; for `most` and `average` all of them */
+            /** @description number of these clients; for `most` and `average` that of all clients */
             clients: number;
             /** @description reports of each */
             participations: number;
-            /** @description ρ_i, rounded up: each of its records, at the answer's noise */
+            /** @description ρ of each of its records at the answer's noise, rounded up */
             gaussian_dp_mu: number;
             /** @description ε of each of its records at the target δ */
             epsilon: components["schemas"]["Ends"];
@@ -1600,13 +1804,13 @@ export interface components {
             whole_client_gaussian_dp_mu?: number;
             /** @description σ of the noise of its last report, which stays in the server's sum; untrusted server */
             last_noise_std?: number;
-            /** @description base of the schedule that would do for clients of so few reports; untrusted server */
+            /** @description noise_std that would suffice if no client reported more often; untrusted server */
             least_noise_std?: number;
             /** @description of its reports, where the pattern is given */
             first_round?: number;
             /** @description of its reports, where the pattern is given */
             last_round?: number;
-            /** @description most rounds between two of its reports, as the pattern has it */
+            /** @description most rounds between two of its reports, by the pattern */
             longest_gap?: number;
             /** @description rounds after its last report, in which its last noise is never cancelled */
             uncancelled_rounds?: number;
@@ -1694,11 +1898,15 @@ export interface components {
             /** @description ids of those that paid for the run; absent: all with committed runs */
             reservations?: string[];
         };
-        /** @description Bounds on the gradient norm of the clients' mean loss, in loss/length; none above what the start itself has. */
+        /**
+         * @description Bounds on the gradient norm of the clients' mean loss, in units of loss/length.
+         *
+         *     `mean_gradient_norm` is the sum of its three terms; `gradient_norm` is not above the baseline.
+         */
         ConvergenceAnswer: {
             /** @description the theorem of the bound */
             theorem: string;
-            /** @description objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized). Risks of different objectives cannot be compared */
+            /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
             objective: components["schemas"]["Objective"];
             /** @description result without training: a bound on the gradient norm at the start */
             baseline: components["schemas"]["Baseline"];
@@ -1708,26 +1916,30 @@ export interface components {
             gradient_norm: number;
             /** @description das.equation-39 with the certified noise: its mean over the rounds */
             mean_gradient_norm: number;
-            /** @description part of it from the start */
+            /** @description part of mean_gradient_norm from the distance of the start */
             start_term: number;
-            /** @description part of it from the steps */
+            /** @description part of mean_gradient_norm from the sizes of the steps */
             steps_term: number;
-            /** @description part of it from clients that want different models */
+            /** @description part of mean_gradient_norm from distances of the clients' optima */
             client_optima_term: number;
             /** @description the same bound for NormFedAvg, without rounding and noise */
             without_noise: number;
             /** @description bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm */
             fedavg: number;
         };
-        /** @description ρ for the target and ε at the answer's ρ, three ways, and the noise that exactness saves. */
+        /**
+         * @description Privacy by three conversions between (ε, δ) and ρ, the parameter μ of Gaussian differential privacy.
+         *
+         *     The exact conversion needs the least noise; the last two fields say how much more the others need.
+         */
         ConversionAnswer: {
-            /** @description largest ρ that is promised (ε, δ) */
+            /** @description largest ρ that implies the target (ε, δ) */
             gaussian_dp_mu: components["schemas"]["ByConversion"];
             /** @description ε at the target δ, of the answer's ρ */
             epsilon: components["schemas"]["ByConversion"];
-            /** @description noise that Lemma 2.6 asks for, over the exact one */
+            /** @description noise by Lemma 2.6 over noise by the exact conversion */
             noise_over_exact: components["schemas"]["Figure"];
-            /** @description noise that the best conversion of zCDP asks for, over the exact one */
+            /** @description noise by the best conversion of zCDP over noise by the exact one */
             zcdp_noise_over_exact: components["schemas"]["Figure"];
         };
         /** @enum {string} */
@@ -1743,12 +1955,25 @@ export interface components {
         };
         /** @enum {string} */
         Definition: "local" | "shuffle" | "central" | "joint";
+        /** @description δ of one direction. */
+        DeltaOfDirection: {
+            delta: components["schemas"]["Ends"];
+            log10_delta: components["schemas"]["Ends"];
+        };
         /** @description A theorem used, its inputs, and the places in this list of the steps it rests on. */
         DerivationStep: {
             theorem: string;
             /** @description of an account; those of a calibration follow from request and parameters */
             inputs?: components["schemas"]["JsonObject"];
             premises: number[];
+        };
+        /** @description δ of each direction at an ε of any sign: the largest P(S) − e^ε Q(S) over sets S of outputs. */
+        Directions: {
+            epsilon: number;
+            /** @description P has the contribution of the protected unit, and Q does not have it */
+            with_against_without: components["schemas"]["DeltaOfDirection"];
+            /** @description P does not have the contribution, and Q has it; for replace-one both are equal */
+            without_against_with: components["schemas"]["DeltaOfDirection"];
         };
         /**
          * @description The target, the clients, the size of a round, and limits on the run.
@@ -1767,7 +1992,7 @@ export interface components {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description clients in the federation */
@@ -1816,8 +2041,14 @@ export interface components {
         /**
          * @description Finding about a printed text, with its grade.
          *
-         *     `printed` is our wording of the text. `truth` is our finding. `test` is the pytest node that shows it; a law test
-         *     demands that this node exists.
+         *     Attributes:
+         *         id: name of the finding, such as E-19.
+         *         grade: kind of the finding.
+         *         printed: what the text says, in our words.
+         *         truth: what we find.
+         *         test: pytest node ID of the test that shows it. Another test checks that it exists.
+         *         place: place in the text, such as "Section 2.2, after (9)"; empty if it is not recorded.
+         *         charitable: the most charitable interpretation of the text, and its consequence; empty if it is not recorded.
          */
         Erratum: {
             id: string;
@@ -1825,6 +2056,8 @@ export interface components {
             printed: string;
             truth: string;
             test: string;
+            place?: string;
+            charitable?: string;
         };
         /** @description The outputs of a formula, with the theorem's conditions, status and errata. */
         EvaluationAnswer: {
@@ -1833,7 +2066,7 @@ export interface components {
             conditions: components["schemas"]["Condition"][];
             status: components["schemas"]["Status"];
             errata: components["schemas"]["Erratum"][];
-            /** @description which reading of the formula these outputs are of */
+            /** @description version of the formula that was evaluated */
             reading: components["schemas"]["Reading"];
         };
         /** @description The inputs of a theorem's formula; `inputs_schema` at /v1/theorems/{id} lists them. */
@@ -1858,16 +2091,28 @@ export interface components {
         /** @description a number, or an infinite value */
         Figure: number | components["schemas"]["Unbounded"];
         /**
-         * @description Four of the five numbers, and which one to solve for.
+         * @description A repeated Gaussian mechanism: of noise multiplier, rounds, sampling rate, ε and δ, solve one from the others.
          *
-         *     `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are what a fixed-size batch
-         *     has); solving for the rate of a fixed-size batch needs `population` and returns `batch_size`.
+         *     A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε is given.
+         *
+         *     `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population` records. Sampling
+         *     with replacement needs the latter. To solve for the rate of a batch of fixed size, give `population`.
          */
         GaussianProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description the number to solve for; the others are given */
@@ -1904,7 +2149,7 @@ export interface components {
             samples_per_client: number;
             /** @description records of one of them per round */
             batch_size: number;
-            /** @description bound on the norm of a gradient of the loss times its weight p_i N */
+            /** @description gradient norm bound of the loss times p_i N: its weight times all clients */
             lipschitz: number;
             /** @description σ per coordinate, added to the mean of batch_size weighted gradients */
             noise_std: number;
@@ -1912,7 +2157,7 @@ export interface components {
             noise_multiplier: number;
             /** @description bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one */
             contribution_norm: number;
-            /** @description σ of the printed theorem at the answer's rounds */
+            /** @description σ by the paper's formula at the answer's rounds */
             printed_noise_std?: number;
             guarantee: components["schemas"]["GuaranteeAnswer"];
         };
@@ -1922,7 +2167,9 @@ export interface components {
             definition: components["schemas"]["Definition"];
             /** @description plain statements: the protected unit, the adversary, the trusted parties and the secret batches */
             in_words: string;
-            unit: components["schemas"]["Unit"];
+            /** @description the same, one by one, each with its subject */
+            statements: components["schemas"]["Statement"][];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
             sampling: components["schemas"]["Sampling"];
@@ -1979,7 +2226,7 @@ export interface components {
             /** @description the reservation that brought the item by its charge, if any */
             job?: string;
         };
-        /** @description A job: what was asked, how far it is, and its result or problem once it has ended. */
+        /** @description A job with its request, its progress and, once it has ended, its result or its problem. */
         Job: {
             id: string;
             /** @description kind of the request: calibration, sweep, account, risk-bounds, plan, …, simulation */
@@ -1996,7 +2243,7 @@ export interface components {
             started?: string;
             /** @description when it was done, failed, cancelled or interrupted */
             ended?: string;
-            /** @description of the mathematics that runs it */
+            /** @description version of the mathematics that computes the job */
             engine_version: string;
             links: components["schemas"]["JobLinks"];
             /** @description the body that was posted; of a simulation, with its defaults */
@@ -2006,7 +2253,7 @@ export interface components {
             /** @description why it failed, or was interrupted */
             problem?: components["schemas"]["Problem"];
         };
-        /** @description Where more of it is. */
+        /** @description Links to the parts of a job. */
         JobLinks: {
             self: string;
             events: string;
@@ -2049,26 +2296,48 @@ export interface components {
          *
          *     `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the domain.
          *
-         *     `least-squares`: ½(⟨x, w⟩ − y)², targets in [−1, 1].
+         *     `least-squares`: Least squares on synthetic records: the loss is ½(⟨x, w⟩ − y)² for features x and target y ∈ [−1, 1].
+         *
+         *     Targets follow a linear model. `target_noise` is the standard deviation of their noise before they are clipped to
+         *     [−1, 1]. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
          *
          *     `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
          *
-         *     `logistic`: ln(1 + e^(−y⟨x, w⟩)), labels y = ±1.
+         *     `logistic`: Logistic regression on synthetic records: the loss is ln(1 + e^(−y⟨x, w⟩)) for features x and label y = ±1.
+         *
+         *     A label is 1 with probability 1/(1 + e^(−a⟨x, v⟩)), where a is `sharpness` and v the model that the records follow.
+         *     `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
          *
          *     `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the domain holds it.
          *
-         *     `personalized-digits`: Softmax regression of the digits 0 to 9, as many records to each client; what is over is left out.
+         *     `personalized-digits`: Personalised softmax regression on images of the digits 0 to 9, split evenly over the clients.
          *
-         *     `personalized-huber`: The Huber loss of the residual, noise of the targets of ±τ, and features from a list of random sign vectors.
+         *     Every client gets the same number of records, and the remaining records are left out. A share `held_out` of each
+         *     client's records is for testing.
          *
-         *     Gradients are at most κ‖x‖, and everything is a finite sum.
+         *     `personalized-huber`: Personalised Huber regression, with target noise +τ or −τ and features from a finite list of scaled sign vectors.
          *
-         *     `personalized-least-squares`: Half the squared residual, with Gaussian noise of the targets.
+         *     τ is `target_noise_std`, and the list has `feature_vectors` entries. The loss is quadratic up to the residual
+         *     κ = `threshold` and linear beyond, so that a gradient has norm at most κ‖x‖. The expected loss is a finite sum, and
+         *     is computed exactly.
          *
-         *     Its gradient has no bound, so that clipping may bind. With Gaussian features nor is it smooth: no bound applies.
+         *     `personalized-least-squares`: Personalised least squares, with Gaussian noise in the targets.
+         *
+         *     The loss is half the squared residual. Its gradient has no bound, so that clipping may change it. With Gaussian
+         *     features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
          */
         LearningProblem: {
-            /** @description which learning problem this is; or handwritten digits; or Huber regression; or least squares; or which learning problem this is */
+            /**
+             * @description Depends on the object:
+             *
+             *     - Depends on the object:
+             *
+             *     - which learning problem this is
+             *     - handwritten digits
+             *     - Huber regression
+             *     - least squares
+             *     - which learning problem this is
+             */
             kind: string;
             /** @description breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442 records, d = 10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's targets are centred and scaled to [−1, 1] */
             data_set?: string;
@@ -2078,9 +2347,25 @@ export interface components {
             clients?: number;
             /** @description records of one client */
             samples_per_client?: number;
-            /** @description assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit; or records of a client: consecutive in the file, where a writer's records are consecutive; or sorted by their digit; or assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit */
+            /**
+             * @description Depends on the object:
+             *
+             *     - Depends on the object:
+             *
+             *     - assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit
+             *     - records of a client: consecutive in the file, where a writer's records are consecutive; or sorted by their digit
+             *     - assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit
+             */
             split?: string;
-            /** @description share of each client's records, taken at random, that is not used for training: the output is tested on them; or share of each client's records that its own model is tested on; or share of each client's records, taken at random, that is not used for training: the output is tested on them */
+            /**
+             * @description Depends on the object:
+             *
+             *     - Depends on the object:
+             *
+             *     - share of each client's records, taken at random, that is not used for training: the output is tested on them
+             *     - share of each client's records that its own model is tested on
+             *     - share of each client's records, taken at random, that is not used for training: the output is tested on them
+             */
             held_out?: number;
             /** @description diameter of the domain */
             diameter?: number;
@@ -2088,7 +2373,16 @@ export interface components {
             strong_convexity?: number;
             /** @description objective of the excess risk. population: the data of each repetition are drawn from it. empirical: the data are the population itself */
             objective?: components["schemas"]["Objective"];
-            /** @description seed that the populations are drawn from; or seed of the held-out records; or seed of the optima and of the feature vectors; or seed that the populations are drawn from */
+            /**
+             * @description Depends on the object:
+             *
+             *     - Depends on the object:
+             *
+             *     - seed that the populations are drawn from
+             *     - seed of the held-out records
+             *     - seed of the optima and of the feature vectors
+             *     - seed that the populations are drawn from
+             */
             seed?: number;
             /** @description coordinates of the model */
             dimension?: number;
@@ -2098,7 +2392,15 @@ export interface components {
             population?: number;
             /** @description standard deviation of targets about the model's, before clipping to 1 */
             target_noise?: number;
-            /** @description residual from which on the loss grows linearly; or residual beyond which the Huber loss is linear; or residual from which on the loss grows linearly */
+            /**
+             * @description Depends on the object:
+             *
+             *     - Depends on the object:
+             *
+             *     - residual from which on the loss grows linearly
+             *     - residual beyond which the Huber loss is linear
+             *     - residual from which on the loss grows linearly
+             */
             threshold?: number;
             /** @description how surely labels follow the model; 0: coin flips */
             sharpness?: number;
@@ -2124,7 +2426,7 @@ export interface components {
             dataset: string;
             /** @description absent where the ledger is of the whole data set */
             block?: string;
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
             /** @description date and time, RFC 3339, UTC */
@@ -2141,14 +2443,14 @@ export interface components {
             target: components["schemas"]["Target"];
             plan: components["schemas"]["ItemAnswer"][];
             slots: components["schemas"]["SlotAnswer"][];
-            /** @description absent of a contradicted ledger: there is no ε */
+            /** @description absent if a run contradicts it: there is no ε */
             guarantee?: components["schemas"]["GuaranteeOfLedger"];
             /** @description observations that contradict runs; empty if there are none */
             observations?: components["schemas"]["Observation"][];
-            /** @description of which the largest share is used or reserved; absent: there is nothing */
+            /** @description slot part or plan item with the largest share used or reserved; absent: none */
             runs_out_first?: components["schemas"]["ResourceAnswer"];
             declared_conditions?: components["schemas"]["Condition"][];
-            /** @description of exactly the plan, if it is all that is run; empty without one */
+            /** @description ε at some δ if only the whole plan is run; empty without a plan */
             curve?: components["schemas"]["Target"][];
             warnings?: components["schemas"]["Caution"][];
         };
@@ -2160,7 +2462,12 @@ export interface components {
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description That an entry is in the log (a receipt), or that one log is the beginning of another (first, second, path). */
+        /**
+         * @description Proof that an entry is in the log, or that an earlier log is the beginning of a later one.
+         *
+         *     The first, a receipt, has `entry`, `proof`, `checkpoint` and `signature`. The second has `first`, `second` and
+         *     `consistency_path`.
+         */
         LogProof: {
             /** @description the requested entry */
             entry?: components["schemas"]["JsonObject"];
@@ -2190,7 +2497,7 @@ export interface components {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
@@ -2243,14 +2550,25 @@ export interface components {
         /**
          * @description The target, the federation and the losses, who adds the noise, and who takes part.
          *
-         *     Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε is read off). Absent
+         *     Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
+         *     Absent
          *     spreads and optimum_gradient_norm are at their largest, G and L.
          */
         Mu2SgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description privacy loss bound ε of (ε, δ), natural logs */
@@ -2259,8 +2577,6 @@ export interface components {
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter */
-            gaussian_dp_mu?: number;
             /** @description clients in the federation */
             clients: number;
             /** @description clients that report in one round */
@@ -2275,7 +2591,7 @@ export interface components {
             smoothness: number;
             /** @description diameter of the domain */
             diameter: number;
-            /** @description who adds the noise: each client, as it trusts nobody, or the server, which then sees every message */
+            /** @description who adds the noise: each client, or the server, which then is trusted with every message */
             server?: components["schemas"]["Server"];
             /** @description root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G */
             gradient_std?: number;
@@ -2310,7 +2626,7 @@ export interface components {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description coordinates of the model */
@@ -2382,11 +2698,11 @@ export interface components {
          */
         Observer: "server" | "shuffled-server" | "released-models" | "final-model" | "other-clients";
         /**
-         * @description The problem of accelerated-mb-sgd for a smooth loss, each record being dealt to at most one round.
+         * @description The problem of accelerated-mb-sgd for a smooth loss, where each record is used in at most one round.
          *
-         *     Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or neither: what is left out
-         *     is chosen as in mb-sgd. A client group without a batch_size of its own takes its share rounded down, and every
-         *     client needs records for every round.
+         *     If `batch_size` or `rounds` is left out, it is chosen as in mb-sgd. Their product cannot exceed
+         *     `samples_per_client`. The batch of a client group without a batch_size of its own is proportional to its records,
+         *     rounded down, and at least 1. Every client needs records for every round.
          */
         OnePassProblem: {
             /** @description failure probability δ of (ε, δ) */
@@ -2398,7 +2714,7 @@ export interface components {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
@@ -2457,7 +2773,7 @@ export interface components {
             /** @description the part of the data set, where each unit lies in exactly one; absent: all of it */
             block?: string;
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the adversary, and the outputs that it sees */
@@ -2473,20 +2789,73 @@ export interface components {
             /** @description whether a second person approves amendments, voids and reconciliations */
             approval?: boolean;
         };
+        /** @description Upper bounds for all windows of a record or client together, at the first requested point. */
+        OverWindows: {
+            windows: number;
+            /** @description the lower end is 0, because nothing is known from below */
+            epsilon: components["schemas"]["Ends"];
+            /** @description likewise */
+            delta: components["schemas"]["Ends"];
+            /** @description likewise */
+            log10_delta: components["schemas"]["Ends"];
+            theorem: string;
+            in_words: string;
+        };
         Parameters: {
-            /** @description σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ; or σ per coordinate of a client's first report; trusted: of each round's mean; or standard deviation of the noise per coordinate, in units of the update; or σ_ζ per coordinate, on the average of the clipped shared gradients; or σ per coordinate of one client's noise, the least of all steps; their mean carries σ/√m; or σ per coordinate, added by each client to its mean of batch_size gradients */
+            /**
+             * @description Depends on the object:
+             *
+             *     - σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ
+             *     - σ per coordinate of a client's first report; with a trusted server, of a mean
+             *     - standard deviation of the noise per coordinate, in units of the update
+             *     - σ_ζ per coordinate, on the average of the clipped shared gradients
+             *     - σ per coordinate of one client's noise, the least of all steps; their mean carries σ/√m
+             *     - σ per coordinate, added by each client to its mean of batch_size gradients
+             */
             noise_std?: number;
-            /** @description noise_std over contribution_norm; absent if groups differ in either; or z: noise_std_of_sum over contribution_norm; or σ over the norm bound of one contribution; or noise_std over contribution_norm */
+            /**
+             * @description Depends on the object:
+             *
+             *     - noise_std over contribution_norm; absent if groups differ in either
+             *     - z: noise_std_of_sum over contribution_norm
+             *     - σ over the norm bound of one contribution
+             *     - noise_std over contribution_norm
+             */
             noise_multiplier?: number;
-            /** @description bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one; or 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one */
+            /**
+             * @description Depends on the object:
+             *
+             *     - bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one
+             *     - 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one
+             */
             contribution_norm?: number;
-            /** @description records of one client per round, of a client with samples_per_client records; or records in a batch, or clients if clients are drawn; or records of one client per round */
+            /**
+             * @description Depends on the object:
+             *
+             *     - records of one client per round, of a client with samples_per_client records
+             *     - records in a batch, or clients if clients are drawn
+             *     - records of one client per round
+             */
             batch_size?: number;
-            /** @description communication rounds; or rounds; or how often the mechanism is run; or communication rounds K; or steps of the pass: whole batches, clients left over never take part */
+            /**
+             * @description Depends on the object:
+             *
+             *     - communication rounds
+             *     - rounds
+             *     - how often the mechanism is run
+             *     - communication rounds K
+             *     - steps of the pass: whole batches, clients left over never take part
+             */
             rounds?: number;
             /** @description absent where no risk bound is proved */
             stages?: components["schemas"]["Stage"][];
-            /** @description smoothness b of the Moreau envelope that is descended; absent for a smooth loss; or without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent; or without smoothness: b of the Moreau envelope of each loss, whose gradients are sent */
+            /**
+             * @description Depends on the object:
+             *
+             *     - smoothness b of the Moreau envelope that is minimised; absent for a smooth loss
+             *     - without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent
+             *     - without smoothness: b of the Moreau envelope of each loss, whose gradients are sent
+             */
             envelope_smoothness?: number;
             /** @description μ to use in the steps of Algorithm 2 */
             strong_convexity?: number;
@@ -2498,11 +2867,24 @@ export interface components {
             noise_std_of_mean?: number;
             /** @description √d·z·C/M: norm of the noise of the mean, to compare with clipping_norm */
             noise_norm_of_mean?: number;
-            /** @description C: bound on one update's norm; with adaptive clipping that of the round, with which noise grows; or S = G + 2LD: a client scales s down to this norm before adding noise; or bound on one client's message */
+            /**
+             * @description Depends on the object:
+             *
+             *     - C: bound on one update's norm; with adaptive clipping that of the round, with which noise grows
+             *     - S = G + 2LD: norm to which a client scales its difference s, before noise
+             *     - bound on one client's message
+             */
             clipping_norm?: number;
             /** @description noise_norm_of_mean over clipping_norm */
             noise_to_signal?: number;
-            /** @description M, which the sum is divided by, however many take part; or clients of one round, r; or clients of one round; absent where their number is random; or clients in a batch */
+            /**
+             * @description Depends on the object:
+             *
+             *     - M, which the sum is divided by, however many take part
+             *     - clients of one round, r
+             *     - clients of one round; absent where their number is random
+             *     - clients in a batch
+             */
             participants?: number;
             /** @description probability that a client takes part in a round */
             participation_rate?: number;
@@ -2510,9 +2892,17 @@ export interface components {
             reports_per_client?: number;
             /** @description bytes that one client sends, in expectation if it is drawn */
             bytes_per_client?: number;
-            /** @description share of clipping_norm · diameter that is left of the excess risk at most, for one gradient step a round of norm at most clipping_norm; 1 or more says nothing */
+            /** @description bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a round, of norm at most clipping_norm. A value of 1 or more says nothing */
             remaining_share?: number;
-            /** @description of the risk bound; absent where there is none; or absent where no risk bound applies; or η; absent where no risk bound applies; or η of the theorem; absent where no risk bound applies; or the largest step size */
+            /**
+             * @description Depends on the object:
+             *
+             *     - of the risk bound; absent where there is none
+             *     - absent where no risk bound applies
+             *     - η; absent where no risk bound applies
+             *     - η of the theorem; absent where no risk bound applies
+             *     - the largest step size
+             */
             step_size?: number;
             /** @description absent where clipping is fixed */
             adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
@@ -2555,11 +2945,16 @@ export interface components {
             linf_sensitivity?: number;
             /** @description Δ₂ in grid steps */
             l2_sensitivity?: number;
-            /** @description log10 of the share of δ, in each round, that the rounding may move further */
+            /** @description log10 of the probability, in a round and counted in δ, that rounding exceeds these */
             log10_failure_delta?: number;
             /** @description full gradient steps of a client per round, E */
             local_steps?: number;
-            /** @description the clients' step η; or η/(qW), of a client's own part, for its message's gradient */
+            /**
+             * @description Depends on the object:
+             *
+             *     - the clients' step η
+             *     - η/(qW), own part; W: sum of weights, q: their rate
+             */
             local_step_size?: number;
             /** @description the server's step β, times the mean of the messages */
             server_step_size?: number;
@@ -2568,7 +2963,7 @@ export interface components {
             convergence?: components["schemas"]["ConvergenceAnswer"];
             /** @description noise_levels in full, from 2^53 on */
             noise_levels_exact?: string;
-            /** @description the constant c of the printed (4) or (12) that this noise amounts to */
+            /** @description constant c at which equation (4) or (12) of Bietti et al. has this noise */
             noise_constant?: number;
             /** @description α to run with; absent if neither given nor chosen */
             personalization?: components["schemas"]["Figure"];
@@ -2578,7 +2973,7 @@ export interface components {
             sharing?: components["schemas"]["Sharing"];
             /** @description privacy of a draw of fixed size, compared with independent draws */
             participation?: components["schemas"]["ParticipationFigures"];
-            /** @description σ/√m, noise of the mean of a batch in that step */
+            /** @description σ/√m, noise of the mean of a batch in the step with noise_std */
             mean_noise_std?: number;
             /** @description step size of each step */
             step_schedule?: components["schemas"]["Schedule"];
@@ -2586,7 +2981,7 @@ export interface components {
             noise_schedule?: components["schemas"]["Schedule"];
             /** @description solved for participants: all batch sizes found that meet the target */
             feasible_participants?: components["schemas"]["Feasible"][];
-            /** @description whether no other batch size does */
+            /** @description whether no other size meets it */
             every_batch_size_tried?: boolean;
         };
         /** @description Clients with equal participation: their number, and how often (`counts`) or when (`pattern`) each reports. */
@@ -2598,7 +2993,12 @@ export interface components {
             /** @description the rounds, from 1 on and ascending, in which each of them reports */
             rounds?: number[];
         };
-        /** @description Who takes part. `most_participations` is a cap that each client keeps; absent, T, or the most of any group. */
+        /**
+         * @description The clients that take part in each round: drawn uniformly, or in groups.
+         *
+         *     No client reports more often than `most_participations`. If it is absent, the limit is the number of rounds T or,
+         *     with groups, the most reports of any group.
+         */
         Participation: {
             /** @description uniform: m of M afresh in each round; counts: how often; pattern: in which rounds */
             kind?: string;
@@ -2614,13 +3014,17 @@ export interface components {
             /** @description probability of this count */
             probability: number;
         };
-        /** @description What drawing a fixed number of clients is worth to a client at the certified noise, at the target δ. */
+        /**
+         * @description The ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
+         *
+         *     The observer is all other clients together. They know who was drawn, so that the draw does not amplify privacy.
+         */
         ParticipationFigures: {
-            /** @description certified: the others know who was drawn, the number random */
+            /** @description certified: other clients know the client's rounds, whose number is random */
             epsilon_against_other_clients: components["schemas"]["Ends"];
-            /** @description of a client that took part as often as expected, as the others know */
+            /** @description of a client that took part as often as expected, if the others know that */
             epsilon_of_expected_rounds: components["schemas"]["Ends"];
-            /** @description value for secret independent draws; not true here */
+            /** @description value for independent draws that nobody sees; it does not hold here */
             epsilon_if_unseen: components["schemas"]["Ends"];
             /** @description rounds that a client takes part in, in expectation */
             expected_rounds: number;
@@ -2668,18 +3072,18 @@ export interface components {
             /** @description the mechanism */
             spec?: components["schemas"]["Spec"];
         };
-        /** @description One algorithm, in one of its variants. */
+        /** @description One algorithm, or one variant of it, as an answer to the plan: whether it applies, its noise and its risk. */
         PlanEntry: {
             algorithm: string;
-            /** @description absent where the algorithm has one */
+            /** @description absent where the algorithm has only one */
             variant?: string;
             title: string;
             /** @description undecidable: not answered within the deadline */
             applies: components["schemas"]["Verdict"];
-            /** @description why it does not apply; where it does, how the plan was read for it */
+            /** @description why it does not apply; where it does, the values assumed for it */
             why: components["schemas"]["Reason"][];
             guarantee: components["schemas"]["GuaranteeKind"];
-            /** @description objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized). Risks of different objectives cannot be compared */
+            /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
             /** @description within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous */
             rank?: number;
@@ -2725,7 +3129,7 @@ export interface components {
             compares: string;
             /** @description names of entries, the best first; algorithm or algorithm (variant) */
             ranked: string[];
-            /** @description names of entries that are not ranked. First those beyond the limits or not shown to be better than the start, by increasing figure; then those without a figure, or with a hidden constant */
+            /** @description names of entries that are not ranked. Those beyond the limits or not shown to be better than the start come first, by increasing figure. Those without a figure or with a hidden constant follow */
             unranked: string[];
         };
         /**
@@ -2825,7 +3229,7 @@ export interface components {
             /** @description a risk to reach, and the field to change for it */
             reach?: components["schemas"]["Reach"];
         };
-        /** @description The curve at one point: what was asked has equal ends. */
+        /** @description The curve at one point. The requested quantity has equal ends. */
         Point: {
             epsilon: components["schemas"]["Ends"];
             delta: components["schemas"]["Ends"];
@@ -2848,7 +3252,7 @@ export interface components {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description clients in the federation */
@@ -2911,7 +3315,11 @@ export interface components {
             /** @description whether the bound at its certified noise is no better than the baseline */
             vacuous?: boolean;
         };
-        /** @description The promises that all readings of an entry make, as far as the rest of the answer does not have them. */
+        /**
+         * @description The claims that all interpretations of a printed theorem in this entry share: ε, δ and the excess risk.
+         *
+         *     Claims that the rest of the answer states are left out.
+         */
         PrintedClaims: {
             /** @description absent where the statement claims the target */
             epsilon?: number;
@@ -2951,7 +3359,7 @@ export interface components {
             /** @description differences between the readings; absent where there are none */
             by_reading?: components["schemas"]["ReadingDetails"][];
         };
-        /** @description An RFC 9457 problem, as it stands in the OpenAPI document. */
+        /** @description A problem document (RFC 9457): the reason why a request was rejected or failed. */
         Problem: {
             type: string;
             title: string;
@@ -2960,7 +3368,7 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
             condition?: components["schemas"]["Condition"];
             nearest?: components["schemas"]["Values"];
-            /** @description the theorems tried, each with why not */
+            /** @description theorems that were tried, each with its rejection */
             considered?: components["schemas"]["ConsideredAnswer"][];
             /** @description observations that contradict the record of a run */
             observations?: components["schemas"]["Observation"][];
@@ -2969,15 +3377,15 @@ export interface components {
         ProblemList: {
             problems: components["schemas"]["Kind"][];
         };
-        /** @description How far a job is. */
+        /** @description The progress of a job, in steps and seconds. */
         Progress: {
-            /** @description steps that are done */
+            /** @description number of finished steps */
             done: number;
-            /** @description steps in all: values of a sweep, algorithms of a plan, blocks of a simulation, 1 of anything else */
+            /** @description number of steps: values of a sweep, algorithms of a plan, blocks of a simulation, or 1 */
             of: number;
-            /** @description since its first step began; absent while it waits */
+            /** @description seconds since the first step; absent while it waits */
             seconds_spent?: number;
-            /** @description estimate, where there is one, of its own work without its wait */
+            /** @description estimated seconds of remaining work, without waiting */
             seconds_left?: number;
         };
         /**
@@ -3000,7 +3408,7 @@ export interface components {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description the number to solve for; the others are given */
@@ -3040,7 +3448,11 @@ export interface components {
         };
         /** @enum {string} */
         QtdlMethod: "escape" | "hockey-stick" | "concentrated" | "concentrated-coupled";
-        /** @description The guarantee is for `rounds` messages of one client, to whoever sees all of them. */
+        /**
+         * @description The target (ε, δ) for quantised updates with truncated discrete Laplace noise.
+         *
+         *     The guarantee is for all `rounds` messages of one client, against an observer of every message.
+         */
         QtdlProblem: {
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
@@ -3051,7 +3463,7 @@ export interface components {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description coordinates of the model */
@@ -3093,7 +3505,11 @@ export interface components {
             /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
             decay_rate: number;
         };
-        /** @description Exactly one of these: at which ε or δ to read the curve. */
+        /**
+         * @description At which ε or δ to read the curve: at most one of the first six. Without any of them it is read at ε = 0.
+         *
+         *     The other members request figures of an attacker, and divergences. They may be combined.
+         */
         Query: {
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
@@ -3107,6 +3523,14 @@ export interface components {
             deltas?: number[];
             /** @description several log10 δ, at most 1000 */
             log10_deltas?: number[];
+            /** @description at most 100 false positive rates α, at which trade_off has the true positive rate */
+            false_positive_rates?: number[];
+            /** @description at most 100 priors π of an attacker, at which bayes_errors has the least error */
+            priors?: number[];
+            /** @description at most 100 orders above 1, for renyi_divergences */
+            orders?: number[];
+            /** @description at most 100 ε of any sign, at which directions has δ of each direction */
+            signed_epsilons?: number[];
         };
         /** @enum {string} */
         RankBy: "risk" | "noise" | "signal" | "bits" | "rounds";
@@ -3132,11 +3556,16 @@ export interface components {
         Reached: {
             solve_for?: components["schemas"]["SolveFor"];
             value: number;
-            /** @description the explicit bound at that value, certified; at most the target risk; or a number, or unbounded */
+            /**
+             * @description Depends on the object:
+             *
+             *     - the explicit bound at that value, certified; at most the target risk
+             *     - a number, or unbounded
+             */
             risk?: components["schemas"]["Figure"];
             /** @description the next smaller whole number, or 1e-3 below; absent at the end of the range */
             below?: components["schemas"]["Tried"];
-            /** @description a still smaller value is excluded as far as the risk falls with it */
+            /** @description found by a search, which excludes smaller values only if the risk falls in it */
             minimal?: string;
         };
         /** @enum {string} */
@@ -3195,7 +3624,7 @@ export interface components {
         };
         /** @description The recommended entry: the smallest remaining share, or one hardly larger that needs less trust. */
         Recommendation: {
-            /** @description name of an entry; absent where none says anything within the limits */
+            /** @description name of an entry; absent where none within limits improves on the start */
             entry?: string;
             /** @description the reasons in words */
             why: string;
@@ -3226,37 +3655,67 @@ export interface components {
         Relation: "replace-one" | "add-or-remove-one" | "zero-out-one";
         /** @enum {string} */
         Release: "last" | "random-stop" | "suffix";
-        /** @description The subject of the report. */
+        /** @description The Rényi divergence of neighbours at an order, in the worse direction. */
+        RenyiDivergence: {
+            order: number;
+            /** @description in nats; unbounded where no bound is known or the divergence is infinite */
+            divergence: components["schemas"]["Ends"];
+        };
+        /**
+         * @description `geometric`: A geometric number of runs: after each run one stops with probability 1/mean.
+         *
+         *     `negative-binomial`: A negative binomial number of runs, given that it is at least 1 (Papernot and Steinke 2022, Definition 1).
+         *
+         *     P(K = k) is proportional to (1 − γ)^k Γ(k + η)/k! for k ≥ 1, with γ such that the mean is the given one.
+         *
+         *     `poisson`: A Poisson number of runs. If it is 0, an output that does not depend on the data is released.
+         */
+        Repetitions: {
+            /** @description distribution of the number of runs */
+            kind: components["schemas"]["RepetitionsKind"];
+            /**
+             * @description Depends on the object:
+             *
+             *     - expected number of runs K, which is at least 1
+             *     - expected number of runs K
+             */
+            mean?: number;
+            /** @description shape; 1 is geometric, 0 logarithmic */
+            shape?: number;
+        };
+        /** @enum {string} */
+        RepetitionsKind: "geometric" | "negative-binomial" | "poisson";
+        /** @description The question whose answer is reported, and the date of the report. */
         ReportRequest: {
-            /** @description which service's answer it reports */
+            /** @description kind of the reported question */
             kind: string;
-            /** @description of a calibration; an account has none */
+            /** @description algorithm of the calibration, if it is one */
             algorithm?: string;
             /** @description the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent */
             request: components["schemas"]["JsonObject"];
-            /** @description date printed on it, YYYY-MM-DD; absent: none */
+            /** @description date printed on the report, YYYY-MM-DD; absent: no date */
             date?: string;
         };
         /** @description Runs that are held until they are committed or cancelled, or expire. */
         ReservationAnswer: {
             id: string;
-            /** @description of a part too: committed */
+            /** @description committed once a run is */
             state: string;
-            /** @description runs */
+            /** @description number of runs */
             count: number;
-            /** @description runs that may have been released */
+            /** @description number of runs that may have been released */
             committed: number;
-            /** @description in the first ledger in the order of their ids; `holdings` has all */
+            /** @description its cost in the ledger with the first id; `holdings` has all */
             charge: components["schemas"]["ChargeAnswer"];
             /** @description date and time, RFC 3339, UTC */
             created: string;
             /** @description time at which uncommitted runs return; absent: never */
             expires?: string;
-            /** @description ids */
+            /** @description ids of the ledgers that pay */
             ledgers: string[];
-            /** @description in each ledger */
+            /** @description its cost in each ledger */
             holdings: components["schemas"]["HoldingAnswer"][];
-            /** @description of its newest commits, under the head of now */
+            /** @description for its newest commits, under the new head */
             receipts?: components["schemas"]["Receipt"][];
             warnings: components["schemas"]["Caution"][];
         };
@@ -3276,6 +3735,8 @@ export interface components {
             delta?: components["schemas"]["NumberOrText"];
             /** @description the ledger's; another is refused */
             relation?: components["schemas"]["Relation"];
+            /** @description the ledger's; another is refused */
+            unit?: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description after how long it ends by itself, a day if absent */
             expires_in?: number;
             /** @description ids of the ledgers, one for each block that is read */
@@ -3296,7 +3757,7 @@ export interface components {
         };
         /** @description Excess risk to expect: its objective, the risk of the start for comparison, and the bounds. */
         Risk: {
-            /** @description objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized). Risks of different objectives cannot be compared */
+            /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
             /** @description risk without training: a bound on the same risk at the start */
             baseline?: components["schemas"]["Baseline"];
@@ -3309,7 +3770,11 @@ export interface components {
             /** @description our bound at the run that the theorem's corrected reading prescribes, where a run was chosen */
             as_prescribed?: components["schemas"]["PrescribedRisk"];
         };
-        /** @description One side of the excess risk. A `hidden` constant makes the value a rate, never a bound, and never vacuous. */
+        /**
+         * @description An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it consists of.
+         *
+         *     If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of growth.
+         */
         RiskBound: {
             theorem: string;
             trust?: components["schemas"]["Definition"];
@@ -3319,20 +3784,34 @@ export interface components {
             scale?: number;
             terms?: components["schemas"]["Numbers"];
             conditions?: components["schemas"]["Condition"][];
-            /** @description a number, or unbounded; or the bound; absent where a constant is hidden */
+            /**
+             * @description Depends on the object:
+             *
+             *     - a number, or unbounded
+             *     - the bound; absent where a constant is hidden
+             */
             value?: components["schemas"]["Figure"];
-            /** @description objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized). Risks of different objectives cannot be compared */
+            /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
             /** @description risk without training: a bound on the same risk at the start */
             baseline?: components["schemas"]["Baseline"];
-            /** @description whether the bound is no better than the baseline, and so says nothing; or of an upper bound with explicit constants: whether it is no better than the baseline */
+            /**
+             * @description Depends on the object:
+             *
+             *     - whether the bound is no better than the baseline, and so says nothing
+             *     - of an upper bound with explicit constants: whether it is no better than the baseline
+             */
             vacuous?: boolean;
             reading?: components["schemas"]["Reading"];
+            /** @description of the theorem as it is printed; the reading `corrected` has its known errors repaired */
+            status?: components["schemas"]["Status"];
         };
-        /** @description The whole answer. Parts that do not apply are absent. */
+        /** @description Bounds on the risk of a run, upper and lower, and reference rates. Parts that do not apply are absent. */
         RiskBoundsAnswer: {
             algorithm: string;
-            /** @description objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized). Risks of different objectives cannot be compared */
+            /** @description bounded quantity: the excess of the objective over its least value, the norm of the objective's gradient, or the expected squared error of a released mean */
+            measure?: string;
+            /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
             /** @description risk without training: a bound on the same risk at the start */
             baseline?: components["schemas"]["Baseline"];
@@ -3340,8 +3819,11 @@ export interface components {
             /** @description of the clients, where the statements use them */
             aggregates?: components["schemas"]["AggregatesAnswer"];
             upper: components["schemas"]["RiskBound"][];
+            /** @description what the theorems leave open, where no upper bound of this run has a value */
+            no_upper_bound?: string;
             lower: components["schemas"]["RiskBound"][];
-            reference: components["schemas"]["ReferenceAnswer"];
+            /** @description rates to compare with; absent where they are not for this algorithm */
+            reference?: components["schemas"]["ReferenceAnswer"];
             ratios: components["schemas"]["RatioAnswer"][];
             declared_conditions: components["schemas"]["Condition"][];
             warnings: components["schemas"]["Caution"][];
@@ -3349,9 +3831,26 @@ export interface components {
         };
         /** @description A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones. */
         RiskProblem: {
-            /** @description standard deviation per coordinate of the Gaussian noise added to a message */
+            /**
+             * @description Depends on the object:
+             *
+             *     - standard deviation per coordinate of the Gaussian noise added to a message
+             *     - noise per coordinate of the mean of a round; 0 without noise
+             *     - σ per coordinate of the run's noise, of the sum of a batch; absent: the smallest certified one
+             *     - σ per coordinate of the run's noise, of a client's first report, or of every mean of a trusted server; absent: the smallest certified one
+             *     - σ per coordinate of the run's noise, in units of the normalised update; absent: the smallest certified one
+             *     - standard deviation per coordinate of the server's noise on the averaged shared gradient
+             *     - σ per coordinate of the run's noise, the least of all steps, of one client's gradient; absent: the smallest certified one
+             *     - σ per coordinate of the run's noise, in units of the update; absent: the smallest certified one
+             */
             noise_std?: number;
-            /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
+            /**
+             * @description Depends on the object:
+             *
+             *     - root mean square distance of a record's gradient from its client's expected one, at its largest
+             *     - root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G
+             *     - root mean square distance of a record's gradient from its client's expected one, at its largest; absent: taken to be lipschitz
+             */
             gradient_std?: number;
             /** @description party that clients trust in the lower bounds: none, a shuffler, or the server */
             trust?: components["schemas"]["Definition"];
@@ -3370,30 +3869,45 @@ export interface components {
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
             /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
+            epsilon?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: unknown;
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
-            samples_per_client: number;
+            samples_per_client?: number;
             /** @description clients in the federation */
-            clients: number;
+            clients?: number;
             /** @description clients that report in one round */
             participants?: number;
             /** @description coordinates of the model */
-            dimension: number;
-            /** @description bound on the ℓ2 norm of one record's gradient */
-            lipschitz: number;
+            dimension?: number;
+            /**
+             * @description Depends on the object:
+             *
+             *     - bound on the ℓ2 norm of one record's gradient
+             *     - bound on the ℓ2 norm of one record's gradient; absent: taken to be value that clipping_norm allows: no message is clipped
+             */
+            lipschitz?: number;
             /** @description diameter of the domain */
-            diameter: number;
+            diameter?: number;
             /** @description communication rounds */
             rounds?: number;
-            /** @description records of one client per round */
+            /**
+             * @description Depends on the object:
+             *
+             *     - records of one client per round
+             *     - records in a batch, or clients if clients are drawn
+             */
             batch_size?: number;
-            /** @description Lipschitz constant of the gradient */
+            /**
+             * @description Depends on the object:
+             *
+             *     - Lipschitz constant of the gradient
+             *     - Lipschitz constant of the gradient, 0 for linear losses
+             */
             smoothness?: number;
             /** @description strong convexity, 0 if only convex */
             strong_convexity?: number;
@@ -3409,48 +3923,188 @@ export interface components {
             sampling?: components["schemas"]["Sampling"];
             /** @description whether all clients draw from one distribution */
             identically_distributed?: boolean;
-            /** @description root mean square over clients of |∇F_i − ∇F|, at its largest */
+            /**
+             * @description Depends on the object:
+             *
+             *     - root mean square over clients of |∇F_i − ∇F|, at its largest
+             *     - root mean square over clients of ∇f_i − ∇f; absent: G
+             */
             heterogeneity?: number;
-            /** @description which readings of the printed theorem to return */
+            /**
+             * @description Depends on the object:
+             *
+             *     - which readings of the printed theorem to return
+             *     - printed readings to return, all if absent
+             *     - which readings of the printed theorems to return
+             *     - which readings of the printed bounds to return
+             */
             readings?: components["schemas"]["Reading"][];
             /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description distribution of the number of clients that report in one round */
-            participation?: components["schemas"]["ParticipationCount"][];
+            /**
+             * @description Depends on the object:
+             *
+             *     - distribution of the number of clients that report in one round
+             *     - who takes part: m uniformly in each round (default), so often each, or when each
+             */
+            participation?: components["schemas"]["JsonValue"];
             /** @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain */
             empirical_gradient_std?: number;
             /** @description bound on the excess risk of the start */
             initial_gap?: number;
+            /**
+             * @description Depends on the object:
+             *
+             *     - bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round
+             *     - bound on the ℓ2 norm of one client's message in a round
+             */
+            clipping_norm?: number;
+            /** @description the clipping norm follows a quantile of the updates' norms, which costs a second noisy sum, of bits */
+            adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
+            /** @description largest number of rounds of a run, if they are chosen; absent: taken to be 2000 */
+            max_rounds?: number;
+            /** @description bytes that one client may send over the run, in expectation over who is drawn */
+            max_bytes_per_client?: number;
+            /** @description rounds that one client may report in over the run, in expectation over who is drawn */
+            max_reports_per_client?: number;
             /** @description step size */
             step_size?: number;
-            /** @description the constant of Theorem 4.1's noise, which the paper does not give */
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /**
+             * @description Depends on the object:
+             *
+             *     - parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter
+             *     - parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter
+             */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description the number to solve for; the others are given */
+            solve_for?: components["schemas"]["SolveFor"];
+            /** @description σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity */
+            noise_multiplier?: number;
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
+            rate?: number;
+            /** @description records that a batch is drawn from, or clients if clients are drawn */
+            population?: number;
+            /** @description bound on the ℓ2 norm of every vector, the unit of noise_multiplier. A sum changes by up to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 × contribution_norm for replace-one */
+            contribution_norm?: number;
+            /** @description vectors whose mean is released */
+            records?: number;
+            /** @description who adds the noise: each client, or the server, which then is trusted with every message */
+            server?: components["schemas"]["Server"];
+            /** @description Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L */
+            smoothness_std?: number;
+            /** @description Lipschitz constant of ∇f_i − ∇f; absent: L */
+            smoothness_heterogeneity?: number;
+            /** @description norm of the gradient at the minimiser over the domain, 0 if it is an interior point; absent: G */
+            optimum_gradient_norm?: number;
+            /** @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
+            quantization_levels?: number;
+            /** @description ℓ1 distance of the values on neighbouring data */
+            l1_sensitivity?: number;
+            /** @description most that one coordinate differs between them */
+            linf_sensitivity?: number;
+            /** @description ℓ2 distance of the values on neighbouring data */
+            l2_sensitivity?: number;
+            /** @description where the sensitivities come from, in place of the sensitivities themselves */
+            sensitivity_rule?: components["schemas"]["SensitivityRule"];
+            /** @description which proof to calibrate by: A, B, C or C+ of the errata; absent: the best valid one */
+            method?: components["schemas"]["QtdlMethod"];
+            /** @description quasar-convexity of every client's loss, 1 if convex */
+            quasar_convexity?: number;
+            /** @description distance of a client's own minimiser from the common one */
+            client_optimum_distance?: number;
+            /** @description largest norm of a record's gradient over that of its client's mean one */
+            growth_ratio?: number;
+            /** @description gradient steps of one client per round */
+            local_steps?: number;
+            /** @description step of the server over the clients' step */
+            step_ratio?: number;
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
+            participation_rate?: number;
+            /** @description coordinates of the shared part of the model */
+            shared_dimension?: number;
+            /** @description weight of a client in the average: the same for all clients, or by the records of its batch */
+            weighting?: components["schemas"]["Weighting"];
+            /** @description root mean square distance, at the optimum, of a record's shared gradient from its expected one; absent: taken to be lipschitz, its largest value */
+            shared_gradient_std?: number;
+            /** @description root mean square norm, at the optimum, of a record's gradient in its client's own part; absent: taken to be shared_gradient_std, as both gradients are one for losses of w + θ_i */
+            local_gradient_std?: number;
+            /** @description bound on the norm, at the optimum, of a client's expected shared gradient; 0 for models w + θ_i; absent: taken to be as large as clipping allows; it is 0 for losses of w + θ_i where every client's own part is at its optimum */
+            shared_gradient_norm?: number;
+            /** @description norm of the mean of the clients' own optima, from the start */
+            optimum_norm?: number;
+            /** @description root mean square distance of the clients' own optima from their mean, 0 if all are equal */
+            optimum_spread?: number;
+            /** @description step size of the shared part over N times that of a client's own part: 0 learns locally only, "unbounded" globally only */
+            personalization?: components["schemas"]["Figure"];
+            /**
+             * @description Depends on the object:
+             *
+             *     - the constant that a printed noise leaves open: c in (4), c₂ in (12)
+             *     - the constant of Theorem 4.1's noise, which the paper does not give
+             */
             noise_constant?: number;
+            /** @description whether every record's loss is convex */
+            convex?: boolean;
+            /** @description step size of each step t = 1, …, T */
+            step_schedule?: components["schemas"]["Schedule"];
+            /** @description standard deviation per coordinate of one client's noise in each step */
+            noise_schedule?: components["schemas"]["Schedule"];
+            /** @description which model is released */
+            release?: components["schemas"]["Release"];
+            /** @description the released step is uniform on ⌈αT⌉, …, T (release `suffix` only) */
+            suffix_fraction?: number;
+            /** @description bound on the mean gradient's norm; absent: taken to be lipschitz */
+            gradient_bound?: number;
+            /** @description the constant of Shamir 2016, Theorem 3, which no paper gives */
+            shamir_constant?: number;
         };
         /**
-         * @description `accelerated-mb-sgd`: Algorithm 2, and how it draws batches.
+         * @description `accelerated-mb-sgd`: A run of Algorithm 2 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
+         *
+         *     `sampling` says how a client draws the `batch_size` records of a batch. The other fields are inherited.
          *
          *     `fedavg`: Absent: the step of Das et al., Theorem 4: η = ζ/(c̄LE); losses are convex, ζ = 1. There is no noise.
          *
-         *     `grid-fedavg`: Noise is truncated discrete Laplace, by `noise_levels` and `decay_rate`, or Binomial, by `trials`.
+         *     `grid-fedavg`: A run of FedAvg whose clients send updates rounded to a grid, with integer noise.
          *
-         *     The former is calibrated where all are absent. `noise_levels` 0 and no trials: none.
+         *     The noise of a coordinate is one of two kinds. It is truncated discrete Laplace noise if `noise_levels` and
+         *     `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are None,
+         *     discrete Laplace noise is calibrated. The run has no noise if `noise_levels` is 0.
          *
-         *     `local-sgd`: `batch_size` is of one local step. Absent `noise_std` is calibrated; `participants` M absent: all clients.
+         *     `local-sgd`: A run of noisy local SGD: participants take several noisy steps before the server averages their models.
          *
-         *     `mb-sgd`: Algorithm 1, and how it draws batches.
+         *     In each of `rounds` rounds a participant takes `local_steps` steps, with `batch_size` fresh records in each. If
+         *     `participants` is None, all clients participate. If `noise_std` is None, the noise is calibrated.
          *
-         *     `mu2-sgd`: Who reports, who adds the noise, and the step.
+         *     `mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
          *
-         *     Absent `noise_std` is calibrated, and an absent `step_size` with it; where it is given so must the step be, but
-         *     for `noisy-sgd`, which has D/(B√T) of its own. `participants` m is what the server divides by; absent: all.
+         *     `sampling` says how a client draws a batch. `participation` is a distribution of the number of participants.
+         *     `client_groups` describes clients that differ. `quantization_levels` rounds messages. None of the last three is
+         *     used if it is None.
          *
-         *     `norm-fedavg`: Absent noise is calibrated; `noise_levels` 0 is none, and with no grid either the unit update is sent as it is.
+         *     `mu2-sgd`: A run of DP-μ²-FL (Reshef and Levy), or of a method that it is compared with.
          *
-         *     Absent steps are those of the paper for the run's own noise: η = ζ/(4LE√(1 + γ/r)) with γ the mean squared error of
-         *     a message, and β/η as makes its bound least; losses are convex, ζ = 1.
-         *     `printed_noise_levels`, `printed_decay_rate` are the noise that the paper's Theorem 1 prescribes, set beside it as
-         *     `as-printed`; `raised_noise_levels`, `raised_decay_rate` are its decay with as many levels as make it true:
-         *     `as-printed-raised`. Both are computed where noise is calibrated.
+         *     If `noise_std` is None, the noise is calibrated, and a missing `step_size` with it. A run with given noise needs a
+         *     step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and T rounds.
+         *     The server divides the sum of a round's reports by `participants` m; None means the number of all clients.
+         *
+         *     `norm-fedavg`: A run of DP-NormFedAvg (Algorithm 2 of Das et al.): normalised client updates, rounded to a grid, with noise.
+         *
+         *     If `noise_levels` is None, the noise is calibrated; 0 means no noise. If `quantization_levels` is None, updates are
+         *     sent without rounding, which is possible only without noise. Step sizes that are None take the values of Theorem 2
+         *     of Das et al.; `step_sizes` states them.
+         *
+         *     Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels`
+         *     and `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
+         *     `raised_decay_rate` keep that decay, with as many levels as its guarantee needs (`as-printed-raised`).
          *
          *     `one-pass-accelerated-mb-sgd`: Algorithm 2, with batch_size · rounds ≤ samples_per_client.
          *
@@ -3461,10 +4115,12 @@ export interface components {
          *     decides the other, and where only one part learns (α is 0, or "unbounded") the step given for the other part is
          *     taken to be as long: αη = η/(qW). Absent `clipping_norm`: nothing is clipped.
          *
-         *     `projected-sgd`: Absent noise is calibrated, 0 is none. `rounds` absent: one pass of ⌊n/m⌋ steps.
+         *     `projected-sgd`: A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et al.).
          *
-         *     `batches` and `release` are those of the spec. `noise_schedule` is a shape that is scaled so that its least value is
-         *     `noise_std`.
+         *     If `noise_std` is None, the noise is calibrated; 0 means no noise. If `rounds` is None, the run is one pass over the
+         *     n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen. `release`
+         *     says which model is released. `noise_schedule` is scaled so that its least value is `noise_std`; None means constant
+         *     noise.
          *
          *     `shuffled-mb-sgd`: Algorithm 1, its batches drawn without replacement.
          */
@@ -3479,13 +4135,43 @@ export interface components {
             stages?: components["schemas"]["Stage"][];
             /** @description μ in the steps of Algorithm 2; absent: that of the problem */
             strong_convexity?: number;
-            /** @description standard deviation per coordinate of the Gaussian noise added to a message; or σ per coordinate, in every local step; or σ of a client's first report, or of a trusted server; see `method`; or standard deviation per coordinate of the server's noise on the averaged shared gradient; or standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m */
+            /**
+             * @description Depends on the object:
+             *
+             *     - standard deviation per coordinate of the Gaussian noise added to a message
+             *     - σ per coordinate, in every local step
+             *     - σ of a client's first report, or of a trusted server; see `method`
+             *     - standard deviation per coordinate of the server's noise on the averaged shared gradient
+             *     - standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m
+             */
             noise_std?: number;
-            /** @description distribution of the number of clients that report in one round; or reporting clients: m uniformly in each round (default), or each client in given rounds */
+            /**
+             * @description Depends on the object:
+             *
+             *     - distribution of the number of clients that report in one round
+             *     - reporting clients: m uniformly in each round (default), or each client in given rounds
+             */
             participation?: components["schemas"]["JsonValue"];
-            /** @description groups of equal clients, as counts, in the order of the problem's clients. With weights the objective is the weighted mean of the clients' losses. For an empirical objective a client with fewer records has the last ones of its population; or groups of equal clients; a field that a group leaves out is as for all clients */
+            /**
+             * @description Depends on the object:
+             *
+             *     - groups of equal clients, as counts, in the order of the problem's clients. With weights the objective is the weighted mean of the clients' losses. For an empirical objective, a client with fewer records has the last ones of its population
+             *     - groups of equal clients; a field that a group leaves out is as for all clients
+             */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description accelerated noisy mini-batch SGD; or which algorithm this is; or quantised noisy client updates; or noisy local SGD; or noisy mini-batch SGD; or DP-μ²-FL; or accelerated noisy mini-batch SGD in one pass; or PPSGD; or noisy mini-batch SGD with a shuffler */
+            /**
+             * @description Depends on the object:
+             *
+             *     - accelerated noisy mini-batch SGD
+             *     - which algorithm this is
+             *     - quantised noisy client updates
+             *     - noisy local SGD
+             *     - noisy mini-batch SGD
+             *     - DP-μ²-FL
+             *     - accelerated noisy mini-batch SGD in one pass
+             *     - PPSGD
+             *     - noisy mini-batch SGD with a shuffler
+             */
             algorithm: components["schemas"]["RunAlgorithm"];
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
@@ -3495,7 +4181,12 @@ export interface components {
             local_step_size?: number;
             /** @description the server's step, times a unit update */
             server_step_size?: number;
-            /** @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s; or levels between 0 and a message's norm to which its coordinates are rounded at random after the noise; absent: messages are sent as they are */
+            /**
+             * @description Depends on the object:
+             *
+             *     - grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
+             *     - levels between 0 and a message's norm to which its coordinates are rounded at random after the noise; absent: messages are sent as they are
+             */
             quantization_levels?: number;
             /** @description normalised to norm 1, or clipped to clipping_norm and divided by it */
             scaling?: string;
@@ -3509,7 +4200,12 @@ export interface components {
             decay_rate?: number;
             /** @description trials of the Binomial noise */
             trials?: number;
-            /** @description of a local step; or step size */
+            /**
+             * @description Depends on the object:
+             *
+             *     - of a local step
+             *     - step size
+             */
             step_size?: number;
             /** @description weight of an iterate over that of the one before; absent: 1/(1 − ημ), which the bound asks for */
             averaging_ratio?: number;
@@ -3554,7 +4250,8 @@ export interface components {
             noise_std: number;
             /** @description the smallest certified one unless it was given */
             noise_source: string;
-            batch_size: number;
+            /** @description records of a batch, or users of a step; absent where the algorithm has none */
+            batch_size?: number;
             rounds: number;
             /** @description given, or the one that minimises the explicit bound */
             step_size?: number;
@@ -3572,21 +4269,47 @@ export interface components {
             vacuous?: boolean;
             /** @description σ per coordinate, root mean square over clients. Unless certified, it is an estimate and must not be used for a run: calibrate at these rounds and this batch_size */
             noise_std?: number;
-            /** @description whether noise_std, and with it the risk, is certified to meet the target; or whether the noise there is certified, or estimated */
+            /**
+             * @description Depends on the object:
+             *
+             *     - whether noise_std, and with it the risk, is certified to meet the target
+             *     - whether the noise there is certified, or estimated
+             */
             certified?: boolean;
-            /** @description whether it is the run that is answered; or whether it is the run of the entry */
+            /**
+             * @description Depends on the object:
+             *
+             *     - whether it is the run that is answered
+             *     - whether it is the run of the entry
+             */
             chosen?: boolean;
             /** @description of a client that reports in every round */
             bits_per_client?: number;
-            /** @description of all clients, at most; or of all clients; or bits of all reports, in expectation if participants are drawn by coins */
+            /**
+             * @description Depends on the object:
+             *
+             *     - of all clients, at most
+             *     - of all clients
+             *     - bits of all reports, in expectation if the number of participants is random
+             */
             total_bits: number;
             /** @description total_bits in full, from 2^53 on */
             total_bits_exact?: string;
-            /** @description as in entries; or share of clipping_norm · diameter that is left of the excess risk at most, for one gradient step a round; 1 or more says nothing */
+            /**
+             * @description Depends on the object:
+             *
+             *     - as in entries
+             *     - bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a round. A value of 1 or more says nothing
+             */
             remaining_share?: components["schemas"]["Figure"];
             /** @description as in entries; absent where the frontier has none */
             noise_to_signal?: number;
-            /** @description as in entries; or bytes that one client sends, in expectation if it is drawn */
+            /**
+             * @description Depends on the object:
+             *
+             *     - as in entries
+             *     - bytes that one client sends, in expectation if it is drawn
+             */
             bytes_per_client?: number;
             /** @description z, of the sum of the updates */
             noise_multiplier?: number;
@@ -3622,7 +4345,7 @@ export interface components {
             base_std: number;
             /** @description σ of a report; participations counts the client's own, this one included */
             rule: string;
-            /** @description who draws it, and takes back the one before */
+            /** @description who draws the noise, and subtracts the previous one */
             added_by: string;
             /** @description reports of a client for which the noise is enough; then it must stop */
             most_participations: number;
@@ -3646,7 +4369,7 @@ export interface components {
         };
         /** @enum {string} */
         Server: "trusted" | "untrusted";
-        /** @description The bound over α: where the least is proved, at both ends and in between. */
+        /** @description The bound on the excess risk as a function of α, the degree of sharing from 0 (local models) to unbounded. */
         Sharing: {
             /** @description whether α was chosen here */
             optimised: boolean;
@@ -3654,16 +4377,21 @@ export interface components {
             best: components["schemas"]["SharingPoint"];
             /** @description α = 0: nothing is shared, and no noise is needed */
             local_only: components["schemas"]["SharingPoint"];
-            /** @description the α that limits shared and local steps equally, 1/N with all clients */
+            /** @description α at which both parts limit η equally; 1/N if all N clients take part */
             balanced: components["schemas"]["SharingPoint"];
-            /** @description α unbounded: everything is shared */
+            /** @description α unbounded: the models are equal, everything is shared */
             global_only: components["schemas"]["SharingPoint"];
             /** @description from local only to global only */
             curve: components["schemas"]["SharingPoint"][];
             /** @description for equal clients that all take part, if shared and local gradients have equal variance */
             threshold?: components["schemas"]["SharingThreshold"];
         };
-        /** @description The bound on the excess risk at one α: optimisation + √(statistical² + privacy²), and the steps it is for. */
+        /**
+         * @description The bound on the excess risk at one α, and the step sizes that it is for.
+         *
+         *     `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
+         *     are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
+         */
         SharingPoint: {
             /** @description α: 0 learns locally only, unbounded globally only */
             personalization: components["schemas"]["Figure"];
@@ -3675,15 +4403,15 @@ export interface components {
             statistical: components["schemas"]["Figure"];
             /** @description a number, or unbounded */
             privacy: components["schemas"]["Figure"];
-            /** @description a smaller bound, at these very steps */
+            /** @description a smaller bound, at these step sizes */
             excess_risk_at_step: components["schemas"]["Figure"];
-            /** @description the least that is proved at these very steps, by bietti.4.5.any-step */
+            /** @description the least proved bound at these step sizes, by bietti.4.5.any-step */
             proved_excess_risk: components["schemas"]["Figure"];
             /** @description η of the theorem, 0 where only the shared part learns */
             step_size: number;
             /** @description αη, of the noisy average of the shared gradients */
             shared_step_size: number;
-            /** @description η/(qW), of one client's message for its own part */
+            /** @description η/(qW), own part; q: participation_rate, W: weights' sum */
             local_step_size: number;
         };
         /** @description Lemma 4.6 at the least noise: where sharing nothing has the least variance term. */
@@ -3694,11 +4422,11 @@ export interface components {
             epsilon: components["schemas"]["Figure"];
         };
         /**
-         * @description The target, and the shape of the federation and of the learning problem. ε and δ are central.
+         * @description The target (ε, δ), the federation and the learning problem. The guarantee is for the shuffled reports.
          *
-         *     Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
-         *     least batch, whose certified bound on the excess risk is at most 1 + `within` times what the best one within
-         *     `max_gradients` and `communication_budget` is predicted to have.
+         *     If `batch_size` or `rounds` is left out, it is chosen: the fewest rounds, and then the smallest batch. Their
+         *     certified bound on the excess risk must be at most 1 + `within` times the least predicted bound. The runs that are
+         *     compared keep to `max_gradients` and `communication_budget`.
          */
         ShuffledMbSgdProblem: {
             /** @description failure probability δ of (ε, δ) */
@@ -3710,7 +4438,7 @@ export interface components {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
@@ -3747,11 +4475,15 @@ export interface components {
             readings?: components["schemas"]["Reading"][];
         };
         /**
-         * @description `audit`: Attack `spec` in a stated setting, or `message`: two updates that one client may send. δ is given once.
+         * @description `audit`: Request to attack a mechanism, or one client's message, and to derive lower bounds on ε at δ.
          *
-         *     The server sees a message, and its two updates differ as under replace-one.
+         *     Either `spec` gives the mechanism, or `message` gives two updates that the attacker, the server, tells apart. For a
+         *     message the relation is replace-one. Exactly one of `delta` and `log10_delta` is given.
          *
-         *     `membership`: Train with canaries, and guess from what is given out which were in. δ is given once.
+         *     `membership`: Request for trainings with canaries, inserted records or clients, that membership attacks try to detect.
+         *
+         *     An attacker guesses from the released models which canaries were in the data. Exactly one of `delta` and
+         *     `log10_delta` is given.
          *
          *     `preset`: An experiment by its name. Absent fields take the values of the experiment.
          *
@@ -3761,7 +4493,12 @@ export interface components {
          *     the relation, unit and observer of the guarantee, and the guarantee of the result names them.
          */
         SimulationRequest: {
-            /** @description which simulation this is; or which kind of simulation this is */
+            /**
+             * @description Depends on the object:
+             *
+             *     - which simulation this is
+             *     - which kind of simulation this is
+             */
             kind: components["schemas"]["SimulationRequestKind"];
             /** @description the inner mechanism */
             spec?: components["schemas"]["Spec"];
@@ -3781,9 +4518,20 @@ export interface components {
             log10_delta?: number;
             /** @description runs of the mechanism on each of the two data sets */
             samples?: number;
-            /** @description probability with which the lower bounds hold, each by itself; or with which each lower bound holds, by itself; or of the band at each round */
+            /**
+             * @description Depends on the object:
+             *
+             *     - probability with which the lower bounds hold, each by itself
+             *     - with which each lower bound holds, by itself
+             *     - of the band at each round
+             */
             confidence?: number;
-            /** @description of all randomness: the same seed gives the same answer; or the same seed gives the same answer */
+            /**
+             * @description Depends on the object:
+             *
+             *     - of all randomness: the same seed gives the same answer
+             *     - the same seed gives the same answer
+             */
             seed?: number;
             /** @description an ε to be checked at the same δ */
             claim?: components["schemas"]["Target"];
@@ -3847,7 +4595,7 @@ export interface components {
         /**
          * @description `approximate`: A mechanism of which only an (ε, δ) guarantee is known, in the relation of the request.
          *
-         *     δ = 0 is allowed: a pure guarantee.
+         *     δ = 0 is allowed: a pure guarantee. ε = 0 is allowed: outputs on neighbours differ by at most δ in total variation.
          *
          *     Admits: every mechanism with this guarantee. Under replace-one and zero-out-one its output may reveal the number of
          *     records. Its output for a zeroed record may differ from that for an absent record.
@@ -3857,13 +4605,32 @@ export interface components {
          *     Admits: runs with parameters fixed in advance, each of which fits its mechanism for all outputs of earlier runs. All
          *     outputs are seen.
          *
+         *     `discrete_gaussian`: Adds noise with P(y) ∝ e^(−y²/(2 scale²)) on the integers to each of `dimension` integers.
+         *
+         *     `l2_sensitivity` bounds the ℓ2 distance of the integer vectors, in grid steps, on any two neighbours in the
+         *     request's relation. Nothing is doubled for replace-one.
+         *
+         *     Admits: integers that depend on the data arbitrarily within that distance, as `discrete_laplace` does. The noise of
+         *     one party is meant. A sum of several parties' discrete Gaussian noises has another distribution.
+         *
          *     `discrete_laplace`: Adds two-sided geometric noise, P(y) ∝ e^(−decay_rate·|y|) on the integers, to each coordinate of integers.
          *
          *     `sensitivity` is the ℓ1 distance of the integers on any two data sets that are neighbours in the request's relation.
          *
          *     Admits: integers that depend on the data arbitrarily within that distance. They need not be a sum. A zeroed record
-         *     may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or 1. So a
-         *     Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
+         *     may count where an absent one does not. An example is 1000 |S| + Σ x for a set S of records x, each 0 or 1, which
+         *     has distance 1 under zero-out-one. Poisson sampling with rate q therefore keeps ε under zero-out-one, and only gives
+         *     δ' = q δ.
+         *
+         *     `exponential`: Chooses one candidate with probability ∝ e^(ε score/2), or ∝ e^(ε score) if the scores are monotonic.
+         *
+         *     ε is `epsilon`, the pure privacy parameter of the mechanism. Between neighbours in the request's relation each score
+         *     changes by at most 1. Monotonic scores all change in the same direction, for example counts of records under
+         *     add-or-remove-one. Only the chosen candidate is released.
+         *
+         *     Admits: any number of candidates, any score within that sensitivity, and any fixed weight of each candidate. The
+         *     candidates and their weights are the same for all data. A zeroed record may change scores that an absent one does
+         *     not.
          *
          *     `gaussian`: Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ = noise_multiplier · C.
          *
@@ -3872,11 +4639,47 @@ export interface components {
          *
          *     Not covered: dividing by the actual batch size, or adding noise per record.
          *
+         *     `gaussian_mixture`: Adds N(0, σ²) per coordinate to a sum of contributions of random size, with σ = noise_multiplier · C.
+         *
+         *     A record's contribution has ℓ2 norm at most `sensitivities[i]` · C with probability `probabilities[i]`. The largest
+         *     probability is read as 1 minus the others.
+         *
+         *     Admits: a sum to which each record adds one random vector. In every release an index i is drawn afresh for each
+         *     record, independently of the data and of other records. The vector may depend on the data and on i. A record that is
+         *     absent, not drawn or zeroed adds exactly zero, and the noise stays the same. Only the noisy sum is seen.
+         *
+         *     Not covered: indices that are seen, or that several records share.
+         *
          *     `laplace`: Adds Laplace noise of scale b per coordinate to a sum of contributions of ℓ1 norm at most C.
          *
          *     b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
          *
          *     Admits: the sums that `Gaussian` admits, with Laplace noise.
+         *
+         *     `permute_and_flip`: Visits the candidates in random order and accepts one with probability e^(ε (score − largest score)/2).
+         *
+         *     The first accepted candidate is released. ε is `epsilon`, the pure privacy parameter of the mechanism. Between
+         *     neighbours in the request's relation each score changes by at most 1.
+         *
+         *     Admits: any number of candidates, and any score within that sensitivity. The candidates are the same for all data.
+         *     A zeroed record may change scores that an absent one does not.
+         *
+         *     `poisson_binomial`: Releases sums over clients of Binomial(trials, 1/2 + theta·x/C) for each coordinate x of a client's vector.
+         *
+         *     C bounds the absolute value of every coordinate (ℓ∞). All binomial variables are independent and drawn afresh. Only
+         *     the sum over at least `clients` clients is seen for each of `dimension` coordinates, as by secure aggregation. One
+         *     client's message by itself is that of `clients` = 1.
+         *
+         *     Admits: values of the other clients that the adversary knows or chooses before the draw, within C. Replace-one
+         *     exchanges one client's vector for another one within C. An ℓ2 bound C also bounds every coordinate. An absent client
+         *     changes the number of trials, so other relations have no bound here.
+         *
+         *     `profile`: A mechanism of which only upper bounds on its privacy profile are known, in the relation of the request.
+         *
+         *     On any two neighbours, δ at each listed ε is at most the listed δ. Between points the bound is the line in e^ε.
+         *     After the last point it is constant.
+         *
+         *     Admits: every mechanism with these bounds, as `approximate` does.
          *
          *     `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
          *
@@ -3898,18 +4701,51 @@ export interface components {
          *     Admits: exactly n clients in both data sets. It does not run on a batch of a different number of clients. In a
          *     `cyclic` order every client may have every place, so drawing the n clients from a larger population only thins.
          *
+         *     `random_allocation`: Runs `mechanism` on `steps` batches in each of `epochs` epochs. A unit is in `times_chosen` batches of each.
+         *
+         *     The batches of a unit are a uniformly random set of that many batches. If `kept` is false, the set is drawn again in
+         *     every epoch. If `kept` is true, the set of the first epoch serves in all epochs. The unit is the protected one.
+         *
+         *     Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a batch
+         *     is then random. A batch may depend on outputs of earlier batches. The sets stay secret.
+         *
+         *     Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
+         *
          *     `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one with 1/(e^ε + k − 1).
          *
-         *     `epsilon` is the guarantee for replacing a record's category by another, in every relation.
+         *     Here ε is `epsilon` and k is `categories`. `epsilon` is the guarantee for replacing a record's category by another,
+         *     in every relation.
          *
-         *     Admits: reports that are seen with the names of their records. A batch then shows its members, and a draw only
-         *     thins: δ' = q δ at the same ε. For reports without names or order use `shuffled`. A zeroed record is answered as
-         *     some category would be, fixed or random. An absent record sends nothing, so add-or-remove-one has no bound.
+         *     Admits: reports that are seen with the names of their records. They show who is in a batch, so a random draw with
+         *     inclusion probability q keeps ε, and only gives δ' = q δ. For reports without names or order use `shuffled`. A
+         *     zeroed record still sends a report, as if of some category, fixed or random. An absent record sends nothing, so
+         *     add-or-remove-one has no bound.
+         *
+         *     `rdp`: A mechanism of which only bounds on its Rényi divergences are known, in the relation of the request.
+         *
+         *     On any two neighbours, in both directions, the divergence of order `orders[i]` is at most `epsilons[i]`.
+         *
+         *     Admits: every mechanism with these divergences, as `approximate` does.
          *
          *     `repeated`: `times` independent runs of `mechanism`. Each may depend on the outputs of earlier runs.
          *
          *     Admits: runs with parameters fixed in advance, each of which fits `mechanism` for all outputs of earlier runs. All
          *     outputs are seen.
+         *
+         *     `report_noisy_max`: Adds independent noise of scale 2/ε to each score and releases the candidate with the largest sum.
+         *
+         *     ε is `epsilon`, the pure privacy parameter of the mechanism. Between neighbours in the request's relation each score
+         *     changes by at most 1. The noisy score itself is not released.
+         *
+         *     Admits: any number of candidates, and any score within that sensitivity. The candidates are the same for all data.
+         *     A zeroed record may change scores that an absent one does not.
+         *
+         *     `select_best`: Runs `mechanism` a random number of times, and releases only the best output, as in hyper-parameter tuning.
+         *
+         *     Admits: any total order of outputs that is fixed in advance, with ties broken by independent random numbers. The
+         *     number of runs is drawn independently of the data and of the outputs. Runs may have different settings, such as
+         *     learning rates, that are drawn anew for each run in the same way. Neither the other outputs nor the number of runs
+         *     are seen.
          *
          *     `shuffled`: Each of `clients` clients runs `mechanism` on its own single contribution, and a shuffler permutes the reports.
          *
@@ -3920,11 +4756,39 @@ export interface components {
          *     Admits: one `mechanism` that is the same for every client. Its report depends only on its client's contribution, so
          *     it names no sender. The number of reports is public. The draws of `mechanism` are draws of records of its client.
          *
+         *     `skellam`: Adds the difference of two independent Poisson variables of mean variance/2 to each of `dimension` integers.
+         *
+         *     The sensitivities bound the ℓ1 and ℓ2 distance of the integer vectors, in grid steps, on any two neighbours in the
+         *     request's relation. Nothing is doubled for replace-one. A sum of independent Skellam noises is Skellam noise, and
+         *     the variances add. With dropouts, `variance` is that of the noise that remains.
+         *
+         *     Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
+         *
+         *     `sparse_vector`: Answers for each of many queries whether it is above a noisy threshold, and stops after c such answers.
+         *
+         *     ε is `epsilon`, s is `threshold_share` and c is `largest_answers`. The threshold has Laplace noise of scale 1/(s ε),
+         *     drawn once. Each query has fresh Laplace noise of scale 2c/((1 − s) ε), or c/((1 − s) ε) if the queries are
+         *     monotonic. Between neighbours in the request's relation each query changes by at most 1. Monotonic queries all
+         *     change in the same direction. Only the answers are released, and no values of queries.
+         *
+         *     Admits: any number of queries of that sensitivity, each chosen after the earlier answers. The thresholds do not
+         *     depend on the data. A zeroed record may change queries that an absent one does not.
+         *
          *     `subsampled`: Runs `mechanism` on a fresh random batch. Give `rate`, or `batch_size` and `population`.
          *
          *     `poisson`: every record independently with probability `rate`. `without-replacement`: a uniform subset of
          *     `batch_size` records. `with-replacement`: `batch_size` independent uniform draws; a record counts as often as it is
-         *     drawn. `full`: every record, no amplification.
+         *     drawn. `full`: every record, no amplification. `shuffled-epochs`: each of `epochs` epochs permutes the records and
+         *     cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last batch,
+         *     or is left out.
+         *
+         *     `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
+         *     `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+         *
+         *     `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
+         *     protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound of
+         *     one record. Without this field it refers to the whole contribution of a client, and the draw of records does not
+         *     protect the client.
          *
          *     Admits: fresh draws that do not depend on the data. The amplified ε has two conditions. The members of a batch stay
          *     secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
@@ -3943,6 +4807,13 @@ export interface components {
          *     relation; a real bound means its floor. Outputs that are possible for only one of two neighbours have infinite loss.
          *
          *     Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
+         *
+         *     `zcdp`: A mechanism of which only ρ-zero-concentrated privacy is known, in the relation of the request.
+         *
+         *     With a `delta` it is δ-approximately ρ-zCDP (Bun and Steinke 2016, Definition 8.1). On any two neighbours there are
+         *     events of probability 1 − δ. Given these, the outputs have Rényi divergences of at most ρa at every order a > 1.
+         *
+         *     Admits: every mechanism with this guarantee, as `approximate` does.
          */
         Spec: {
             /** @description which mechanism this is */
@@ -3953,16 +4824,57 @@ export interface components {
             delta?: number;
             /** @description the mechanisms in their order; each may depend on the outputs of earlier ones */
             mechanisms?: components["schemas"]["Spec"][];
+            /** @description scale of discrete Gaussian noise: its probability at y is proportional to e^(−y²/(2σ²)) */
+            scale?: number;
+            /** @description ℓ2 distance of the values on neighbouring data */
+            l2_sensitivity?: number;
+            /**
+             * @description Depends on the object:
+             *
+             *     - coordinates of the model
+             *     - coordinates of one client's message; absent: any number
+             */
+            dimension?: number;
             /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
             decay_rate?: number;
             /** @description ℓ1 distance of the integers on neighbouring data, at its largest */
             sensitivity?: number;
+            /**
+             * @description Depends on the object:
+             *
+             *     - whether all scores change in one direction between neighbours; the weights are then e^(ε score)
+             *     - whether all queries change in one direction between neighbours
+             */
+            monotonic?: boolean;
             /** @description σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity */
             noise_multiplier?: number;
+            /** @description possible bounds on the ℓ2 norm of one record's contribution, in units of the bound C that σ refers to */
+            sensitivities?: number[];
+            /** @description probability of each sensitivity; they add up to 1, and the largest is read as 1 minus the others */
+            probabilities?: number[];
             /** @description Laplace scale over the bound on the ℓ1 norm of one contribution (never over the sensitivity) */
             scale_multiplier?: number;
-            /** @description clients in the federation */
+            /** @description trials of one client for one coordinate */
+            trials?: number;
+            /** @description largest distance of a success probability from 1/2 */
+            theta?: number;
+            /**
+             * @description Depends on the object:
+             *
+             *     - least number of clients in every sum that is seen
+             *     - clients in the federation
+             */
             clients?: number;
+            /** @description points [ε, log10 δ] of the direction with the unit against without it, ε increasing, 0 ≤ ε ≤ 1e9, −1e9 ≤ log10 δ ≤ 0; of both directions if `reverse` is absent */
+            points?: [
+                number,
+                number
+            ][];
+            /** @description points [ε, log10 δ] of the direction without the unit against with it, as `points` */
+            reverse?: [
+                number,
+                number
+            ][];
             /** @description clients that report in one round */
             participants?: number;
             /** @description communication rounds */
@@ -3987,41 +4899,87 @@ export interface components {
             release?: components["schemas"]["Release"];
             /** @description the released step is uniform on ⌈αT⌉, …, T (release `suffix` only) */
             suffix_fraction?: number;
+            /** @description batches in one epoch */
+            steps?: number;
+            /** @description batches of one epoch that a given unit is in */
+            times_chosen?: number;
+            /** @description whether the batches of a unit are the same in all epochs (true) or drawn again (false) */
+            kept?: boolean;
+            /** @description passes over the data */
+            epochs?: number;
+            /**
+             * @description Depends on the object:
+             *
+             *     - the mechanism that is run on every batch
+             *     - the inner mechanism
+             */
+            mechanism?: components["schemas"]["Spec"];
             /** @description categories a report is one of */
             categories?: number;
+            /** @description Rényi orders in increasing order, each above 1 and at most 1e6 */
+            orders?: number[];
+            /** @description bound on the Rényi divergence at each order, at least 0 and at most 1e9 */
+            epsilons?: number[];
             /** @description how often the mechanism is run */
             times?: number;
-            /** @description the inner mechanism */
-            mechanism?: components["schemas"]["Spec"];
-            /** @description coordinates of one client's message; absent: any number; or coordinates of the model */
-            dimension?: number;
+            /** @description noise of scale 2/ε on each score */
+            noise?: string;
+            /** @description distribution of the number of runs of which the best is released */
+            repetitions?: components["schemas"]["Repetitions"];
+            /** @description variance of Skellam noise on one coordinate: the difference of two Poisson variables of mean μ/2 */
+            variance?: number;
+            /** @description ℓ1 distance of the values on neighbouring data */
+            l1_sensitivity?: number;
+            /** @description share of ε that the noise on the threshold uses */
+            threshold_share?: number;
+            /** @description number of answers above the threshold after which it stops */
+            largest_answers?: number;
             /** @description how a batch is drawn */
-            sampling?: components["schemas"]["Sampling"];
+            sampling?: components["schemas"]["SpecSampling"];
             /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
             /** @description records in a batch, or clients if clients are drawn */
             batch_size?: number;
             /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
+            /** @description most records in a batch, or clients if clients are drawn; of more, a uniform subset is kept */
+            largest_batch?: number;
+            /** @description most records that one client has, if σ refers to the norm of one record's part */
+            records_of_one_client?: number;
             /** @description the drawn unit. Absent: the protected unit, or, if the mechanism draws again, the safe one of both readings. Rejected if neither reading bounds the other */
             level?: string;
             /** @description largest absolute value of truncated integer noise */
             noise_levels?: number;
-            /** @description ℓ1 distance of the values on neighbouring data */
-            l1_sensitivity?: number;
             /** @description most that one coordinate differs between them */
             linf_sensitivity?: number;
-            /** @description ℓ2 distance of the values on neighbouring data */
-            l2_sensitivity?: number;
+            /** @description parameter of zero-concentrated privacy */
+            rho?: number;
         };
         /** @enum {string} */
-        SpecKind: "approximate" | "composed" | "discrete_laplace" | "gaussian" | "laplace" | "projected_sgd" | "randomized_response" | "repeated" | "shuffled" | "subsampled" | "truncated_discrete_laplace";
+        SpecKind: "approximate" | "composed" | "discrete_gaussian" | "discrete_laplace" | "exponential" | "gaussian" | "gaussian_mixture" | "laplace" | "permute_and_flip" | "poisson_binomial" | "profile" | "projected_sgd" | "random_allocation" | "randomized_response" | "rdp" | "repeated" | "report_noisy_max" | "select_best" | "shuffled" | "skellam" | "sparse_vector" | "subsampled" | "truncated_discrete_laplace" | "zcdp";
+        /** @enum {string} */
+        SpecSampling: "poisson" | "without-replacement" | "with-replacement" | "full" | "shuffled-epochs";
         /** @description One stage of Algorithm 2: in its round t, α = 2/(t + 1) and η = 4 · prox_weight/(t(t + 1)). */
         Stage: {
-            /** @description rounds of the stage; or communication rounds */
+            /**
+             * @description Depends on the object:
+             *
+             *     - rounds of the stage
+             *     - communication rounds
+             */
             rounds: number;
-            /** @description v; the larger, the shorter the steps; or prox weight; the larger, the shorter the steps */
+            /**
+             * @description Depends on the object:
+             *
+             *     - v; the larger, the shorter the steps
+             *     - prox weight; the larger, the shorter the steps
+             */
             prox_weight: number;
+        };
+        /** @description One plain statement of a guarantee, and its subject. */
+        Statement: {
+            about: string;
+            text: string;
         };
         /**
          * @description Whether the statement, read as it is used here, holds.
@@ -4030,11 +4988,11 @@ export interface components {
         Status: "proved" | "refuted" | "unproved";
         /** @description One field of a calibration and the values it takes. */
         Sweep: {
-            /** @description the field that takes the values; its value in the body is not used */
+            /** @description name of the swept field; a value of this field in the body is ignored */
             field: string;
-            /** @description its values, 1 to 200; each is answered by itself */
+            /** @description values of the swept field, 1 to 200; each is answered separately */
             values: unknown[];
-            /** @description whether printed readings show the true figures at their parameters. For some algorithms this takes most of the time: use false for a picture */
+            /** @description whether answers by a formula as printed also show the true figures at their parameters. For some algorithms these take most of the time; use false for a plot */
             true_figures?: boolean;
         };
         /** @description The answers of a calibration at many values, in their order. */
@@ -4043,7 +5001,7 @@ export interface components {
             sweep: components["schemas"]["Sweep"];
             answers: components["schemas"]["AtValue"][];
         };
-        /** @description A calibration's own fields, but for the one that is swept, and `sweep`. */
+        /** @description The fields of a calibration except the swept one, and `sweep` with the name and the values of that field. */
         SweepProblem: {
             /** @description the same question at each of these values of one field */
             sweep: components["schemas"]["Sweep"];
@@ -4054,16 +5012,35 @@ export interface components {
         Target: {
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon: number;
-            /** @description failure probability δ of (ε, δ); or absent where it is below every double */
+            /**
+             * @description Depends on the object:
+             *
+             *     - failure probability δ of (ε, δ)
+             *     - absent where it is below every double
+             */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
+            /** @description where it was the target */
+            advantage?: number;
+            /** @description where it was the target, at false_positive_rate */
+            true_positive_rate?: number;
+            /** @description of the target true_positive_rate */
+            false_positive_rate?: number;
+            /** @description where it was the target */
+            gaussian_dp_mu?: number;
+            /** @description where it was the target */
+            rho?: number;
         };
         /** @description texts by name */
         Texts: {
             [key: string]: string;
         };
-        /** @description A theorem with its conditions, its errata, and how its formula is asked. */
+        /**
+         * @description A theorem with its conditions, its errata, and the inputs and outputs of its formula if it has one.
+         *
+         *     A reading is a way to understand the formula: as printed, or as corrected.
+         */
         TheoremDetail: {
             id: string;
             title: string;
@@ -4075,7 +5052,7 @@ export interface components {
             links: components["schemas"]["Texts"];
             conditions?: components["schemas"]["Condition"][];
             errata?: components["schemas"]["Erratum"][];
-            /** @description of its formula; absent where there is none */
+            /** @description readings of the formula; absent if there is none */
             readings?: components["schemas"]["Reading"][];
             /** @description JSON schema of the formula's inputs */
             inputs_schema?: components["schemas"]["JsonObject"];
@@ -4112,12 +5089,12 @@ export interface components {
             false_positive_rate: number;
             true_positive_rate: components["schemas"]["Ends"];
         };
-        /** @description The best that one kind of trust gives, and what less trust costs. */
+        /** @description The best entry of a plan under one kind of trust, and its risk relative to the best kind (`price`). */
         TrustPrice: {
             definition: components["schemas"]["Definition"];
             /** @description the trusted party and its part */
             in_words: string;
-            /** @description name of an entry; absent where none says anything within the limits */
+            /** @description name of an entry; absent where none within limits improves on the start */
             best?: string;
             /** @description that of the best entry */
             guarantee?: components["schemas"]["GuaranteeKind"];
@@ -4125,7 +5102,7 @@ export interface components {
             remaining_share?: number;
             /** @description of the best entry, as in entries */
             basis?: components["schemas"]["RankBy"];
-            /** @description its remaining share over the least of these: how many times more is left; 1 is the best */
+            /** @description its remaining_share over the least of all kinds of trust, at least 1; 1 is the best */
             price?: number;
         };
         /**
@@ -4169,7 +5146,7 @@ export interface components {
             reason?: string;
             /** @description closest request that would fit */
             nearest: components["schemas"]["Values"];
-            /** @description of which the largest share is then used or reserved; now, where it does not fit */
+            /** @description fullest slot part or plan item, with the job added unless it does not fit */
             runs_out_first?: components["schemas"]["ResourceAnswer"];
             /** @description amounts that reservations hold, by kinds of slots and names of parts */
             held_by_others: {
@@ -4178,6 +5155,13 @@ export interface components {
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];
         };
+        /** @description The contributions of one record or client within one window of time, such as a client's within one day. */
+        WindowedUnit: {
+            /** @description the origin of the protected contributions */
+            of: components["schemas"]["Unit"];
+            /** @description the length of a window; windows are disjoint, and every contribution is in exactly one */
+            window: string;
+        };
         /** @description A calibration of a run that takes the ledger's remaining budget. Nothing was changed or reserved. */
         WithinAnswer: {
             algorithm: string;
@@ -4185,11 +5169,11 @@ export interface components {
             request: components["schemas"]["JsonObject"];
             /** @description the run, to be reserved unchanged */
             spec: components["schemas"]["JsonObject"];
-            /** @description runs that the spec is */
+            /** @description number of runs that the spec counts as */
             count: number;
-            /** @description charge of a reservation of it */
+            /** @description its cost if it is reserved */
             charge: components["schemas"]["ChargeAnswer"];
-            /** @description with a share of so much less noise the ledger refuses the run; absent: not known */
+            /** @description the ledger refuses the run if its noise is lowered by this fraction; absent: not known */
             slack?: number;
             /** @description the whole answer to the request; its guarantee is for this run only */
             calibration: components["schemas"]["Calibration"];
@@ -4352,7 +5336,7 @@ export interface components {
                 "application/json": components["schemas"]["Calibration"];
             };
         };
-        /** @description It did not end in time: a job goes on with it, at Location */
+        /** @description The answer was not ready in time; the job at Location goes on computing it */
         Job202: {
             headers: {
                 Location: components["headers"]["Location"];
@@ -4440,7 +5424,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+        /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
         Prefer: string;
         /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
         IdempotencyKey: string;
@@ -4455,9 +5439,9 @@ export interface components {
         EpsilondSignature: string;
         /** @description the job */
         Location: string;
-        /** @description seconds after which it is worth to look */
+        /** @description seconds until the next request for the job */
         RetryAfter: string;
-        /** @description the wait that was granted, if any */
+        /** @description the granted wait, if one was stated */
         PreferenceApplied: string;
         /** @description where it is */
         "Location-2": string;
@@ -4470,7 +5454,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4503,7 +5487,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4536,7 +5520,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4569,7 +5553,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4602,7 +5586,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4635,7 +5619,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4668,7 +5652,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4701,7 +5685,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4734,7 +5718,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4767,7 +5751,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4800,7 +5784,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4858,7 +5842,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4904,7 +5888,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4946,7 +5930,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4979,7 +5963,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5012,7 +5996,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5045,7 +6029,238 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RiskProblem"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RiskBoundsAnswer200"];
+            202: components["responses"]["Job202"];
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503-2"];
+        };
+    };
+    risk_bounds_qtdl: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RiskProblem"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RiskBoundsAnswer200"];
+            202: components["responses"]["Job202"];
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503-2"];
+        };
+    };
+    risk_bounds_norm_fedavg: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RiskProblem"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RiskBoundsAnswer200"];
+            202: components["responses"]["Job202"];
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503-2"];
+        };
+    };
+    risk_bounds_projected_sgd: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RiskProblem"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RiskBoundsAnswer200"];
+            202: components["responses"]["Job202"];
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503-2"];
+        };
+    };
+    risk_bounds_ppsgd: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RiskProblem"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RiskBoundsAnswer200"];
+            202: components["responses"]["Job202"];
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503-2"];
+        };
+    };
+    risk_bounds_mu2_sgd: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RiskProblem"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RiskBoundsAnswer200"];
+            202: components["responses"]["Job202"];
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503-2"];
+        };
+    };
+    risk_bounds_dp_fedavg: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RiskProblem"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RiskBoundsAnswer200"];
+            202: components["responses"]["Job202"];
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503-2"];
+        };
+    };
+    risk_bounds_gaussian: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5078,7 +6293,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5119,7 +6334,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5160,13 +6375,13 @@ export interface operations {
     list_jobs: {
         parameters: {
             query?: {
-                /** @description only those of this state */
+                /** @description only jobs in this state */
                 state?: components["schemas"]["JobState"];
-                /** @description only those of this kind */
+                /** @description only jobs of this kind */
                 kind?: string;
-                /** @description most that are answered */
+                /** @description largest number of jobs in the answer */
                 limit?: number;
-                /** @description as `next` has it */
+                /** @description as in `next` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -5175,7 +6390,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them */
+            /** @description A page of jobs */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5196,7 +6411,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -5244,7 +6459,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description It had ended, and is forgotten */
+            /** @description It had ended, and is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5263,7 +6478,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -6095,7 +7310,7 @@ export interface operations {
     healthz: {
         parameters: {
             query?: {
-                /** @description with any value or none: say which engine answers */
+                /** @description with or without a value: name the engine */
                 verbose?: string;
             };
             header?: never;
@@ -6281,7 +7496,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6371,7 +7586,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
+                /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6425,7 +7640,7 @@ export interface operations {
     draw_job: {
         parameters: {
             query?: {
-                /** @description goes before Accept */
+                /** @description image format, before Accept */
                 format?: string;
             };
             header?: never;

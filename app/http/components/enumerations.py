@@ -19,6 +19,7 @@ SHARED: Mapping[str, Sequence[str]] = {
     "Unit": get_args(quantities.Unit),
     "Observer": get_args(quantities.Observer),
     "Sampling": get_args(quantities.Sampling),
+    "SpecSampling": get_args(quantities.SpecSampling),
     "Tightness": get_args(Tightness),
     "JobState": get_args(JobState),
     "Objective": get_args(Objective),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from epsilond.app.catalogue import pascal
@@ -13,7 +13,9 @@ from epsilond.app.http.components.walk import REF, Schema, map_schemas, referenc
 Part = tuple[Any, Any, str]
 """A part of the document: the container that holds it, its key there, and the proposed name of its component."""
 NUMBER: Schema = {"type": "number"}
+INTEGER: Schema = {"type": "integer"}
 STRING: Schema = {"type": "string"}
+UNBOUNDED: Schema = {"$ref": f"{REF}Unbounded"}
 NAMED: Mapping[str, Schema] = {
     "Unbounded": {
         "type": "string",
@@ -21,7 +23,7 @@ NAMED: Mapping[str, Schema] = {
         "description": "an infinite value, which JSON numbers cannot hold",
     },
     "Figure": {
-        "anyOf": [NUMBER, {"$ref": f"{REF}Unbounded"}],
+        "anyOf": [NUMBER, UNBOUNDED],
         "description": "a number, or an infinite value",
     },
     "NumberOrText": {"anyOf": [NUMBER, STRING], "description": "a number, or a text"},
@@ -48,7 +50,10 @@ INFINITE = frozenset({"unbounded", "-unbounded"})
 
 
 def name_anonymous(document: Schema) -> None:
-    """Replace unions and maps without a name by references to the equal schemas of `NAMED`, and add these schemas.
+    """Give names to anonymous schemas of unions and maps, so that generated clients have named types for them.
+
+    A schema that equals one of `NAMED` is replaced by a reference to it. Its other members, such as its description,
+    stay next to the reference. The schemas of `NAMED` are added to the document.
 
     Args:
         document: the OpenAPI document, which is changed in place.
@@ -102,20 +107,29 @@ def _shorten_union(union: Schema) -> Schema:
     alternatives: list[Schema] = []
     notes: Schema = {key: item for key, item in union.items() if key != "anyOf"}
     for alternative in _alternatives(union):
-        kind, bounds = alternative, {}
-        if set(alternative.get("enum", ())) & INFINITE:
-            kind = {"$ref": f"{REF}Unbounded"}
-        elif alternative.get("type") in ("number", "integer", "string") and "enum" not in alternative:
-            kind = {"type": alternative["type"]}
-            bounds = {key: item for key, item in alternative.items() if key not in ("type", "title", "description")}
+        kind, bounds = _split_bounds(alternative)
         notes = {**bounds, **notes}
         if kind not in alternatives:
             alternatives.append(kind)
     if NUMBER in alternatives:
-        alternatives = [NUMBER, *(member for member in alternatives if member not in (NUMBER, {"type": "integer"}))]
+        alternatives = [NUMBER, *(member for member in alternatives if member not in (NUMBER, INTEGER))]
     if STRING in alternatives:
-        alternatives = [member for member in alternatives if member != {"$ref": f"{REF}Unbounded"}]
+        alternatives = [member for member in alternatives if member != UNBOUNDED]
     return {**notes, "anyOf": alternatives}
+
+
+def _split_bounds(alternative: Schema) -> tuple[Schema, Schema]:
+    """Return an alternative of a union without its bounds, and the bounds.
+
+    An enumeration of infinite values becomes a reference to `Unbounded`. An alternative that is neither such an
+    enumeration nor a plain number, integer or string is returned unchanged, with no bounds.
+    """
+    if set(alternative.get("enum", ())) & INFINITE:
+        return UNBOUNDED, {}
+    if alternative.get("type") not in ("number", "integer", "string") or "enum" in alternative:
+        return alternative, {}
+    bounds = {key: item for key, item in alternative.items() if key not in ("type", "title", "description")}
+    return {"type": alternative["type"]}, bounds
 
 
 def _alternatives(union: Schema) -> Iterator[Schema]:
@@ -173,14 +187,20 @@ def _share(document: Schema, kind: str, places: Sequence[Part]) -> None:
         kind: group of the components, such as "headers".
         places: the parts, which are replaced in place. Different parts with the same proposed name are numbered.
     """
-    texts = [json.dumps(place[key], sort_keys=True) for place, key, _ in places]
+    texts = [json.dumps(container[key], sort_keys=True) for container, key, _ in places]
     counts = Counter(texts)
     names: dict[str, str] = {}
     shared: Schema = document["components"].setdefault(kind, {})
-    for text, (place, key, proposal) in zip(texts, places, strict=True):
-        if counts[text] > 1:
-            if text not in names:
-                number = sum(name.partition("-")[0] == proposal for name in names.values()) + 1
-                names[text] = proposal if number == 1 else f"{proposal}-{number}"
-                shared[names[text]] = place[key]
-            place[key] = {"$ref": f"#/components/{kind}/{names[text]}"}
+    for text, (container, key, proposal) in zip(texts, places, strict=True):
+        if counts[text] == 1:
+            continue
+        if text not in names:
+            names[text] = _numbered(proposal, names.values())
+            shared[names[text]] = container[key]
+        container[key] = {"$ref": f"#/components/{kind}/{names[text]}"}
+
+
+def _numbered(proposal: str, names: Iterable[str]) -> str:
+    """Return a proposed name, with a number if components with this name exist already."""
+    number = sum(name.partition("-")[0] == proposal for name in names) + 1
+    return proposal if number == 1 else f"{proposal}-{number}"

@@ -38,6 +38,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
     "ReserveAsked": ("ReserveAsked", "ReserveManyAsked", "WhatIfAsked"),
 }
 """Schemas that differ only in what one place adds to them, by patterns of their names."""
+FIGURE = REF + "Figure"
 LOWER, UPPER = ("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")
 
 
@@ -52,16 +53,21 @@ def merge_unions(schemas: dict[str, Schema], kept: frozenset[str] = frozenset())
     """
     for name, union in list(schemas.items()):
         if "discriminator" in union and name not in kept:
-            mapping = union["discriminator"]["mapping"]
-            members = {tag: schemas[reference.removeprefix(REF)] for tag, reference in mapping.items()}
-            tag_name = union["discriminator"]["propertyName"]
-            merged = merge_objects(schemas, list(members.values()))
-            merged["required"] = [tag_name]
-            texts = [union.get("description", ""), *(f"`{tag}`: {_text(member)}" for tag, member in members.items())]
-            merged["description"] = "\n\n".join(filter(None, texts))
-            merged["x-tag"] = tag_name
-            merged["x-members"] = {tag: _member(member, tag_name) for tag, member in members.items()}
-            schemas[name] = merged
+            schemas[name] = _merge_union(schemas, union)
+
+
+def _merge_union(schemas: dict[str, Schema], union: Schema) -> Schema:
+    """Return the object schema that replaces a tagged union, as `merge_unions` describes it."""
+    tag_name = union["discriminator"]["propertyName"]
+    mapping = union["discriminator"]["mapping"]
+    members = {tag: schemas[reference.removeprefix(REF)] for tag, reference in mapping.items()}
+    texts = [union.get("description", ""), *(f"`{tag}`: {_text(member)}" for tag, member in members.items())]
+    merged = merge_objects(schemas, list(members.values()))
+    merged["required"] = [tag_name]
+    merged["description"] = "\n\n".join(filter(None, texts))
+    merged["x-tag"] = tag_name
+    merged["x-members"] = {tag: _member(member, tag_name) for tag, member in members.items()}
+    return merged
 
 
 def merge_families(document: Schema) -> None:
@@ -89,6 +95,7 @@ def _rename_reference(schema: Schema, aliases: Mapping[str, str]) -> Schema:
 
 
 def _text(schema: Schema) -> str:
+    """Return the description of a schema; empty if it has none."""
     return str(schema.get("description", ""))
 
 
@@ -129,34 +136,64 @@ def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence
         name: name of the property.
         alternatives: schemas of the property in different objects.
     """
-    distinct = list(
-        {json.dumps(_bare(schema), sort_keys=True): schema for schema in alternatives if _bare(schema)}.values()
-    )
+    bare_schemas = {json.dumps(_bare(schema), sort_keys=True): _bare(schema) for schema in alternatives}
+    distinct = [schema for schema in bare_schemas.values() if schema]
     if not distinct:
         return dict(alternatives[0])
-    notes = _notes(alternatives)
+    return {**_merge_distinct(schemas, name, distinct), **_notes(alternatives)}
+
+
+def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Schema]) -> Schema:
+    """Merge different schemas of a property; return the empty schema, which allows any value, if that is impossible.
+
+    Args:
+        schemas: the named schemas of the document, to which a merged object is added.
+        name: name of the property.
+        distinct: the schemas, without descriptions, defaults and extensions.
+    """
     if len(distinct) == 1:
-        return {**_bare(distinct[0]), **notes}
+        return distinct[0]
     if all("enum" in schema for schema in distinct):
         values = dict.fromkeys(value for schema in distinct for value in schema["enum"])
-        return {"type": "string", "enum": list(values), **notes}
-    types = {schema.get("type") for schema in distinct}
-    figure = REF + "Figure"
-    if {figure} < {schema.get("$ref", schema.get("type")) for schema in distinct} <= {figure, "number", "integer"}:
-        return {"$ref": figure, **notes}
+        return {"type": "string", "enum": list(values)}
+    if _are_figures(distinct):
+        return {"$ref": FIGURE}
     if all("$ref" in schema for schema in distinct):
+        if (widest := _union_of_all(schemas, distinct)) is not None:
+            return widest
+        merged_name = pascal(name)
         names = [schema["$ref"].removeprefix(REF) for schema in distinct]
-        schemas[pascal(name)] = merge_objects(schemas, [schemas[schema] for schema in names])
-        return {"$ref": REF + pascal(name), **notes}
+        if merged_name in schemas and merged_name not in names:
+            names.insert(0, merged_name)  # another property of this name was merged before, and is referred to
+        schemas[merged_name] = merge_objects(schemas, [schemas[each] for each in names])
+        return {"$ref": REF + merged_name}
+    types = {schema.get("type") for schema in distinct}
     if types == {"array"}:
-        return {
-            "type": "array",
-            "items": merge_property(schemas, name, [schema["items"] for schema in distinct]),
-            **notes,
-        }
+        return {"type": "array", "items": merge_property(schemas, name, [schema["items"] for schema in distinct])}
     if types <= {"number", "integer"}:
-        return {"type": "number" if "number" in types else "integer", **_widest(distinct), **notes}
-    return notes
+        return {"type": "number" if "number" in types else "integer", **_widest(distinct)}
+    return {}
+
+
+def _union_of_all(schemas: Mapping[str, Schema], references: Sequence[Schema]) -> Schema | None:
+    """Return the reference to a tagged union that has all other referenced schemas as members; None if there is none.
+
+    Args:
+        schemas: the named schemas of the document.
+        references: different references.
+    """
+    for reference in references:
+        union = schemas[reference["$ref"].removeprefix(REF)]
+        allowed = {reference["$ref"], *union.get("discriminator", {}).get("mapping", {}).values()}
+        if "discriminator" in union and all(each["$ref"] in allowed for each in references):
+            return reference
+    return None
+
+
+def _are_figures(distinct: Sequence[Schema]) -> bool:
+    """Return whether schemas are a reference to `Figure` and schemas of numbers, which `Figure` includes."""
+    kinds = {schema.get("$ref", schema.get("type")) for schema in distinct}
+    return FIGURE in kinds and kinds <= {FIGURE, "number", "integer"}
 
 
 def _is_note(key: str) -> bool:
@@ -169,7 +206,7 @@ def _bare(schema: Mapping[str, object]) -> Schema:
 
 
 def _notes(alternatives: Iterable[JsonObject]) -> Schema:
-    """Return the descriptions of several schemas, joined, and the defaults and extensions that all of them share."""
+    """Return a list of the descriptions of several schemas, and the defaults and extensions that all of them share."""
     schemas = list(alternatives)
     texts = dict.fromkeys(schema["description"] for schema in schemas if "description" in schema)
     shared = {
@@ -177,7 +214,11 @@ def _notes(alternatives: Iterable[JsonObject]) -> Schema:
         for key, item in schemas[0].items()
         if _is_note(key) and all(key in schema and schema[key] == item for schema in schemas)
     }
-    return {**shared, **({"description": "; or ".join(texts)} if texts else {})}
+    if len(texts) > 1:
+        shared["description"] = "\n".join(["Depends on the object:\n", *(f"- {text}" for text in texts)])
+    elif texts:
+        shared["description"] = next(iter(texts))
+    return shared
 
 
 def _widest(intervals: Sequence[JsonObject]) -> Schema:
@@ -195,5 +236,6 @@ def _widest(intervals: Sequence[JsonObject]) -> Schema:
             continue
         pick = min if inclusive == "minimum" else max
         bound = pick(interval.get(inclusive, interval.get(exclusive)) for interval in intervals)
-        bounds[inclusive if any(interval.get(inclusive) == bound for interval in intervals) else exclusive] = bound
+        includes_bound = any(interval.get(inclusive) == bound for interval in intervals)
+        bounds[inclusive if includes_bound else exclusive] = bound
     return bounds

@@ -48,7 +48,17 @@ def schema_places(document: Schema) -> Iterator[tuple[Schema, str]]:
 
 
 def _places_below(node: object) -> Iterator[tuple[Schema, str]]:
-    """Yield the object and the key of each member that is called `schema`."""
+    """Yield the places of the outermost schemas in a part of an OpenAPI document.
+
+    A schema is the value of a member that is called `schema`. Members in `DATA` hold examples, which are no schemas
+    even if they have such a member.
+
+    Args:
+        node: a JSON value: the part of the document.
+
+    Yields:
+        The object that holds a schema, and the key of the schema in it.
+    """
     if isinstance(node, dict):
         for key, item in node.items():
             if key == "schema":

@@ -70,7 +70,10 @@ async def follow_job(jobs: Annotated[AsyncIterator[Job], Depends(_changes)]) -> 
 
 
 def add(app: FastAPI) -> None:
-    """Add the route."""
+    """Add the route GET /v1/jobs/{id}/events, which streams the progress of a job.
+
+    A client that has seen the end of the job (`NothingMore`) gets 204, so that a browser does not connect again.
+    """
     app.add_exception_handler(NothingMore, _no_content)
     app.add_api_route(
         f"{PATH}/{{id}}/events",
@@ -97,6 +100,7 @@ async def _while_allowed(jobs: AsyncIterator[Job], request: Request, scope: Scop
 
 
 async def _unseen(jobs: AsyncIterator[Job], seen: str | None) -> AsyncIterator[Job]:
+    """Yield each state of a job that differs from the one before; `seen` is the event id of the last seen state."""
     async for job in jobs:
         if _id(job) != seen:
             yield job
@@ -108,13 +112,14 @@ def _id(job: Job) -> str:
 
     It consists of the state and the finished steps and, before the end of the job, the seconds left and spent.
     """
-    state, progress = job.record.state, job.progress
-    done, left = (progress.done, progress.seconds_left) if progress is not None else (0, None)
+    state = job.record.state
+    progress = job.progress
+    if progress is None:
+        return f"{state}-0"
     if job.ended:
-        return f"{state}-{done}"
-    spent = progress.seconds_spent if progress is not None else None
-    times = [f"{seconds:.1f}" for seconds in (left, spent) if seconds is not None]
-    return "-".join([state, str(done), *times])
+        return f"{state}-{progress.done}"
+    known_times = [seconds for seconds in (progress.seconds_left, progress.seconds_spent) if seconds is not None]
+    return "-".join([state, str(progress.done), *(f"{seconds:.1f}" for seconds in known_times)])
 
 
 async def _no_content(_: Request, __: Exception) -> Response:

@@ -28,7 +28,12 @@ HEADERS = {
 
 
 def add(app: FastAPI, figures: str) -> None:
-    """Add the route; a worker draws by the function `draw` of the module `figures`."""
+    """Add the route GET /v1/jobs/{id}/figure, which draws the result of a simulation.
+
+    Args:
+        app: the service.
+        figures: name of a module; a worker process calls its function `draw`.
+    """
     image = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in MEDIA_TYPES.values()}
     app.add_api_route(
         f"{PATH}/{{id}}/figure",
@@ -48,9 +53,9 @@ def _endpoint(figures: str) -> Endpoint:
     async def draw_job(
         request: Request,
         id: str,  # noqa: A002 (the name of the path parameter)
-        form: Annotated[Format | None, Query(alias="format", description="goes before Accept")] = None,
+        form: Annotated[Format | None, Query(alias="format", description="image format, before Accept")] = None,
     ) -> Response:
-        """Draw the result in a worker: as `format` says, else as Accept does; PNG if it weighs both equally."""
+        """Draw the result in the format that `format` or, without it, Accept states; PNG if Accept prefers none."""
         chosen = form or accepted_format(request.headers.get("accept", "").strip() or "*/*")
         record = (await looked_for(request, id, 0.0)).record
         if record.kind != SIMULATION:
@@ -75,9 +80,9 @@ def accepted_format(header: str) -> Format:
     Raises:
         Problem: the header accepts neither format.
     """
-    liked = {form: _quality(header, MEDIA_TYPES[form]) for form in get_args(Format)}
-    best: Format = max(liked, key=lambda form: liked[form])
-    if liked[best] <= 0.0:
+    weights = {form: _quality(header, MEDIA_TYPES[form]) for form in get_args(Format)}
+    best: Format = max(weights, key=lambda form: weights[form])
+    if weights[best] <= 0.0:
         raise Problem("not-acceptable", f"A figure is {' or '.join(MEDIA_TYPES.values())}.")
     return best
 

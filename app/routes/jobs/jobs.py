@@ -32,7 +32,7 @@ def add(app: FastAPI) -> None:
         operation_id="list_jobs",
         summary="The jobs that are kept",
         response_model=JobList,
-        response_description="A page of them",
+        response_description="A page of jobs",
         openapi_extra={"x-problems": [503]},
         tags=TAGS,
     )
@@ -67,10 +67,10 @@ def add(app: FastAPI) -> None:
         remove_job,
         methods=["DELETE"],
         operation_id="remove_job",
-        summary="Cancel a job, or forget one that has ended",
+        summary="Cancel a job, or delete one that has ended",
         response_model=JobDocument,
         response_description="It was cancelled",
-        responses={204: {"description": "It had ended, and is forgotten"}},
+        responses={204: {"description": "It had ended, and is deleted"}},
         openapi_extra={"x-problems": [503]},
         tags=TAGS,
     )
@@ -79,19 +79,23 @@ def add(app: FastAPI) -> None:
 
 async def list_jobs(
     request: Request,
-    state: Annotated[State | None, Query(description="only those of this state")] = None,
-    kind: Annotated[str | None, Query(description="only those of this kind", pattern=r"^[a-z-]{1,64}$")] = None,
-    limit: Annotated[int, Query(description="most that are answered", ge=1, le=100)] = 20,
-    cursor: Annotated[str | None, Query(description="as `next` has it", pattern=r"^[0-9]{1,18}$")] = None,
+    state: Annotated[State | None, Query(description="only jobs in this state")] = None,
+    kind: Annotated[str | None, Query(description="only jobs of this kind", pattern=r"^[a-z-]{1,64}$")] = None,
+    limit: Annotated[int, Query(description="largest number of jobs in the answer", ge=1, le=100)] = 20,
+    cursor: Annotated[
+        str | None, Query(description="as in `next` of the previous page", pattern=r"^[0-9]{1,18}$")
+    ] = None,
 ) -> Response:
     """List the jobs of the caller, the newest first."""
     jobs = JOBS.of(request)
     before = None if cursor is None else int(cursor)
+    # One job more than the page shows is read, to learn whether a further page exists.
     page = await jobs.waiting.page(caller_of(request).name, state, kind, before, limit + 1)
-    shown, following = page[:limit], None
+    shown = page[:limit]
+    following: str | None = None
     if len(page) > limit:
-        place = {"cursor": shown[-1].record.sequence, "limit": limit, "state": state, "kind": kind}
-        following = page_link(PATH, place)
+        query = {"cursor": shown[-1].record.sequence, "limit": limit, "state": state, "kind": kind}
+        following = page_link(PATH, query)
     return json_response(JobList(jobs=tuple(map(JobSummary.of, shown)), next=following))
 
 

@@ -59,7 +59,8 @@ def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
         """Create a job. The same seed gives the same result, with any number of workers.
 
         The job's state, progress, events and result, its figure and its cancellation are at `/v1/jobs/{id}`. The
-        response is 202 at once where too many requests wait for jobs already.
+        response waits for the end of the job as long as `Prefer: wait` asks and the service grants. It is 202 at once
+        if too many requests already wait for jobs.
         """
         jobs = JOBS.of(request)
         caller = caller_of(request)

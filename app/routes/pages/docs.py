@@ -29,7 +29,11 @@ SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 
 def add(app: FastAPI) -> None:
-    """Add the document, the page and its assets, which the package fastapi-swagger contains."""
+    """Add /openapi.json, the page /docs on which the API can be tried, and the scripts and styles of the page.
+
+    The page is Swagger UI from the package fastapi-swagger. Its content security policy allows the inline script by the
+    hash of its text.
+    """
     page = get_swagger_ui_html(
         openapi_url="openapi.json",
         title=f"{app.title}: try it",
@@ -47,6 +51,7 @@ def add(app: FastAPI) -> None:
         return (await contract.of(NAME)).response(request)
 
     async def docs(request: Request) -> Response:
+        """Return the page."""
         return shown.response(request)
 
     app.add_api_route("/openapi.json", openapi, include_in_schema=False)

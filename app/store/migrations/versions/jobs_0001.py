@@ -41,19 +41,21 @@ def upgrade() -> None:
         sa.table("ticks", sa.column("id"), sa.column("seconds"), sa.column("counted")),
         [{"id": 1, "seconds": 0.0, "counted": time.time()}],
     )
-    there = sa.inspect(connection)
-    if not there.has_table("simulations"):
+    inspector = sa.inspect(connection)
+    if not inspector.has_table("simulations"):
         return
-    missing = sorted({*RELEASED} - {str(column["name"]) for column in there.get_columns("simulations")})
+    present = {str(column["name"]) for column in inspector.get_columns("simulations")}
+    missing = sorted(set(RELEASED) - present)
     if missing:
         raise OSError(0, f"its table of simulations is of another version (no {', '.join(missing)})")
     connection.execute(sa.text(COPY), {"no": False})
-    if connection.dialect.name == "postgresql":
+    if connection.dialect.name == "postgresql":  # new jobs must not get the sequence numbers of copied ones
         op.execute("SELECT setval(pg_get_serial_sequence('jobs', 'sequence'), max(sequence)) FROM jobs")
     op.drop_table("simulations")
 
 
 def _make_tables() -> None:
+    """Create the tables `jobs` and `ticks` with their indices."""
     op.create_table(
         "jobs",
         sa.Column("sequence", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),

@@ -15,6 +15,7 @@ from .at_value import AtValue
 from .averaging import Averaging
 from .baseline import Baseline
 from .batches import Batches
+from .bayes_error import BayesError
 from .by_conversion import ByConversion
 from .calibrate_asked import CalibrateAsked
 from .calibration import Calibration
@@ -39,7 +40,9 @@ from .conversion_answer import ConversionAnswer
 from .declaration import Declaration
 from .declared_asked import DeclaredAsked
 from .definition import Definition
+from .delta_of_direction import DeltaOfDirection
 from .derivation_step import DerivationStep
+from .directions import Directions
 from .dp_fedavg_problem import DpFedavgProblem
 from .ends import Ends
 from .entry_list import EntryList
@@ -78,6 +81,7 @@ from .observation import Observation
 from .observer import Observer
 from .one_pass_problem import OnePassProblem
 from .open_ledger import OpenLedger
+from .over_windows import OverWindows
 from .parameters import Parameters
 from .participating_group import ParticipatingGroup
 from .participation import Participation
@@ -116,6 +120,9 @@ from .reconcile_asked import ReconcileAsked
 from .reference_answer import ReferenceAnswer
 from .relation import Relation
 from .release import Release
+from .renyi_divergence import RenyiDivergence
+from .repetitions import Repetitions
+from .repetitions_kind import RepetitionsKind
 from .report_request import ReportRequest
 from .reservation_answer import ReservationAnswer
 from .reserve_asked import ReserveAsked
@@ -147,7 +154,9 @@ from .solve_for import SolveFor
 from .source import Source
 from .spec import Spec
 from .spec_kind import SpecKind
+from .spec_sampling import SpecSampling
 from .stage import Stage
+from .statement import Statement
 from .status import Status
 from .sweep import Sweep
 from .sweep_answer import SweepAnswer
@@ -169,6 +178,7 @@ from .void_asked import VoidAsked
 from .weighting import Weighting
 from .what_if_answer import WhatIfAnswer
 from .what_if_answer_held_by_others import WhatIfAnswerHeldByOthers
+from .windowed_unit import WindowedUnit
 from .within_answer import WithinAnswer
 
 __all__ = (
@@ -187,6 +197,7 @@ __all__ = (
     "Averaging",
     "Baseline",
     "Batches",
+    "BayesError",
     "ByConversion",
     "CalibrateAsked",
     "Calibration",
@@ -211,7 +222,9 @@ __all__ = (
     "Declaration",
     "DeclaredAsked",
     "Definition",
+    "DeltaOfDirection",
     "DerivationStep",
+    "Directions",
     "DpFedavgProblem",
     "Ends",
     "EntryList",
@@ -250,6 +263,7 @@ __all__ = (
     "Observer",
     "OnePassProblem",
     "OpenLedger",
+    "OverWindows",
     "Parameters",
     "ParticipatingGroup",
     "Participation",
@@ -288,6 +302,9 @@ __all__ = (
     "ReferenceAnswer",
     "Relation",
     "Release",
+    "RenyiDivergence",
+    "Repetitions",
+    "RepetitionsKind",
     "ReportRequest",
     "ReservationAnswer",
     "ReserveAsked",
@@ -319,7 +336,9 @@ __all__ = (
     "Source",
     "Spec",
     "SpecKind",
+    "SpecSampling",
     "Stage",
+    "Statement",
     "Status",
     "Sweep",
     "SweepAnswer",
@@ -341,5 +360,6 @@ __all__ = (
     "Weighting",
     "WhatIfAnswer",
     "WhatIfAnswerHeldByOthers",
+    "WindowedUnit",
     "WithinAnswer",
 )

@@ -15,6 +15,7 @@ from ..types import UNSET, Unset
 if TYPE_CHECKING:
     from ..models.client_group import ClientGroup
     from ..models.participation_count import ParticipationCount
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="AcceleratedMbSgdProblem")
@@ -24,16 +25,18 @@ T = TypeVar("T", bound="AcceleratedMbSgdProblem")
 class AcceleratedMbSgdProblem:
     """The problem of mb-sgd, with statistics of the gradients and the excess risk of the start.
 
-    Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without `smoothness` the Moreau
-    envelope of the loss is descended, and `empirical_gradient_std` is the envelope's. With client groups the statistics
-    are those of the weighted losses, and weigh every client alike; the gap's L is the mean over clients.
+    Absent `gradient_std` and `empirical_gradient_std` have the value of `lipschitz`. An absent `initial_gap` is
+    `lipschitz` times `diameter`. Without `smoothness` the algorithm minimises the Moreau envelope, a smooth
+    approximation of the loss, and `empirical_gradient_std` is that of the envelope's gradients. With client groups, the
+    statistics are those of each client's loss times its weight, averaged equally over clients. The default of
+    `initial_gap` then uses the mean Lipschitz constant of these losses.
 
         Attributes:
             epsilon (float): privacy loss bound ε of (ε, δ), natural logs
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            unit (Unit | WindowedUnit): the protected unit
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -72,7 +75,7 @@ class AcceleratedMbSgdProblem:
 
     epsilon: float
     relation: Relation
-    unit: Unit
+    unit: Unit | WindowedUnit
     observer: Observer
     samples_per_client: int
     clients: int
@@ -105,7 +108,11 @@ class AcceleratedMbSgdProblem:
 
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         observer = self.observer.value
 
@@ -238,13 +245,29 @@ class AcceleratedMbSgdProblem:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.client_group import ClientGroup
         from ..models.participation_count import ParticipationCount
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         epsilon = d.pop("epsilon")
 
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         observer = Observer(d.pop("observer"))
 

@@ -10,14 +10,20 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.account_guarantee import AccountGuarantee
+    from ..models.bayes_error import BayesError
     from ..models.caution import Caution
     from ..models.claim_answer import ClaimAnswer
     from ..models.condition import Condition
     from ..models.considered_answer import ConsideredAnswer
     from ..models.derivation_step import DerivationStep
+    from ..models.directions import Directions
+    from ..models.ends import Ends
     from ..models.meaning_answer import MeaningAnswer
     from ..models.numerical_answer import NumericalAnswer
+    from ..models.over_windows import OverWindows
     from ..models.point import Point
+    from ..models.renyi_divergence import RenyiDivergence
+    from ..models.true_positive_rate import TruePositiveRate
 
 
 T = TypeVar("T", bound="AccountAnswer")
@@ -31,7 +37,7 @@ class AccountAnswer:
         guarantee (AccountGuarantee): The guarantee at the first requested point.
         derivation (list[DerivationStep]):
         considered (list[ConsideredAnswer]):
-        declared_conditions (list[Condition]): conditions that the spec sets for the data and the program
+        declared_conditions (list[Condition]): assumptions on the data and the program
         warnings (list[Caution]):
         engine_version (str):
         numerical (NumericalAnswer): How exactly the bound itself was computed; not what is known of the mechanism.
@@ -39,6 +45,13 @@ class AccountAnswer:
         claim (ClaimAnswer | Unset): Verdict on a claim: `undecidable` between the proved upper bound and the witnessed
             lower bound.
         points (list[Point] | Unset): where several were requested
+        over_windows (OverWindows | Unset): Upper bounds for all windows of a record or client together, at the first
+            requested point.
+        trade_off (list[TruePositiveRate] | Unset): at the requested false_positive_rates, in their order
+        gaussian_dp_mu (Ends | Unset): A two-sided enclosure: lower ≤ truth ≤ upper.
+        bayes_errors (list[BayesError] | Unset): at the requested priors
+        renyi_divergences (list[RenyiDivergence] | Unset): at the requested orders
+        directions (list[Directions] | Unset): at the requested signed_epsilons
     """
 
     guarantee: AccountGuarantee
@@ -51,6 +64,12 @@ class AccountAnswer:
     meaning: MeaningAnswer
     claim: ClaimAnswer | Unset = UNSET
     points: list[Point] | Unset = UNSET
+    over_windows: OverWindows | Unset = UNSET
+    trade_off: list[TruePositiveRate] | Unset = UNSET
+    gaussian_dp_mu: Ends | Unset = UNSET
+    bayes_errors: list[BayesError] | Unset = UNSET
+    renyi_divergences: list[RenyiDivergence] | Unset = UNSET
+    directions: list[Directions] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,6 +112,42 @@ class AccountAnswer:
                 points_item = points_item_data.to_dict()
                 points.append(points_item)
 
+        over_windows: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.over_windows, Unset):
+            over_windows = self.over_windows.to_dict()
+
+        trade_off: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.trade_off, Unset):
+            trade_off = []
+            for trade_off_item_data in self.trade_off:
+                trade_off_item = trade_off_item_data.to_dict()
+                trade_off.append(trade_off_item)
+
+        gaussian_dp_mu: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.gaussian_dp_mu, Unset):
+            gaussian_dp_mu = self.gaussian_dp_mu.to_dict()
+
+        bayes_errors: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.bayes_errors, Unset):
+            bayes_errors = []
+            for bayes_errors_item_data in self.bayes_errors:
+                bayes_errors_item = bayes_errors_item_data.to_dict()
+                bayes_errors.append(bayes_errors_item)
+
+        renyi_divergences: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.renyi_divergences, Unset):
+            renyi_divergences = []
+            for renyi_divergences_item_data in self.renyi_divergences:
+                renyi_divergences_item = renyi_divergences_item_data.to_dict()
+                renyi_divergences.append(renyi_divergences_item)
+
+        directions: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.directions, Unset):
+            directions = []
+            for directions_item_data in self.directions:
+                directions_item = directions_item_data.to_dict()
+                directions.append(directions_item)
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -111,20 +166,38 @@ class AccountAnswer:
             field_dict["claim"] = claim
         if points is not UNSET:
             field_dict["points"] = points
+        if over_windows is not UNSET:
+            field_dict["over_windows"] = over_windows
+        if trade_off is not UNSET:
+            field_dict["trade_off"] = trade_off
+        if gaussian_dp_mu is not UNSET:
+            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
+        if bayes_errors is not UNSET:
+            field_dict["bayes_errors"] = bayes_errors
+        if renyi_divergences is not UNSET:
+            field_dict["renyi_divergences"] = renyi_divergences
+        if directions is not UNSET:
+            field_dict["directions"] = directions
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.account_guarantee import AccountGuarantee
+        from ..models.bayes_error import BayesError
         from ..models.caution import Caution
         from ..models.claim_answer import ClaimAnswer
         from ..models.condition import Condition
         from ..models.considered_answer import ConsideredAnswer
         from ..models.derivation_step import DerivationStep
+        from ..models.directions import Directions
+        from ..models.ends import Ends
         from ..models.meaning_answer import MeaningAnswer
         from ..models.numerical_answer import NumericalAnswer
+        from ..models.over_windows import OverWindows
         from ..models.point import Point
+        from ..models.renyi_divergence import RenyiDivergence
+        from ..models.true_positive_rate import TruePositiveRate
 
         d = dict(src_dict)
         guarantee = AccountGuarantee.from_dict(d.pop("guarantee"))
@@ -181,6 +254,58 @@ class AccountAnswer:
 
                 points.append(points_item)
 
+        _over_windows = d.pop("over_windows", UNSET)
+        over_windows: OverWindows | Unset
+        if isinstance(_over_windows, Unset):
+            over_windows = UNSET
+        else:
+            over_windows = OverWindows.from_dict(_over_windows)
+
+        _trade_off = d.pop("trade_off", UNSET)
+        trade_off: list[TruePositiveRate] | Unset = UNSET
+        if _trade_off is not UNSET:
+            trade_off = []
+            for trade_off_item_data in _trade_off:
+                trade_off_item = TruePositiveRate.from_dict(trade_off_item_data)
+
+                trade_off.append(trade_off_item)
+
+        _gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
+        gaussian_dp_mu: Ends | Unset
+        if isinstance(_gaussian_dp_mu, Unset):
+            gaussian_dp_mu = UNSET
+        else:
+            gaussian_dp_mu = Ends.from_dict(_gaussian_dp_mu)
+
+        _bayes_errors = d.pop("bayes_errors", UNSET)
+        bayes_errors: list[BayesError] | Unset = UNSET
+        if _bayes_errors is not UNSET:
+            bayes_errors = []
+            for bayes_errors_item_data in _bayes_errors:
+                bayes_errors_item = BayesError.from_dict(bayes_errors_item_data)
+
+                bayes_errors.append(bayes_errors_item)
+
+        _renyi_divergences = d.pop("renyi_divergences", UNSET)
+        renyi_divergences: list[RenyiDivergence] | Unset = UNSET
+        if _renyi_divergences is not UNSET:
+            renyi_divergences = []
+            for renyi_divergences_item_data in _renyi_divergences:
+                renyi_divergences_item = RenyiDivergence.from_dict(
+                    renyi_divergences_item_data
+                )
+
+                renyi_divergences.append(renyi_divergences_item)
+
+        _directions = d.pop("directions", UNSET)
+        directions: list[Directions] | Unset = UNSET
+        if _directions is not UNSET:
+            directions = []
+            for directions_item_data in _directions:
+                directions_item = Directions.from_dict(directions_item_data)
+
+                directions.append(directions_item)
+
         account_answer = cls(
             guarantee=guarantee,
             derivation=derivation,
@@ -192,6 +317,12 @@ class AccountAnswer:
             meaning=meaning,
             claim=claim,
             points=points,
+            over_windows=over_windows,
+            trade_off=trade_off,
+            gaussian_dp_mu=gaussian_dp_mu,
+            bayes_errors=bayes_errors,
+            renyi_divergences=renyi_divergences,
+            directions=directions,
         )
 
         account_answer.additional_properties = d

@@ -13,6 +13,8 @@ from ..models.unit import Unit
 
 if TYPE_CHECKING:
     from ..models.ends import Ends
+    from ..models.statement import Statement
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="AccountGuarantee")
@@ -23,8 +25,9 @@ class AccountGuarantee:
     """The guarantee at the first requested point.
 
     Attributes:
-        in_words (str): plain statements: the protected unit, the adversary, the conditions and the secret batches
-        unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+        in_words (str): plain statements: the unit, the adversary, the conditions, the hidden batches
+        statements (list[Statement]): the same, one by one, each with its subject
+        unit (Unit | WindowedUnit):
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.
@@ -40,7 +43,8 @@ class AccountGuarantee:
     """
 
     in_words: str
-    unit: Unit
+    statements: list[Statement]
+    unit: Unit | WindowedUnit
     relation: Relation
     observer: Observer
     tight: Tightness
@@ -52,7 +56,16 @@ class AccountGuarantee:
     def to_dict(self) -> dict[str, Any]:
         in_words = self.in_words
 
-        unit = self.unit.value
+        statements = []
+        for statements_item_data in self.statements:
+            statements_item = statements_item_data.to_dict()
+            statements.append(statements_item)
+
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         relation = self.relation.value
 
@@ -71,6 +84,7 @@ class AccountGuarantee:
         field_dict.update(
             {
                 "in_words": in_words,
+                "statements": statements,
                 "unit": unit,
                 "relation": relation,
                 "observer": observer,
@@ -86,11 +100,35 @@ class AccountGuarantee:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.ends import Ends
+        from ..models.statement import Statement
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         in_words = d.pop("in_words")
 
-        unit = Unit(d.pop("unit"))
+        statements = []
+        _statements = d.pop("statements")
+        for statements_item_data in _statements:
+            statements_item = Statement.from_dict(statements_item_data)
+
+            statements.append(statements_item)
+
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         relation = Relation(d.pop("relation"))
 
@@ -106,6 +144,7 @@ class AccountGuarantee:
 
         account_guarantee = cls(
             in_words=in_words,
+            statements=statements,
             unit=unit,
             relation=relation,
             observer=observer,

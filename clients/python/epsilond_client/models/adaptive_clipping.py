@@ -18,8 +18,11 @@ class AdaptiveClipping:
     ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
 
         Attributes:
-            count_std (float): standard deviation of the noise on the sum of the clipped bits of a round. The unit is a
-                bit's range, which is 1: from −½ to ½; or standard deviation of the noise on the sum of the bits, each −½ or ½
+            count_std (float): Depends on the object:
+
+                - standard deviation of the noise on the sum of the clipped bits of a round. The unit is a bit's range, which is
+                1: from −½ to ½
+                - standard deviation of the noise on the sum of the bits, each −½ or ½
             noise_std_of_share (float | Unset): count_std/M: of the share of updates that were not clipped
             whole_noise_multiplier (float | Unset): z of the round as one Gaussian mechanism, which is certified
     """

@@ -11,16 +11,19 @@ T = TypeVar("T", bound="AggregatesAnswer")
 
 @_attrs_define
 class AggregatesAnswer:
-    """Statistics of different clients in the complete statements, at these rounds (Appendix E.1).
+    """Statistics of unequal clients in the theorems of Lowy and Razaviyayn, at the rounds of the run (Appendix E.1).
 
-    Attributes:
-        participants (float): M = 1/E[1/M_r]
-        rms_participants (float): M' = 1/√E[1/M_r²]
-        average_xi (float): Ξ, the root mean square of the mean of the M_r largest ξ_i
-        largest_xi (float): ξ_max
-        average_psi (float): Ψ = L²Ξ
-        largest_psi (float): ψ_max = L²ξ_max
-        branch (str): which of Ξ/M' and ξ_max/M is less, and used
+    M_r is the random number of participants of a round. ξ_i is the privacy cost of client i, from its ε, δ, number of
+    records and the rounds. L is the Lipschitz constant.
+
+        Attributes:
+            participants (float): M = 1/E[1/M_r]
+            rms_participants (float): M' = 1/√E[1/M_r²]
+            average_xi (float): Ξ, the root mean square of the mean of the M_r largest ξ_i
+            largest_xi (float): ξ_max
+            average_psi (float): Ψ = L²Ξ
+            largest_psi (float): ψ_max = L²ξ_max
+            branch (str): which of Ξ/M' and ξ_max/M is less, and used
     """
 
     participants: float

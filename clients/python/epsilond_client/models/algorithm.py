@@ -16,15 +16,17 @@ T = TypeVar("T", bound="Algorithm")
 
 @_attrs_define
 class Algorithm:
-    """A calibrator in the list; `example` is a body that it answers.
+    """An algorithm whose noise the service calibrates, as it is listed.
 
-    Attributes:
-        name (str):
-        title (str):
-        summary (str):
-        theorems (list[str]):
-        example (JsonObject): any JSON object
-        links (Texts): texts by name
+    `example` is the body of a request that it answers. `links` has the URLs of its calibrations and of their schema.
+
+        Attributes:
+            name (str):
+            title (str):
+            summary (str):
+            theorems (list[str]):
+            example (JsonObject): any JSON object
+            links (Texts): texts by name
     """
 
     name: str

@@ -18,12 +18,12 @@ T = TypeVar("T", bound="AtValue")
 
 @_attrs_define
 class AtValue:
-    """The answer at one value, or the problem with it.
+    """The answer at one value of the swept field, or the problem with this value.
 
     Attributes:
         value (Any):
         answer (Calibration | Unset): The whole answer. `parameters` is what to run with.
-        problem (Problem | Unset): An RFC 9457 problem, as it stands in the OpenAPI document.
+        problem (Problem | Unset): A problem document (RFC 9457): the reason why a request was rejected or failed.
     """
 
     value: Any

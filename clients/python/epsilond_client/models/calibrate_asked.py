@@ -17,9 +17,9 @@ T = TypeVar("T", bound="CalibrateAsked")
 
 @_attrs_define
 class CalibrateAsked:
-    """An algorithm to be calibrated within the remaining budget: its fields, and the charged target.
+    """An algorithm to be calibrated within the remaining budget of a ledger, of a slot or of an item of the plan.
 
-    The Gaussian slot, or the only one, if neither a slot nor an item is named.
+    A slot is a budget for runs that are not planned. If neither is named, the Gaussian slot, or the only slot, is used.
 
         Attributes:
             fields (JsonObject): any JSON object

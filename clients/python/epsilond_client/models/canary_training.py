@@ -17,51 +17,74 @@ T = TypeVar("T", bound="CanaryTraining")
 
 @_attrs_define
 class CanaryTraining:
-    """A noisy training, and the canaries that are put into it. `problem` has the data, drawn once from its own seed.
+    """A training with clipping and noise, and the canaries that are put into its data.
 
-    Attributes:
-        problem (LearningProblem): `dataset`: Classification or regression on real records. A client's population is the
-            records that it is dealt.
+    A member is a record or a client, as `unit` says. In each round every member participates with probability
+    `sampling_rate`, and sends a contribution of norm at most `clipping_norm` C. The noise of their sum has standard
+    deviation `noise_multiplier` times C. A client's contribution is its update after `local_steps` gradient steps.
+    Canaries are additional members, whose presence an attacker guesses. `problem` has the data, drawn once from its
+    own seed.
 
-            `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
-            allows.
+        Attributes:
+            problem (LearningProblem): `dataset`: Classification or regression on real records. A client's population is the
+                records that it is dealt.
 
-            `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the
-            domain.
+                `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
+                allows.
 
-            `least-squares`: ½(⟨x, w⟩ − y)², targets in [−1, 1].
+                `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the
+                domain.
 
-            `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
+                `least-squares`: Least squares on synthetic records: the loss is ½(⟨x, w⟩ − y)² for features x and target y ∈
+                [−1, 1].
 
-            `logistic`: ln(1 + e^(−y⟨x, w⟩)), labels y = ±1.
+                Targets follow a linear model. `target_noise` is the standard deviation of their noise before they are clipped
+                to
+                [−1, 1]. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
-            `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the
-            domain holds it.
+                `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
 
-            `personalized-digits`: Softmax regression of the digits 0 to 9, as many records to each client; what is over is
-            left out.
+                `logistic`: Logistic regression on synthetic records: the loss is ln(1 + e^(−y⟨x, w⟩)) for features x and label
+                y = ±1.
 
-            `personalized-huber`: The Huber loss of the residual, noise of the targets of ±τ, and features from a list of
-            random sign vectors.
+                A label is 1 with probability 1/(1 + e^(−a⟨x, v⟩)), where a is `sharpness` and v the model that the records
+                follow.
+                `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
-            Gradients are at most κ‖x‖, and everything is a finite sum.
+                `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the
+                domain holds it.
 
-            `personalized-least-squares`: Half the squared residual, with Gaussian noise of the targets.
+                `personalized-digits`: Personalised softmax regression on images of the digits 0 to 9, split evenly over the
+                clients.
 
-            Its gradient has no bound, so that clipping may bind. With Gaussian features nor is it smooth: no bound applies.
-        unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
-        rounds (int): communication rounds
-        clipping_norm (float): bound on the ℓ2 norm of one client's message in a round
-        noise_multiplier (float): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over
-            the sensitivity
-        step_size (float): step size
-        sampling_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
-        local_steps (int | Unset): gradient steps of one client per round
-        local_step_size (float | Unset): step size of a client's own gradient steps
-        canary (str | Unset): gradient: sends C times a coordinate of its own in every round, the worst that clipping
-            admits. flipped-labels: members taken from the data, with the opposite targets, or the next class. ordinary:
-            unchanged members
-        canaries (int | Unset): canaries, each in the data by a fair coin of its own
+                Every client gets the same number of records, and the remaining records are left out. A share `held_out` of each
+                client's records is for testing.
+
+                `personalized-huber`: Personalised Huber regression, with target noise +τ or −τ and features from a finite list
+                of scaled sign vectors.
+
+                τ is `target_noise_std`, and the list has `feature_vectors` entries. The loss is quadratic up to the residual
+                κ = `threshold` and linear beyond, so that a gradient has norm at most κ‖x‖. The expected loss is a finite sum,
+                and
+                is computed exactly.
+
+                `personalized-least-squares`: Personalised least squares, with Gaussian noise in the targets.
+
+                The loss is half the squared residual. Its gradient has no bound, so that clipping may change it. With Gaussian
+                features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
+            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            rounds (int): communication rounds
+            clipping_norm (float): bound on the ℓ2 norm of one client's message in a round
+            noise_multiplier (float): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over
+                the sensitivity
+            step_size (float): step size
+            sampling_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
+            local_steps (int | Unset): gradient steps of one client per round
+            local_step_size (float | Unset): step size of a client's own gradient steps
+            canary (str | Unset): gradient: sends C times a coordinate of its own in every round, the worst that clipping
+                admits. flipped-labels: members taken from the data, with the opposite targets, or the next class. ordinary:
+                unchanged members
+            canaries (int | Unset): canaries, each in the data by a fair coin of its own
     """
 
     problem: LearningProblem

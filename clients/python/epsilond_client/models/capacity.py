@@ -12,9 +12,11 @@ T = TypeVar("T", bound="Capacity")
 
 @_attrs_define
 class Capacity:
-    """Parts of a slot, as amounts. The first part of a kind may be "largest": what the target leaves for it.
+    """Capacity of a slot, a budget for runs that are not planned, as the amounts of its parts.
 
-    gdp: mu_squared, eta. zcdp: rho, delta. rdp: orders, weights, budget. pure: epsilon, delta.
+    A gdp slot has `mu_squared`, the sum of μ², and `eta`, the δ that other charges may add. A zcdp slot has `rho` and
+    `delta`, a pure slot `epsilon` and `delta`. An rdp slot has `orders`, their `weights` and a `budget`. The first
+    amount may be "largest": as much as the ledger's target leaves beside the other parts.
 
         Attributes:
             mu_squared (float | str | Unset): a number, or a text

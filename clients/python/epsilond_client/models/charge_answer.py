@@ -17,15 +17,15 @@ T = TypeVar("T", bound="ChargeAnswer")
 
 @_attrs_define
 class ChargeAnswer:
-    """Cost of runs: runs of an item of the plan, or amounts of a slot.
+    """Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy budget.
 
     Attributes:
-        count (int): runs
+        count (int): number of runs
         parts (Texts): texts by name
-        item (str | Unset): the item that is drawn on
-        slot (str | Unset): the slot that is charged
+        item (str | Unset): the plan's item that pays
+        slot (str | Unset): the slot that pays
         each (Texts | Unset): texts by name
-        remaining (str | Unset): μ² that was left when a residue was charged
+        remaining (str | Unset): μ² left before a job that is not Gaussian
         theorem (str | Unset): theorem that proves the charge
     """
 

@@ -12,10 +12,11 @@ T = TypeVar("T", bound="ClientGroup")
 
 @_attrs_define
 class ClientGroup:
-    """Clients that are alike: how many, and what differs from the rest of the request.
+    """A group of equal clients: their number, and the values in which they differ from the rest of the request.
 
-    An absent `batch_size` draws the same share of the records as a client with the request's `samples_per_client`
-    does, to the nearest whole record: the printed theorems ask for equal shares. `weight` is relative to the others'.
+    If `batch_size` is absent, it is the same fraction of the group's records as in the rest of the request. It is
+    rounded to the nearest whole record, at least one. The published theorems require equal fractions. `weight` is that
+    of one client's loss, relative to those of other groups.
 
         Attributes:
             clients (int): clients in the federation

@@ -17,28 +17,29 @@ T = TypeVar("T", bound="ClientReport")
 
 @_attrs_define
 class ClientReport:
-    """Clients with equal participation. With `uniform`: one that reports most often, and an average one.
+    """The protection of clients that report equally often; ρ is the parameter μ of Gaussian differential privacy.
 
-    Attributes:
-        described (str): a group of the request, or the client of most or of average reports
-        clients (int): clients this is said of; for `most` and `average` all of them
-        participations (int): reports of each
-        gaussian_dp_mu (float): ρ_i, rounded up: each of its records, at the answer's noise
-        epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        protected (list[str]):
-        not_protected (list[str]):
-        last_record_gaussian_dp_mu (float | Unset): ρ of the record of its last report, which only one noise vector
-            protects; untrusted server
-        whole_client_gaussian_dp_mu (float | Unset): ρ if all its records change at once, which is not calibrated;
-            untrusted server
-        last_noise_std (float | Unset): σ of the noise of its last report, which stays in the server's sum; untrusted
-            server
-        least_noise_std (float | Unset): base of the schedule that would do for clients of so few reports; untrusted
-            server
-        first_round (int | Unset): of its reports, where the pattern is given
-        last_round (int | Unset): of its reports, where the pattern is given
-        longest_gap (int | Unset): most rounds between two of its reports, as the pattern has it
-        uncancelled_rounds (int | Unset): rounds after its last report, in which its last noise is never cancelled
+    If participants are drawn uniformly, one answer is for a client that reports most often, another for an average one.
+
+        Attributes:
+            described (str): a group of the request, or the client of most or of average reports
+            clients (int): number of these clients; for `most` and `average` that of all clients
+            participations (int): reports of each
+            gaussian_dp_mu (float): ρ of each of its records at the answer's noise, rounded up
+            epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+            protected (list[str]):
+            not_protected (list[str]):
+            last_record_gaussian_dp_mu (float | Unset): ρ of the record of its last report, which only one noise vector
+                protects; untrusted server
+            whole_client_gaussian_dp_mu (float | Unset): ρ if all its records change at once, which is not calibrated;
+                untrusted server
+            last_noise_std (float | Unset): σ of the noise of its last report, which stays in the server's sum; untrusted
+                server
+            least_noise_std (float | Unset): noise_std that would suffice if no client reported more often; untrusted server
+            first_round (int | Unset): of its reports, where the pattern is given
+            last_round (int | Unset): of its reports, where the pattern is given
+            longest_gap (int | Unset): most rounds between two of its reports, by the pattern
+            uncancelled_rounds (int | Unset): rounds after its last report, in which its last noise is never cancelled
     """
 
     described: str

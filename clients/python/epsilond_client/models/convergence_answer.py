@@ -17,21 +17,23 @@ T = TypeVar("T", bound="ConvergenceAnswer")
 
 @_attrs_define
 class ConvergenceAnswer:
-    """Bounds on the gradient norm of the clients' mean loss, in loss/length; none above what the start itself has.
+    """Bounds on the gradient norm of the clients' mean loss, in units of loss/length.
 
-    Attributes:
-        theorem (str): the theorem of the bound
-        objective (Objective):
-        baseline (Baseline): What doing nothing gives: a bound that holds for the start itself, before any training.
-        vacuous (bool): whether the bound is no better than the baseline, and so says nothing
-        gradient_norm (float): bound on the least expected gradient norm of all rounds, the start among them: at most
-            the baseline
-        mean_gradient_norm (float): das.equation-39 with the certified noise: its mean over the rounds
-        start_term (float): part of it from the start
-        steps_term (float): part of it from the steps
-        client_optima_term (float): part of it from clients that want different models
-        without_noise (float): the same bound for NormFedAvg, without rounding and noise
-        fedavg (float): bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm
+    `mean_gradient_norm` is the sum of its three terms; `gradient_norm` is not above the baseline.
+
+        Attributes:
+            theorem (str): the theorem of the bound
+            objective (Objective):
+            baseline (Baseline): What doing nothing gives: a bound that holds for the start itself, before any training.
+            vacuous (bool): whether the bound is no better than the baseline, and so says nothing
+            gradient_norm (float): bound on the least expected gradient norm of all rounds, the start among them: at most
+                the baseline
+            mean_gradient_norm (float): das.equation-39 with the certified noise: its mean over the rounds
+            start_term (float): part of mean_gradient_norm from the distance of the start
+            steps_term (float): part of mean_gradient_norm from the sizes of the steps
+            client_optima_term (float): part of mean_gradient_norm from distances of the clients' optima
+            without_noise (float): the same bound for NormFedAvg, without rounding and noise
+            fedavg (float): bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm
     """
 
     theorem: str

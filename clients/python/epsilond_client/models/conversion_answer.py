@@ -17,13 +17,15 @@ T = TypeVar("T", bound="ConversionAnswer")
 
 @_attrs_define
 class ConversionAnswer:
-    """ρ for the target and ε at the answer's ρ, three ways, and the noise that exactness saves.
+    """Privacy by three conversions between (ε, δ) and ρ, the parameter μ of Gaussian differential privacy.
 
-    Attributes:
-        gaussian_dp_mu (ByConversion): One figure three ways.
-        epsilon (ByConversion): One figure three ways.
-        noise_over_exact (float | Unbounded): a number, or an infinite value
-        zcdp_noise_over_exact (float | Unbounded): a number, or an infinite value
+    The exact conversion needs the least noise; the last two fields say how much more the others need.
+
+        Attributes:
+            gaussian_dp_mu (ByConversion): One figure three ways.
+            epsilon (ByConversion): One figure three ways.
+            noise_over_exact (float | Unbounded): a number, or an infinite value
+            zcdp_noise_over_exact (float | Unbounded): a number, or an infinite value
     """
 
     gaussian_dp_mu: ByConversion

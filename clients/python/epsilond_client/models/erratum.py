@@ -7,6 +7,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.grade import Grade
+from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="Erratum")
 
@@ -15,8 +16,14 @@ T = TypeVar("T", bound="Erratum")
 class Erratum:
     """Finding about a printed text, with its grade.
 
-    `printed` is our wording of the text. `truth` is our finding. `test` is the pytest node that shows it; a law test
-    demands that this node exists.
+    Attributes:
+        id: name of the finding, such as E-19.
+        grade: kind of the finding.
+        printed: what the text says, in our words.
+        truth: what we find.
+        test: pytest node ID of the test that shows it. Another test checks that it exists.
+        place: place in the text, such as "Section 2.2, after (9)"; empty if it is not recorded.
+        charitable: the most charitable interpretation of the text, and its consequence; empty if it is not recorded.
 
         Attributes:
             id (str):
@@ -24,6 +31,8 @@ class Erratum:
             printed (str):
             truth (str):
             test (str):
+            place (str | Unset):
+            charitable (str | Unset):
     """
 
     id: str
@@ -31,6 +40,8 @@ class Erratum:
     printed: str
     truth: str
     test: str
+    place: str | Unset = UNSET
+    charitable: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,6 +55,10 @@ class Erratum:
 
         test = self.test
 
+        place = self.place
+
+        charitable = self.charitable
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -55,6 +70,10 @@ class Erratum:
                 "test": test,
             }
         )
+        if place is not UNSET:
+            field_dict["place"] = place
+        if charitable is not UNSET:
+            field_dict["charitable"] = charitable
 
         return field_dict
 
@@ -71,12 +90,18 @@ class Erratum:
 
         test = d.pop("test")
 
+        place = d.pop("place", UNSET)
+
+        charitable = d.pop("charitable", UNSET)
+
         erratum = cls(
             id=id,
             grade=grade,
             printed=printed,
             truth=truth,
             test=test,
+            place=place,
+            charitable=charitable,
         )
 
         erratum.additional_properties = d

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 
@@ -12,27 +12,41 @@ from ..models.solve_for import SolveFor
 from ..models.unit import Unit
 from ..types import UNSET, Unset
 
+if TYPE_CHECKING:
+    from ..models.windowed_unit import WindowedUnit
+
+
 T = TypeVar("T", bound="GaussianProblem")
 
 
 @_attrs_define
 class GaussianProblem:
-    """Four of the five numbers, and which one to solve for.
+    """A repeated Gaussian mechanism: of noise multiplier, rounds, sampling rate, ε and δ, solve one from the others.
 
-    `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are what a fixed-size batch
-    has); solving for the rate of a fixed-size batch needs `population` and returns `batch_size`.
+    A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε is given.
+
+    `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population` records. Sampling
+    with replacement needs the latter. To solve for the rate of a batch of fixed size, give `population`.
 
         Attributes:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            unit (Unit | WindowedUnit): the protected unit
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
                 as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
                 together are the adversary and see every model that a trusted server sends them.
             sampling (Sampling):
+            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
+                place of epsilon
+            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
+                target in place of epsilon
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
+            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, as the target in place of epsilon;
+                √(2ρ) of zCDP's ρ, never the latter
+            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
             solve_for (SolveFor | Unset):
             noise_multiplier (float | Unset): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity,
                 never over the sensitivity
@@ -46,9 +60,14 @@ class GaussianProblem:
     """
 
     relation: Relation
-    unit: Unit
+    unit: Unit | WindowedUnit
     observer: Observer
     sampling: Sampling
+    advantage: float | Unset = UNSET
+    true_positive_rate: float | Unset = UNSET
+    false_positive_rate: float | Unset = UNSET
+    gaussian_dp_mu: float | Unset = UNSET
+    rho: float | Unset = UNSET
     solve_for: SolveFor | Unset = UNSET
     noise_multiplier: float | Unset = UNSET
     rounds: int | Unset = UNSET
@@ -62,11 +81,25 @@ class GaussianProblem:
     def to_dict(self) -> dict[str, Any]:
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         observer = self.observer.value
 
         sampling = self.sampling.value
+
+        advantage = self.advantage
+
+        true_positive_rate = self.true_positive_rate
+
+        false_positive_rate = self.false_positive_rate
+
+        gaussian_dp_mu = self.gaussian_dp_mu
+
+        rho = self.rho
 
         solve_for: str | Unset = UNSET
         if not isinstance(self.solve_for, Unset):
@@ -98,6 +131,16 @@ class GaussianProblem:
                 "sampling": sampling,
             }
         )
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if true_positive_rate is not UNSET:
+            field_dict["true_positive_rate"] = true_positive_rate
+        if false_positive_rate is not UNSET:
+            field_dict["false_positive_rate"] = false_positive_rate
+        if gaussian_dp_mu is not UNSET:
+            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
+        if rho is not UNSET:
+            field_dict["rho"] = rho
         if solve_for is not UNSET:
             field_dict["solve_for"] = solve_for
         if noise_multiplier is not UNSET:
@@ -121,14 +164,41 @@ class GaussianProblem:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.windowed_unit import WindowedUnit
+
         d = dict(src_dict)
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         observer = Observer(d.pop("observer"))
 
         sampling = Sampling(d.pop("sampling"))
+
+        advantage = d.pop("advantage", UNSET)
+
+        true_positive_rate = d.pop("true_positive_rate", UNSET)
+
+        false_positive_rate = d.pop("false_positive_rate", UNSET)
+
+        gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
+
+        rho = d.pop("rho", UNSET)
 
         _solve_for = d.pop("solve_for", UNSET)
         solve_for: SolveFor | Unset
@@ -158,6 +228,11 @@ class GaussianProblem:
             unit=unit,
             observer=observer,
             sampling=sampling,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            gaussian_dp_mu=gaussian_dp_mu,
+            rho=rho,
             solve_for=solve_for,
             noise_multiplier=noise_multiplier,
             rounds=rounds,

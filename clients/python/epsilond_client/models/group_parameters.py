@@ -23,7 +23,7 @@ class GroupParameters:
         clients (int): clients of this group
         samples_per_client (int): records of one of them
         batch_size (int): records of one of them per round
-        lipschitz (float): bound on the norm of a gradient of the loss times its weight p_i N
+        lipschitz (float): gradient norm bound of the loss times p_i N: its weight times all clients
         noise_std (float): σ per coordinate, added to the mean of batch_size weighted gradients
         noise_multiplier (float): noise_std over contribution_norm
         contribution_norm (float): bound on the ℓ2 norm of one protected contribution to the quantity that gets noise.
@@ -32,7 +32,7 @@ class GroupParameters:
             one
         guarantee (GuaranteeAnswer): The guarantee: protected unit, adversary, and enclosures of ε at the target δ and
             of δ at the target ε.
-        printed_noise_std (float | Unset): σ of the printed theorem at the answer's rounds
+        printed_noise_std (float | Unset): σ by the paper's formula at the answer's rounds
     """
 
     clients: int

@@ -20,7 +20,8 @@ class HoldingAnswer:
     Attributes:
         ledger (str):
         committed (int): runs that may have been released
-        charge (ChargeAnswer): Cost of runs: runs of an item of the plan, or amounts of a slot.
+        charge (ChargeAnswer): Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy
+            budget.
     """
 
     ledger: str

@@ -21,7 +21,7 @@ T = TypeVar("T", bound="Job")
 
 @_attrs_define
 class Job:
-    """A job: what was asked, how far it is, and its result or problem once it has ended.
+    """A job with its request, its progress and, once it has ended, its result or its problem.
 
     Attributes:
         id (str):
@@ -29,14 +29,14 @@ class Job:
         name (str): subject of the request: an algorithm, a kind of spec, a theorem, a kind of simulation
         state (JobState):
         created (str): date and time, RFC 3339, UTC
-        engine_version (str): of the mathematics that runs it
-        links (JobLinks): Where more of it is.
-        progress (Progress | Unset): How far a job is.
+        engine_version (str): version of the mathematics that computes the job
+        links (JobLinks): Links to the parts of a job.
+        progress (Progress | Unset): The progress of a job, in steps and seconds.
         started (str | Unset): when its first step began
         ended (str | Unset): when it was done, failed, cancelled or interrupted
         request (JsonObject | Unset): any JSON object
         result (bool | float | JsonObject | list[Any] | str | Unset): any JSON value that is not null
-        problem (Problem | Unset): An RFC 9457 problem, as it stands in the OpenAPI document.
+        problem (Problem | Unset): A problem document (RFC 9457): the reason why a request was rejected or failed.
     """
 
     id: str

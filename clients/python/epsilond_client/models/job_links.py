@@ -13,7 +13,7 @@ T = TypeVar("T", bound="JobLinks")
 
 @_attrs_define
 class JobLinks:
-    """Where more of it is.
+    """Links to the parts of a job.
 
     Attributes:
         self_ (str):

@@ -20,30 +20,51 @@ class LearningProblem:
 
     `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the domain.
 
-    `least-squares`: ½(⟨x, w⟩ − y)², targets in [−1, 1].
+    `least-squares`: Least squares on synthetic records: the loss is ½(⟨x, w⟩ − y)² for features x and target y ∈ [−1,
+    1].
+
+    Targets follow a linear model. `target_noise` is the standard deviation of their noise before they are clipped to
+    [−1, 1]. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
     `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
 
-    `logistic`: ln(1 + e^(−y⟨x, w⟩)), labels y = ±1.
+    `logistic`: Logistic regression on synthetic records: the loss is ln(1 + e^(−y⟨x, w⟩)) for features x and label y =
+    ±1.
+
+    A label is 1 with probability 1/(1 + e^(−a⟨x, v⟩)), where a is `sharpness` and v the model that the records follow.
+    `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
     `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the
     domain holds it.
 
-    `personalized-digits`: Softmax regression of the digits 0 to 9, as many records to each client; what is over is left
-    out.
+    `personalized-digits`: Personalised softmax regression on images of the digits 0 to 9, split evenly over the
+    clients.
 
-    `personalized-huber`: The Huber loss of the residual, noise of the targets of ±τ, and features from a list of random
-    sign vectors.
+    Every client gets the same number of records, and the remaining records are left out. A share `held_out` of each
+    client's records is for testing.
 
-    Gradients are at most κ‖x‖, and everything is a finite sum.
+    `personalized-huber`: Personalised Huber regression, with target noise +τ or −τ and features from a finite list of
+    scaled sign vectors.
 
-    `personalized-least-squares`: Half the squared residual, with Gaussian noise of the targets.
+    τ is `target_noise_std`, and the list has `feature_vectors` entries. The loss is quadratic up to the residual
+    κ = `threshold` and linear beyond, so that a gradient has norm at most κ‖x‖. The expected loss is a finite sum, and
+    is computed exactly.
 
-    Its gradient has no bound, so that clipping may bind. With Gaussian features nor is it smooth: no bound applies.
+    `personalized-least-squares`: Personalised least squares, with Gaussian noise in the targets.
+
+    The loss is half the squared residual. Its gradient has no bound, so that clipping may change it. With Gaussian
+    features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
 
         Attributes:
-            kind (str): which learning problem this is; or handwritten digits; or Huber regression; or least squares; or
-                which learning problem this is
+            kind (str): Depends on the object:
+
+                - Depends on the object:
+
+                - which learning problem this is
+                - handwritten digits
+                - Huber regression
+                - least squares
+                - which learning problem this is
             data_set (str | Unset): breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442
                 records, d = 10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's
                 targets are centred and scaled to [−1, 1]
@@ -51,27 +72,47 @@ class LearningProblem:
                 with one row of weights for each; squared: of a regression. Absent: logistic, and squared of a regression
             clients (int | Unset): clients in the federation
             samples_per_client (int | Unset): records of one client
-            split (str | Unset): assignment of records to clients, the same number to each. iid: at random. by-label: sorted
-                by their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit; or
-                records of a client: consecutive in the file, where a writer's records are consecutive; or sorted by their
-                digit; or assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their
-                class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit
-            held_out (float | Unset): share of each client's records, taken at random, that is not used for training: the
-                output is tested on them; or share of each client's records that its own model is tested on; or share of each
-                client's records, taken at random, that is not used for training: the output is tested on them
+            split (str | Unset): Depends on the object:
+
+                - Depends on the object:
+
+                - assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or
+                target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit
+                - records of a client: consecutive in the file, where a writer's records are consecutive; or sorted by their
+                digit
+                - assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or
+                target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit
+            held_out (float | Unset): Depends on the object:
+
+                - Depends on the object:
+
+                - share of each client's records, taken at random, that is not used for training: the output is tested on them
+                - share of each client's records that its own model is tested on
+                - share of each client's records, taken at random, that is not used for training: the output is tested on them
             diameter (float | Unset): diameter of the domain
             strong_convexity (float | Unset): strong convexity: weight of ½‖w‖² in every record's loss
             objective (Objective | Unset):
-            seed (int | Unset): seed that the populations are drawn from; or seed of the held-out records; or seed of the
-                optima and of the feature vectors; or seed that the populations are drawn from
+            seed (int | Unset): Depends on the object:
+
+                - Depends on the object:
+
+                - seed that the populations are drawn from
+                - seed of the held-out records
+                - seed of the optima and of the feature vectors
+                - seed that the populations are drawn from
             dimension (int | Unset): coordinates of the model
             own_share (float | Unset): share of a client's population that follows a model of its own; the rest is every
                 client's
             population (int | Unset): records of each client's population; absent: samples_per_client if empirical,
                 otherwise 50
             target_noise (float | Unset): standard deviation of targets about the model's, before clipping to 1
-            threshold (float | Unset): residual from which on the loss grows linearly; or residual beyond which the Huber
-                loss is linear; or residual from which on the loss grows linearly
+            threshold (float | Unset): Depends on the object:
+
+                - Depends on the object:
+
+                - residual from which on the loss grows linearly
+                - residual beyond which the Huber loss is linear
+                - residual from which on the loss grows linearly
             sharpness (float | Unset): how surely labels follow the model; 0: coin flips
             optimum_norm (float | Unset): norm of the mean of the clients' own optima, from the start
             optimum_spread (float | Unset): root mean square distance of the clients' own optima from their mean, 0 if all

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..models.resource_answer import ResourceAnswer
     from ..models.slot_answer import SlotAnswer
     from ..models.target import Target
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="Ledger")
@@ -33,7 +34,7 @@ class Ledger:
         id (str):
         name (str):
         dataset (str):
-        unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+        unit (Unit | WindowedUnit):
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.
@@ -56,14 +57,14 @@ class Ledger:
         observations (list[Observation] | Unset): observations that contradict runs; empty if there are none
         runs_out_first (ResourceAnswer | Unset): The part of a slot, or the item of the plan, that runs out first.
         declared_conditions (list[Condition] | Unset):
-        curve (list[Target] | Unset): of exactly the plan, if it is all that is run; empty without one
+        curve (list[Target] | Unset): ε at some δ if only the whole plan is run; empty without a plan
         warnings (list[Caution] | Unset):
     """
 
     id: str
     name: str
     dataset: str
-    unit: Unit
+    unit: Unit | WindowedUnit
     relation: Relation
     observer: Observer
     opened: str
@@ -90,7 +91,11 @@ class Ledger:
 
         dataset = self.dataset
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         relation = self.relation.value
 
@@ -204,6 +209,7 @@ class Ledger:
         from ..models.resource_answer import ResourceAnswer
         from ..models.slot_answer import SlotAnswer
         from ..models.target import Target
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         id = d.pop("id")
@@ -212,7 +218,22 @@ class Ledger:
 
         dataset = d.pop("dataset")
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         relation = Relation(d.pop("relation"))
 

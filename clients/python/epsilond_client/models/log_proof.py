@@ -18,17 +18,20 @@ T = TypeVar("T", bound="LogProof")
 
 @_attrs_define
 class LogProof:
-    """That an entry is in the log (a receipt), or that one log is the beginning of another (first, second, path).
+    """Proof that an entry is in the log, or that an earlier log is the beginning of a later one.
 
-    Attributes:
-        entry (JsonObject | Unset): any JSON object
-        proof (JsonObject | Unset): any JSON object
-        checkpoint (str | Unset): the log's head as a signed note
-        signature (str | Unset): over the three others: a detached JSON Web Signature
-        first (int | Unset): entries of the earlier log
-        second (int | Unset): entries of the later log
-        consistency_path (list[str] | Unset): hashes in base 64
-        warnings (list[Caution] | Unset): absent: none
+    The first, a receipt, has `entry`, `proof`, `checkpoint` and `signature`. The second has `first`, `second` and
+    `consistency_path`.
+
+        Attributes:
+            entry (JsonObject | Unset): any JSON object
+            proof (JsonObject | Unset): any JSON object
+            checkpoint (str | Unset): the log's head as a signed note
+            signature (str | Unset): over the three others: a detached JSON Web Signature
+            first (int | Unset): entries of the earlier log
+            second (int | Unset): entries of the later log
+            consistency_path (list[str] | Unset): hashes in base 64
+            warnings (list[Caution] | Unset): absent: none
     """
 
     entry: JsonObject | Unset = UNSET

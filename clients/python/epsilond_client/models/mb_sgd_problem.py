@@ -15,6 +15,7 @@ from ..types import UNSET, Unset
 if TYPE_CHECKING:
     from ..models.client_group import ClientGroup
     from ..models.participation_count import ParticipationCount
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="MbSgdProblem")
@@ -29,7 +30,7 @@ class MbSgdProblem:
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.
-        unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+        unit (Unit | WindowedUnit): the protected unit
         observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
             add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
             hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -63,7 +64,7 @@ class MbSgdProblem:
 
     epsilon: float
     relation: Relation
-    unit: Unit
+    unit: Unit | WindowedUnit
     observer: Observer
     samples_per_client: int
     clients: int
@@ -93,7 +94,11 @@ class MbSgdProblem:
 
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         observer = self.observer.value
 
@@ -214,13 +219,29 @@ class MbSgdProblem:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.client_group import ClientGroup
         from ..models.participation_count import ParticipationCount
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         epsilon = d.pop("epsilon")
 
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         observer = Observer(d.pop("observer"))
 

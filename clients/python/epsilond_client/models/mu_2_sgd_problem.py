@@ -14,6 +14,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.participation import Participation
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="Mu2SgdProblem")
@@ -23,14 +24,15 @@ T = TypeVar("T", bound="Mu2SgdProblem")
 class Mu2SgdProblem:
     """The target, the federation and the losses, who adds the noise, and who takes part.
 
-    Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε is read off). Absent
+    Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
+    Absent
     spreads and optimum_gradient_norm are at their largest, G and L.
 
         Attributes:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            unit (Unit | WindowedUnit): the protected unit
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -42,10 +44,16 @@ class Mu2SgdProblem:
             lipschitz (float): bound on the ℓ2 norm of one record's gradient
             smoothness (float): Lipschitz constant of the gradient, 0 for linear losses
             diameter (float): diameter of the domain
+            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
+                place of epsilon
+            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
+                target in place of epsilon
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
+            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter
+            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter
             participants (int | Unset): clients that report in one round
             server (Server | Unset):
             gradient_std (float | Unset): root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G
@@ -54,13 +62,16 @@ class Mu2SgdProblem:
             smoothness_heterogeneity (float | Unset): Lipschitz constant of ∇f_i − ∇f; absent: L
             optimum_gradient_norm (float | Unset): norm of the gradient at the minimiser over the domain, 0 if it is an
                 interior point; absent: G
-            participation (Participation | Unset): Who takes part. `most_participations` is a cap that each client keeps;
-                absent, T, or the most of any group.
+            participation (Participation | Unset): The clients that take part in each round: drawn uniformly, or in groups.
+
+                No client reports more often than `most_participations`. If it is absent, the limit is the number of rounds T
+                or,
+                with groups, the most reports of any group.
             readings (list[Reading] | Unset): which readings of the printed theorem to return
     """
 
     relation: Relation
-    unit: Unit
+    unit: Unit | WindowedUnit
     observer: Observer
     clients: int
     rounds: int
@@ -68,10 +79,14 @@ class Mu2SgdProblem:
     lipschitz: float
     smoothness: float
     diameter: float
+    advantage: float | Unset = UNSET
+    true_positive_rate: float | Unset = UNSET
+    false_positive_rate: float | Unset = UNSET
+    gaussian_dp_mu: float | Unset = UNSET
+    rho: float | Unset = UNSET
     epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
-    gaussian_dp_mu: float | Unset = UNSET
     participants: int | Unset = UNSET
     server: Server | Unset = UNSET
     gradient_std: float | Unset = UNSET
@@ -85,7 +100,11 @@ class Mu2SgdProblem:
     def to_dict(self) -> dict[str, Any]:
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         observer = self.observer.value
 
@@ -101,13 +120,21 @@ class Mu2SgdProblem:
 
         diameter = self.diameter
 
+        advantage = self.advantage
+
+        true_positive_rate = self.true_positive_rate
+
+        false_positive_rate = self.false_positive_rate
+
+        gaussian_dp_mu = self.gaussian_dp_mu
+
+        rho = self.rho
+
         epsilon = self.epsilon
 
         delta = self.delta
 
         log10_delta = self.log10_delta
-
-        gaussian_dp_mu = self.gaussian_dp_mu
 
         participants = self.participants
 
@@ -151,14 +178,22 @@ class Mu2SgdProblem:
                 "diameter": diameter,
             }
         )
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if true_positive_rate is not UNSET:
+            field_dict["true_positive_rate"] = true_positive_rate
+        if false_positive_rate is not UNSET:
+            field_dict["false_positive_rate"] = false_positive_rate
+        if gaussian_dp_mu is not UNSET:
+            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
+        if rho is not UNSET:
+            field_dict["rho"] = rho
         if epsilon is not UNSET:
             field_dict["epsilon"] = epsilon
         if delta is not UNSET:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
             field_dict["log10_delta"] = log10_delta
-        if gaussian_dp_mu is not UNSET:
-            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
         if participants is not UNSET:
             field_dict["participants"] = participants
         if server is not UNSET:
@@ -183,11 +218,27 @@ class Mu2SgdProblem:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.participation import Participation
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         observer = Observer(d.pop("observer"))
 
@@ -203,13 +254,21 @@ class Mu2SgdProblem:
 
         diameter = d.pop("diameter")
 
+        advantage = d.pop("advantage", UNSET)
+
+        true_positive_rate = d.pop("true_positive_rate", UNSET)
+
+        false_positive_rate = d.pop("false_positive_rate", UNSET)
+
+        gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
+
+        rho = d.pop("rho", UNSET)
+
         epsilon = d.pop("epsilon", UNSET)
 
         delta = d.pop("delta", UNSET)
 
         log10_delta = d.pop("log10_delta", UNSET)
-
-        gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
 
         participants = d.pop("participants", UNSET)
 
@@ -256,10 +315,14 @@ class Mu2SgdProblem:
             lipschitz=lipschitz,
             smoothness=smoothness,
             diameter=diameter,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            gaussian_dp_mu=gaussian_dp_mu,
+            rho=rho,
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
-            gaussian_dp_mu=gaussian_dp_mu,
             participants=participants,
             server=server,
             gradient_std=gradient_std,

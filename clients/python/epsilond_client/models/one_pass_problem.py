@@ -15,6 +15,7 @@ from ..types import UNSET, Unset
 if TYPE_CHECKING:
     from ..models.client_group import ClientGroup
     from ..models.participation_count import ParticipationCount
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="OnePassProblem")
@@ -22,18 +23,18 @@ T = TypeVar("T", bound="OnePassProblem")
 
 @_attrs_define
 class OnePassProblem:
-    """The problem of accelerated-mb-sgd for a smooth loss, each record being dealt to at most one round.
+    """The problem of accelerated-mb-sgd for a smooth loss, where each record is used in at most one round.
 
-    Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or neither: what is left out
-    is chosen as in mb-sgd. A client group without a batch_size of its own takes its share rounded down, and every
-    client needs records for every round.
+    If `batch_size` or `rounds` is left out, it is chosen as in mb-sgd. Their product cannot exceed
+    `samples_per_client`. The batch of a client group without a batch_size of its own is proportional to its records,
+    rounded down, and at least 1. Every client needs records for every round.
 
         Attributes:
             epsilon (float): privacy loss bound ε of (ε, δ), natural logs
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            unit (Unit | WindowedUnit): the protected unit
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -72,7 +73,7 @@ class OnePassProblem:
 
     epsilon: float
     relation: Relation
-    unit: Unit
+    unit: Unit | WindowedUnit
     observer: Observer
     samples_per_client: int
     clients: int
@@ -105,7 +106,11 @@ class OnePassProblem:
 
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         observer = self.observer.value
 
@@ -237,13 +242,29 @@ class OnePassProblem:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.client_group import ClientGroup
         from ..models.participation_count import ParticipationCount
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         epsilon = d.pop("epsilon")
 
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         observer = Observer(d.pop("observer"))
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..models.plan_change import PlanChange
     from ..models.slot_asked import SlotAsked
     from ..models.target import Target
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="OpenLedger")
@@ -27,7 +28,7 @@ class OpenLedger:
     Attributes:
         name (str): how people call it, at most 200 characters
         dataset (str): the data set that the budget is of
-        unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+        unit (Unit | WindowedUnit): the protected unit
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.
@@ -46,7 +47,7 @@ class OpenLedger:
 
     name: str
     dataset: str
-    unit: Unit
+    unit: Unit | WindowedUnit
     relation: Relation
     observer: Observer
     target: Target
@@ -61,7 +62,11 @@ class OpenLedger:
 
         dataset = self.dataset
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         relation = self.relation.value
 
@@ -119,13 +124,29 @@ class OpenLedger:
         from ..models.plan_change import PlanChange
         from ..models.slot_asked import SlotAsked
         from ..models.target import Target
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         name = d.pop("name")
 
         dataset = d.pop("dataset")
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         relation = Relation(d.pop("relation"))
 

@@ -33,49 +33,77 @@ T = TypeVar("T", bound="Parameters")
 class Parameters:
     """
     Attributes:
-        noise_std (float | Unset): σ per coordinate, added by each client to its mean of batch_size gradients; absent if
-            groups differ; or σ per coordinate of a client's first report; trusted: of each round's mean; or standard
-            deviation of the noise per coordinate, in units of the update; or σ_ζ per coordinate, on the average of the
-            clipped shared gradients; or σ per coordinate of one client's noise, the least of all steps; their mean carries
-            σ/√m; or σ per coordinate, added by each client to its mean of batch_size gradients
-        noise_multiplier (float | Unset): noise_std over contribution_norm; absent if groups differ in either; or z:
-            noise_std_of_sum over contribution_norm; or σ over the norm bound of one contribution; or noise_std over
-            contribution_norm
-        contribution_norm (float | Unset): bound on the ℓ2 norm of one protected contribution to the quantity that gets
-            noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate.
+        noise_std (float | Unset): Depends on the object:
+
+            - σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ
+            - σ per coordinate of a client's first report; with a trusted server, of a mean
+            - standard deviation of the noise per coordinate, in units of the update
+            - σ_ζ per coordinate, on the average of the clipped shared gradients
+            - σ per coordinate of one client's noise, the least of all steps; their mean carries σ/√m
+            - σ per coordinate, added by each client to its mean of batch_size gradients
+        noise_multiplier (float | Unset): Depends on the object:
+
+            - noise_std over contribution_norm; absent if groups differ in either
+            - z: noise_std_of_sum over contribution_norm
+            - σ over the norm bound of one contribution
+            - noise_std over contribution_norm
+        contribution_norm (float | Unset): Depends on the object:
+
+            - bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard
+            deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for
+            the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one
+            - 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of one protected contribution to the
+            quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate.
             guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 ×
-            contribution_norm for replace-one; or 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of
-            one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier ×
-            contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one
-            and zero-out-one, and 2 × contribution_norm for replace-one
-        batch_size (int | Unset): records of one client per round, of a client with samples_per_client records; or
-            records in a batch, or clients if clients are drawn; or records of one client per round
-        rounds (int | Unset): communication rounds; or rounds; or how often the mechanism is run; or communication
-            rounds K; or steps of the pass: whole batches, clients left over never take part
+            contribution_norm for replace-one
+        batch_size (int | Unset): Depends on the object:
+
+            - records of one client per round, of a client with samples_per_client records
+            - records in a batch, or clients if clients are drawn
+            - records of one client per round
+        rounds (int | Unset): Depends on the object:
+
+            - communication rounds
+            - rounds
+            - how often the mechanism is run
+            - communication rounds K
+            - steps of the pass: whole batches, clients left over never take part
         stages (list[Stage] | Unset): absent where no risk bound is proved
-        envelope_smoothness (float | Unset): smoothness b of the Moreau envelope that is descended; absent for a smooth
-            loss; or without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent; or
-            without smoothness: b of the Moreau envelope of each loss, whose gradients are sent
+        envelope_smoothness (float | Unset): Depends on the object:
+
+            - smoothness b of the Moreau envelope that is minimised; absent for a smooth loss
+            - without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent
+            - without smoothness: b of the Moreau envelope of each loss, whose gradients are sent
         strong_convexity (float | Unset): μ to use in the steps of Algorithm 2
         groups (list[GroupParameters] | Unset): parameters of each of client_groups
         noise_std_of_sum (float | Unset): z·C per coordinate, on the sum of the clipped updates
         noise_std_of_mean (float | Unset): z·C/M per coordinate, on the mean: the noisy sum over the fixed participants
             M
         noise_norm_of_mean (float | Unset): √d·z·C/M: norm of the noise of the mean, to compare with clipping_norm
-        clipping_norm (float | Unset): C: bound on one update's norm; with adaptive clipping that of the round, with
-            which noise grows; or S = G + 2LD: a client scales s down to this norm before adding noise; or bound on one
-            client's message
+        clipping_norm (float | Unset): Depends on the object:
+
+            - C: bound on one update's norm; with adaptive clipping that of the round, with which noise grows
+            - S = G + 2LD: norm to which a client scales its difference s, before noise
+            - bound on one client's message
         noise_to_signal (float | Unset): noise_norm_of_mean over clipping_norm
-        participants (int | Unset): M, which the sum is divided by, however many take part; or clients of one round, r;
-            or clients of one round; absent where their number is random; or clients in a batch
+        participants (int | Unset): Depends on the object:
+
+            - M, which the sum is divided by, however many take part
+            - clients of one round, r
+            - clients of one round; absent where their number is random
+            - clients in a batch
         participation_rate (float | Unset): probability that a client takes part in a round
         reports_per_client (float | Unset): rounds that one client reports in, in expectation if it is drawn
         bytes_per_client (float | Unset): bytes that one client sends, in expectation if it is drawn
-        remaining_share (float | Unset): share of clipping_norm · diameter that is left of the excess risk at most, for
-            one gradient step a round of norm at most clipping_norm; 1 or more says nothing
-        step_size (float | Unset): of the risk bound; absent where there is none; or absent where no risk bound applies;
-            or η; absent where no risk bound applies; or η of the theorem; absent where no risk bound applies; or the
-            largest step size
+        remaining_share (float | Unset): bound on the final excess risk, divided by clipping_norm · diameter. A client
+            makes one gradient step a round, of norm at most clipping_norm. A value of 1 or more says nothing
+        step_size (float | Unset): Depends on the object:
+
+            - of the risk bound; absent where there is none
+            - absent where no risk bound applies
+            - η; absent where no risk bound applies
+            - η of the theorem; absent where no risk bound applies
+            - the largest step size
         adaptive_clipping (AdaptiveClipping | Unset): Clipping by Andrew et al. 2021: how many updates were not clipped
             is released with noise in every round.
 
@@ -94,8 +122,10 @@ class Parameters:
         gaussian_dp_mu (float | Unset): ρ of the most exposed record, rounded up
         residual_noise_std (float | Unset): σ per coordinate of the noise left in the server's mean after the last
             round, root mean square
-        conversion (ConversionAnswer | Unset): ρ for the target and ε at the answer's ρ, three ways, and the noise that
-            exactness saves.
+        conversion (ConversionAnswer | Unset): Privacy by three conversions between (ε, δ) and ρ, the parameter μ of
+            Gaussian differential privacy.
+
+            The exact conversion needs the least noise; the last two fields say how much more the others need.
         client_reports (list[ClientReport] | Unset): protection of each kind of client, and its limits
         noise_levels (int | Unset): m: the largest absolute value of the integer noise
         decay_rate (float | Unset): α: the noise is y with probability proportional to e^(−α|y|)
@@ -106,22 +136,30 @@ class Parameters:
         l1_sensitivity (float | Unset): Δ₁ in grid steps, as that proof uses it
         linf_sensitivity (float | Unset): Δ∞ in grid steps
         l2_sensitivity (float | Unset): Δ₂ in grid steps
-        log10_failure_delta (float | Unset): log10 of the share of δ, in each round, that the rounding may move further
+        log10_failure_delta (float | Unset): log10 of the probability, in a round and counted in δ, that rounding
+            exceeds these
         local_steps (int | Unset): full gradient steps of a client per round, E
-        local_step_size (float | Unset): the clients' step η; or η/(qW), of a client's own part, for its message's
-            gradient
+        local_step_size (float | Unset): Depends on the object:
+
+            - the clients' step η
+            - η/(qW), own part; W: sum of weights, q: their rate
         server_step_size (float | Unset): the server's step β, times the mean of the messages
         compression (float | Unset): γ: the mean squared error of one message
-        convergence (ConvergenceAnswer | Unset): Bounds on the gradient norm of the clients' mean loss, in loss/length;
-            none above what the start itself has.
+        convergence (ConvergenceAnswer | Unset): Bounds on the gradient norm of the clients' mean loss, in units of
+            loss/length.
+
+            `mean_gradient_norm` is the sum of its three terms; `gradient_norm` is not above the baseline.
         noise_levels_exact (str | Unset): noise_levels in full, from 2^53 on
-        noise_constant (float | Unset): the constant c of the printed (4) or (12) that this noise amounts to
+        noise_constant (float | Unset): constant c at which equation (4) or (12) of Bietti et al. has this noise
         personalization (float | Unbounded | Unset): a number, or an infinite value
         shared_step_size (float | Unset): αη, of the shared part
-        sharing (Sharing | Unset): The bound over α: where the least is proved, at both ends and in between.
-        participation (ParticipationFigures | Unset): What drawing a fixed number of clients is worth to a client at the
-            certified noise, at the target δ.
-        mean_noise_std (float | Unset): σ/√m, noise of the mean of a batch in that step
+        sharing (Sharing | Unset): The bound on the excess risk as a function of α, the degree of sharing from 0 (local
+            models) to unbounded.
+        participation (ParticipationFigures | Unset): The ε of a client at the certified noise and the target δ, if a
+            fixed number of clients is drawn in each round.
+
+            The observer is all other clients together. They know who was drawn, so that the draw does not amplify privacy.
+        mean_noise_std (float | Unset): σ/√m, noise of the mean of a batch in the step with noise_std
         step_schedule (Schedule | Unset): `constant`: The same value at every step.
 
             `explicit`: Listed values, one for each step.
@@ -134,7 +172,7 @@ class Parameters:
             `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
         feasible_participants (list[Feasible] | Unset): solved for participants: all batch sizes found that meet the
             target
-        every_batch_size_tried (bool | Unset): whether no other batch size does
+        every_batch_size_tried (bool | Unset): whether no other size meets it
     """
 
     noise_std: float | Unset = UNSET

@@ -16,13 +16,16 @@ T = TypeVar("T", bound="Participation")
 
 @_attrs_define
 class Participation:
-    """Who takes part. `most_participations` is a cap that each client keeps; absent, T, or the most of any group.
+    """The clients that take part in each round: drawn uniformly, or in groups.
 
-    Attributes:
-        kind (str | Unset): uniform: m of M afresh in each round; counts: how often; pattern: in which rounds
-        most_participations (int | Unset): how often a client has reported, this round included
-        groups (list[ParticipatingGroup] | Unset): numbers of clients with the same participation (kinds `counts` and
-            `pattern`)
+    No client reports more often than `most_participations`. If it is absent, the limit is the number of rounds T or,
+    with groups, the most reports of any group.
+
+        Attributes:
+            kind (str | Unset): uniform: m of M afresh in each round; counts: how often; pattern: in which rounds
+            most_participations (int | Unset): how often a client has reported, this round included
+            groups (list[ParticipatingGroup] | Unset): numbers of clients with the same participation (kinds `counts` and
+                `pattern`)
     """
 
     kind: str | Unset = UNSET

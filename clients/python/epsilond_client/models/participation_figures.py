@@ -15,13 +15,15 @@ T = TypeVar("T", bound="ParticipationFigures")
 
 @_attrs_define
 class ParticipationFigures:
-    """What drawing a fixed number of clients is worth to a client at the certified noise, at the target δ.
+    """The ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
 
-    Attributes:
-        epsilon_against_other_clients (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        epsilon_of_expected_rounds (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        epsilon_if_unseen (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        expected_rounds (float): rounds that a client takes part in, in expectation
+    The observer is all other clients together. They know who was drawn, so that the draw does not amplify privacy.
+
+        Attributes:
+            epsilon_against_other_clients (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+            epsilon_of_expected_rounds (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+            epsilon_if_unseen (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+            expected_rounds (float): rounds that a client takes part in, in expectation
     """
 
     epsilon_against_other_clients: Ends

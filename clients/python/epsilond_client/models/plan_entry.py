@@ -26,17 +26,17 @@ T = TypeVar("T", bound="PlanEntry")
 
 @_attrs_define
 class PlanEntry:
-    """One algorithm, in one of its variants.
+    """One algorithm, or one variant of it, as an answer to the plan: whether it applies, its noise and its risk.
 
     Attributes:
         algorithm (str):
         title (str):
         applies (Verdict): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
-        why (list[Reason]): why it does not apply; where it does, how the plan was read for it
+        why (list[Reason]): why it does not apply; where it does, the values assumed for it
         guarantee (GuaranteeKind): Who trusts whom, whose data is protected, what a neighbour is, and who sees what.
         noise_added_to (str):
         unused (list[str]): fields of the plan that this algorithm takes no account of
-        variant (str | Unset): absent where the algorithm has one
+        variant (str | Unset): absent where the algorithm has only one
         objective (Objective | Unset):
         rank (int | Unset): within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous
         noise_std (float | Unset): standard deviation of the noise per coordinate
@@ -50,8 +50,11 @@ class PlanEntry:
         basis (RankBy | Unset):
         exceeds (list[str] | Unset): limits of the plan that it does not keep to; it is then neither ranked nor
             recommended
-        risk (RiskBound | Unset): One side of the excess risk. A `hidden` constant makes the value a rate, never a
-            bound, and never vacuous.
+        risk (RiskBound | Unset): An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it
+            consists of.
+
+            If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of
+            growth.
         vacuous (bool | Unset): whether the proved bound is no better than the start; absent where no bound is proved
         reach (Reached | Unset): The smallest value found that reaches the risk, and the next smaller one, which does
             not.

@@ -21,8 +21,8 @@ class PlanGroup:
         guarantee (GuaranteeKind): Who trusts whom, whose data is protected, what a neighbour is, and who sees what.
         compares (str): description of the compared figure
         ranked (list[str]): names of entries, the best first; algorithm or algorithm (variant)
-        unranked (list[str]): names of entries that are not ranked. First those beyond the limits or not shown to be
-            better than the start, by increasing figure; then those without a figure, or with a hidden constant
+        unranked (list[str]): names of entries that are not ranked. Those beyond the limits or not shown to be better
+            than the start come first, by increasing figure. Those without a figure or with a hidden constant follow
     """
 
     guarantee: GuaranteeKind

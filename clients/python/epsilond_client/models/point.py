@@ -15,7 +15,7 @@ T = TypeVar("T", bound="Point")
 
 @_attrs_define
 class Point:
-    """The curve at one point: what was asked has equal ends.
+    """The curve at one point. The requested quantity has equal ends.
 
     Attributes:
         epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.

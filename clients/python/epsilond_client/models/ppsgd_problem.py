@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -14,6 +14,10 @@ from ..models.unbounded import Unbounded
 from ..models.unit import Unit
 from ..models.weighting import Weighting
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.windowed_unit import WindowedUnit
+
 
 T = TypeVar("T", bound="PpsgdProblem")
 
@@ -31,7 +35,7 @@ class PpsgdProblem:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            unit (Unit | WindowedUnit): the protected unit
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -70,7 +74,7 @@ class PpsgdProblem:
 
     epsilon: float
     relation: Relation
-    unit: Unit
+    unit: Unit | WindowedUnit
     observer: Observer
     clients: int
     rounds: int
@@ -99,7 +103,11 @@ class PpsgdProblem:
 
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         observer = self.observer.value
 
@@ -218,12 +226,29 @@ class PpsgdProblem:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.windowed_unit import WindowedUnit
+
         d = dict(src_dict)
         epsilon = d.pop("epsilon")
 
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         observer = Observer(d.pop("observer"))
 

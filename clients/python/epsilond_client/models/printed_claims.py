@@ -18,17 +18,19 @@ T = TypeVar("T", bound="PrintedClaims")
 
 @_attrs_define
 class PrintedClaims:
-    """The promises that all readings of an entry make, as far as the rest of the answer does not have them.
+    """The claims that all interpretations of a printed theorem in this entry share: ε, δ and the excess risk.
 
-    Attributes:
-        epsilon (float | Unset): absent where the statement claims the target
-        delta (float | Unset): absent where the statement claims the target, or δ is below every double
-        log10_delta (float | Unset): absent where the statement claims the target
-        excess_risk (float | Unset): excess-risk bound the statement claims
-        vacuous (bool | Unset): whether the bound is no better than the baseline, and so says nothing
-        objective (Objective | Unset):
-        baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
-            training.
+    Claims that the rest of the answer states are left out.
+
+        Attributes:
+            epsilon (float | Unset): absent where the statement claims the target
+            delta (float | Unset): absent where the statement claims the target, or δ is below every double
+            log10_delta (float | Unset): absent where the statement claims the target
+            excess_risk (float | Unset): excess-risk bound the statement claims
+            vacuous (bool | Unset): whether the bound is no better than the baseline, and so says nothing
+            objective (Objective | Unset):
+            baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
+                training.
     """
 
     epsilon: float | Unset = UNSET

@@ -33,8 +33,10 @@ class PrintedEntry:
             status (Status): Whether the statement, read as it is used here, holds.
             parameters (Numbers): numbers by name
             reason (str | Unset): why the status is not proved, where it depends on the request
-            claims (PrintedClaims | Unset): The promises that all readings of an entry make, as far as the rest of the
-                answer does not have them.
+            claims (PrintedClaims | Unset): The claims that all interpretations of a printed theorem in this entry share: ε,
+                δ and the excess risk.
+
+                Claims that the rest of the answer states are left out.
             true_ (TrueAtPrinted | Unset): The certified guarantee at the printed parameters: ε at the target δ, and log10 δ
                 at the target ε.
 

@@ -21,7 +21,7 @@ T = TypeVar("T", bound="Problem")
 
 @_attrs_define
 class Problem:
-    """An RFC 9457 problem, as it stands in the OpenAPI document.
+    """A problem document (RFC 9457): the reason why a request was rejected or failed.
 
     Attributes:
         type_ (str):
@@ -31,7 +31,7 @@ class Problem:
         errors (list[FieldError] | Unset):
         condition (Condition | Unset): A condition of a printed statement, at these inputs, with both sides.
         nearest (Values | Unset): numbers or texts by name
-        considered (list[ConsideredAnswer] | Unset): the theorems tried, each with why not
+        considered (list[ConsideredAnswer] | Unset): theorems that were tried, each with its rejection
         observations (list[Observation] | Unset): observations that contradict the record of a run
     """
 

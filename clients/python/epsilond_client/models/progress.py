@@ -13,13 +13,13 @@ T = TypeVar("T", bound="Progress")
 
 @_attrs_define
 class Progress:
-    """How far a job is.
+    """The progress of a job, in steps and seconds.
 
     Attributes:
-        done (int): steps that are done
-        of (int): steps in all: values of a sweep, algorithms of a plan, blocks of a simulation, 1 of anything else
-        seconds_spent (float | Unset): since its first step began; absent while it waits
-        seconds_left (float | Unset): estimate, where there is one, of its own work without its wait
+        done (int): number of finished steps
+        of (int): number of steps: values of a sweep, algorithms of a plan, blocks of a simulation, or 1
+        seconds_spent (float | Unset): seconds since the first step; absent while it waits
+        seconds_left (float | Unset): estimated seconds of remaining work, without waiting
     """
 
     done: int

@@ -14,6 +14,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.sensitivity_rule import SensitivityRule
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="QtdlProblem")
@@ -21,37 +22,39 @@ T = TypeVar("T", bound="QtdlProblem")
 
 @_attrs_define
 class QtdlProblem:
-    """The guarantee is for `rounds` messages of one client, to whoever sees all of them.
+    """The target (ε, δ) for quantised updates with truncated discrete Laplace noise.
 
-    Attributes:
-        epsilon (float): privacy loss bound ε of (ε, δ), natural logs
-        relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
-            same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
-            contribution counts as zero in one of the data sets.
-        unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
-        observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
-            add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
-            hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
-            as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
-            together are the adversary and see every model that a trusted server sends them.
-        dimension (int): coordinates of the model
-        quantization_levels (int): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
-        delta (float | Unset): failure probability δ of (ε, δ)
-        log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-        l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
-        linf_sensitivity (float | Unset): most that one coordinate differs between them
-        l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
-        sensitivity_rule (SensitivityRule | Unset): How the sensitivities follow; which of the other fields are needed
-            depends on the kind.
-        rounds (int | Unset): communication rounds
-        method (QtdlMethod | Unset):
-        readings (list[Reading] | Unset): printed readings to return, all if absent
-        participants (int | Unset): clients that report in one round
+    The guarantee is for all `rounds` messages of one client, against an observer of every message.
+
+        Attributes:
+            epsilon (float): privacy loss bound ε of (ε, δ), natural logs
+            relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
+                same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
+                contribution counts as zero in one of the data sets.
+            unit (Unit | WindowedUnit): the protected unit
+            observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
+                add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
+                hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
+                as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
+                together are the adversary and see every model that a trusted server sends them.
+            dimension (int): coordinates of the model
+            quantization_levels (int): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
+            delta (float | Unset): failure probability δ of (ε, δ)
+            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+            l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
+            linf_sensitivity (float | Unset): most that one coordinate differs between them
+            l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
+            sensitivity_rule (SensitivityRule | Unset): How the sensitivities follow; which of the other fields are needed
+                depends on the kind.
+            rounds (int | Unset): communication rounds
+            method (QtdlMethod | Unset):
+            readings (list[Reading] | Unset): printed readings to return, all if absent
+            participants (int | Unset): clients that report in one round
     """
 
     epsilon: float
     relation: Relation
-    unit: Unit
+    unit: Unit | WindowedUnit
     observer: Observer
     dimension: int
     quantization_levels: int
@@ -71,7 +74,11 @@ class QtdlProblem:
 
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         observer = self.observer.value
 
@@ -146,13 +153,29 @@ class QtdlProblem:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.sensitivity_rule import SensitivityRule
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         epsilon = d.pop("epsilon")
 
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         observer = Observer(d.pop("observer"))
 

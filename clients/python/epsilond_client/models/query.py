@@ -12,15 +12,22 @@ T = TypeVar("T", bound="Query")
 
 @_attrs_define
 class Query:
-    """Exactly one of these: at which ε or δ to read the curve.
+    """At which ε or δ to read the curve: at most one of the first six. Without any of them it is read at ε = 0.
 
-    Attributes:
-        epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-        delta (float | Unset): failure probability δ of (ε, δ)
-        log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-        epsilons (list[float] | Unset): several ε, at most 1000
-        deltas (list[float] | Unset): several δ, at most 1000
-        log10_deltas (list[float] | Unset): several log10 δ, at most 1000
+    The other members request figures of an attacker, and divergences. They may be combined.
+
+        Attributes:
+            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
+            delta (float | Unset): failure probability δ of (ε, δ)
+            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+            epsilons (list[float] | Unset): several ε, at most 1000
+            deltas (list[float] | Unset): several δ, at most 1000
+            log10_deltas (list[float] | Unset): several log10 δ, at most 1000
+            false_positive_rates (list[float] | Unset): at most 100 false positive rates α, at which trade_off has the true
+                positive rate
+            priors (list[float] | Unset): at most 100 priors π of an attacker, at which bayes_errors has the least error
+            orders (list[float] | Unset): at most 100 orders above 1, for renyi_divergences
+            signed_epsilons (list[float] | Unset): at most 100 ε of any sign, at which directions has δ of each direction
     """
 
     epsilon: float | Unset = UNSET
@@ -29,6 +36,10 @@ class Query:
     epsilons: list[float] | Unset = UNSET
     deltas: list[float] | Unset = UNSET
     log10_deltas: list[float] | Unset = UNSET
+    false_positive_rates: list[float] | Unset = UNSET
+    priors: list[float] | Unset = UNSET
+    orders: list[float] | Unset = UNSET
+    signed_epsilons: list[float] | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         epsilon = self.epsilon
@@ -49,6 +60,22 @@ class Query:
         if not isinstance(self.log10_deltas, Unset):
             log10_deltas = self.log10_deltas
 
+        false_positive_rates: list[float] | Unset = UNSET
+        if not isinstance(self.false_positive_rates, Unset):
+            false_positive_rates = self.false_positive_rates
+
+        priors: list[float] | Unset = UNSET
+        if not isinstance(self.priors, Unset):
+            priors = self.priors
+
+        orders: list[float] | Unset = UNSET
+        if not isinstance(self.orders, Unset):
+            orders = self.orders
+
+        signed_epsilons: list[float] | Unset = UNSET
+        if not isinstance(self.signed_epsilons, Unset):
+            signed_epsilons = self.signed_epsilons
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update({})
@@ -64,6 +91,14 @@ class Query:
             field_dict["deltas"] = deltas
         if log10_deltas is not UNSET:
             field_dict["log10_deltas"] = log10_deltas
+        if false_positive_rates is not UNSET:
+            field_dict["false_positive_rates"] = false_positive_rates
+        if priors is not UNSET:
+            field_dict["priors"] = priors
+        if orders is not UNSET:
+            field_dict["orders"] = orders
+        if signed_epsilons is not UNSET:
+            field_dict["signed_epsilons"] = signed_epsilons
 
         return field_dict
 
@@ -82,6 +117,14 @@ class Query:
 
         log10_deltas = cast(list[float], d.pop("log10_deltas", UNSET))
 
+        false_positive_rates = cast(list[float], d.pop("false_positive_rates", UNSET))
+
+        priors = cast(list[float], d.pop("priors", UNSET))
+
+        orders = cast(list[float], d.pop("orders", UNSET))
+
+        signed_epsilons = cast(list[float], d.pop("signed_epsilons", UNSET))
+
         query = cls(
             epsilon=epsilon,
             delta=delta,
@@ -89,6 +132,10 @@ class Query:
             epsilons=epsilons,
             deltas=deltas,
             log10_deltas=log10_deltas,
+            false_positive_rates=false_positive_rates,
+            priors=priors,
+            orders=orders,
+            signed_epsilons=signed_epsilons,
         )
 
         return query

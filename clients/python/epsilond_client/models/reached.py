@@ -27,7 +27,7 @@ class Reached:
         risk (float | Unbounded | Unset): a number, or an infinite value
         below (Tried | Unset): A value that was tried, and the bound on the risk there; absent where nothing is
             certified there.
-        minimal (str | Unset): a still smaller value is excluded as far as the risk falls with it
+        minimal (str | Unset): found by a search, which excludes smaller values only if the risk falls in it
     """
 
     value: float

@@ -21,7 +21,7 @@ class Recommendation:
 
     Attributes:
         why (str): the reasons in words
-        entry (str | Unset): name of an entry; absent where none says anything within the limits
+        entry (str | Unset): name of an entry; absent where none within limits improves on the start
         choices (list[RunChoice] | Unset): other numbers of rounds, where the algorithm chose its own
     """
 

@@ -16,13 +16,13 @@ T = TypeVar("T", bound="ReportRequest")
 
 @_attrs_define
 class ReportRequest:
-    """The subject of the report.
+    """The question whose answer is reported, and the date of the report.
 
     Attributes:
-        kind (str): which service's answer it reports
+        kind (str): kind of the reported question
         request (JsonObject): any JSON object
-        algorithm (str | Unset): of a calibration; an account has none
-        date (str | Unset): date printed on it, YYYY-MM-DD; absent: none
+        algorithm (str | Unset): algorithm of the calibration, if it is one
+        date (str | Unset): date printed on the report, YYYY-MM-DD; absent: no date
     """
 
     kind: str

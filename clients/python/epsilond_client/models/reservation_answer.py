@@ -24,16 +24,17 @@ class ReservationAnswer:
 
     Attributes:
         id (str):
-        state (str): of a part too: committed
-        count (int): runs
-        committed (int): runs that may have been released
-        charge (ChargeAnswer): Cost of runs: runs of an item of the plan, or amounts of a slot.
+        state (str): committed once a run is
+        count (int): number of runs
+        committed (int): number of runs that may have been released
+        charge (ChargeAnswer): Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy
+            budget.
         created (str): date and time, RFC 3339, UTC
-        ledgers (list[str]): ids
-        holdings (list[HoldingAnswer]): in each ledger
+        ledgers (list[str]): ids of the ledgers that pay
+        holdings (list[HoldingAnswer]): its cost in each ledger
         warnings (list[Caution]):
         expires (str | Unset): time at which uncommitted runs return; absent: never
-        receipts (list[Receipt] | Unset): of its newest commits, under the head of now
+        receipts (list[Receipt] | Unset): for its newest commits, under the new head
     """
 
     id: str

@@ -7,10 +7,12 @@ from attrs import define as _attrs_define
 
 from ..models.relation import Relation
 from ..models.slot_kind import SlotKind
+from ..models.unit import Unit
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.spec import Spec
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="ReserveAsked")
@@ -24,7 +26,8 @@ class ReserveAsked:
         spec (Spec | Unset): `approximate`: A mechanism of which only an (ε, δ) guarantee is known, in the relation of
             the request.
 
-            δ = 0 is allowed: a pure guarantee.
+            δ = 0 is allowed: a pure guarantee. ε = 0 is allowed: outputs on neighbours differ by at most δ in total
+            variation.
 
             Admits: every mechanism with this guarantee. Under replace-one and zero-out-one its output may reveal the number
             of
@@ -36,6 +39,15 @@ class ReserveAsked:
             All
             outputs are seen.
 
+            `discrete_gaussian`: Adds noise with P(y) ∝ e^(−y²/(2 scale²)) on the integers to each of `dimension` integers.
+
+            `l2_sensitivity` bounds the ℓ2 distance of the integer vectors, in grid steps, on any two neighbours in the
+            request's relation. Nothing is doubled for replace-one.
+
+            Admits: integers that depend on the data arbitrarily within that distance, as `discrete_laplace` does. The noise
+            of
+            one party is meant. A sum of several parties' discrete Gaussian noises has another distribution.
+
             `discrete_laplace`: Adds two-sided geometric noise, P(y) ∝ e^(−decay_rate·|y|) on the integers, to each
             coordinate of integers.
 
@@ -44,9 +56,24 @@ class ReserveAsked:
 
             Admits: integers that depend on the data arbitrarily within that distance. They need not be a sum. A zeroed
             record
-            may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or 1.
-            So a
-            Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
+            may count where an absent one does not. An example is 1000 |S| + Σ x for a set S of records x, each 0 or 1,
+            which
+            has distance 1 under zero-out-one. Poisson sampling with rate q therefore keeps ε under zero-out-one, and only
+            gives
+            δ' = q δ.
+
+            `exponential`: Chooses one candidate with probability ∝ e^(ε score/2), or ∝ e^(ε score) if the scores are
+            monotonic.
+
+            ε is `epsilon`, the pure privacy parameter of the mechanism. Between neighbours in the request's relation each
+            score
+            changes by at most 1. Monotonic scores all change in the same direction, for example counts of records under
+            add-or-remove-one. Only the chosen candidate is released.
+
+            Admits: any number of candidates, any score within that sensitivity, and any fixed weight of each candidate. The
+            candidates and their weights are the same for all data. A zeroed record may change scores that an absent one
+            does
+            not.
 
             `gaussian`: Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ =
             noise_multiplier · C.
@@ -56,11 +83,57 @@ class ReserveAsked:
 
             Not covered: dividing by the actual batch size, or adding noise per record.
 
+            `gaussian_mixture`: Adds N(0, σ²) per coordinate to a sum of contributions of random size, with σ =
+            noise_multiplier · C.
+
+            A record's contribution has ℓ2 norm at most `sensitivities[i]` · C with probability `probabilities[i]`. The
+            largest
+            probability is read as 1 minus the others.
+
+            Admits: a sum to which each record adds one random vector. In every release an index i is drawn afresh for each
+            record, independently of the data and of other records. The vector may depend on the data and on i. A record
+            that is
+            absent, not drawn or zeroed adds exactly zero, and the noise stays the same. Only the noisy sum is seen.
+
+            Not covered: indices that are seen, or that several records share.
+
             `laplace`: Adds Laplace noise of scale b per coordinate to a sum of contributions of ℓ1 norm at most C.
 
             b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
 
             Admits: the sums that `Gaussian` admits, with Laplace noise.
+
+            `permute_and_flip`: Visits the candidates in random order and accepts one with probability e^(ε (score − largest
+            score)/2).
+
+            The first accepted candidate is released. ε is `epsilon`, the pure privacy parameter of the mechanism. Between
+            neighbours in the request's relation each score changes by at most 1.
+
+            Admits: any number of candidates, and any score within that sensitivity. The candidates are the same for all
+            data.
+            A zeroed record may change scores that an absent one does not.
+
+            `poisson_binomial`: Releases sums over clients of Binomial(trials, 1/2 + theta·x/C) for each coordinate x of a
+            client's vector.
+
+            C bounds the absolute value of every coordinate (ℓ∞). All binomial variables are independent and drawn afresh.
+            Only
+            the sum over at least `clients` clients is seen for each of `dimension` coordinates, as by secure aggregation.
+            One
+            client's message by itself is that of `clients` = 1.
+
+            Admits: values of the other clients that the adversary knows or chooses before the draw, within C. Replace-one
+            exchanges one client's vector for another one within C. An ℓ2 bound C also bounds every coordinate. An absent
+            client
+            changes the number of trials, so other relations have no bound here.
+
+            `profile`: A mechanism of which only upper bounds on its privacy profile are known, in the relation of the
+            request.
+
+            On any two neighbours, δ at each listed ε is at most the listed δ. Between points the bound is the line in e^ε.
+            After the last point it is constant.
+
+            Admits: every mechanism with these bounds, as `approximate` does.
 
             `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
 
@@ -90,20 +163,63 @@ class ReserveAsked:
             Admits: exactly n clients in both data sets. It does not run on a batch of a different number of clients. In a
             `cyclic` order every client may have every place, so drawing the n clients from a larger population only thins.
 
+            `random_allocation`: Runs `mechanism` on `steps` batches in each of `epochs` epochs. A unit is in `times_chosen`
+            batches of each.
+
+            The batches of a unit are a uniformly random set of that many batches. If `kept` is false, the set is drawn
+            again in
+            every epoch. If `kept` is true, the set of the first epoch serves in all epochs. The unit is the protected one.
+
+            Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a
+            batch
+            is then random. A batch may depend on outputs of earlier batches. The sets stay secret.
+
+            Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
+
             `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one
             with 1/(e^ε + k − 1).
 
-            `epsilon` is the guarantee for replacing a record's category by another, in every relation.
+            Here ε is `epsilon` and k is `categories`. `epsilon` is the guarantee for replacing a record's category by
+            another,
+            in every relation.
 
-            Admits: reports that are seen with the names of their records. A batch then shows its members, and a draw only
-            thins: δ' = q δ at the same ε. For reports without names or order use `shuffled`. A zeroed record is answered as
-            some category would be, fixed or random. An absent record sends nothing, so add-or-remove-one has no bound.
+            Admits: reports that are seen with the names of their records. They show who is in a batch, so a random draw
+            with
+            inclusion probability q keeps ε, and only gives δ' = q δ. For reports without names or order use `shuffled`. A
+            zeroed record still sends a report, as if of some category, fixed or random. An absent record sends nothing, so
+            add-or-remove-one has no bound.
+
+            `rdp`: A mechanism of which only bounds on its Rényi divergences are known, in the relation of the request.
+
+            On any two neighbours, in both directions, the divergence of order `orders[i]` is at most `epsilons[i]`.
+
+            Admits: every mechanism with these divergences, as `approximate` does.
 
             `repeated`: `times` independent runs of `mechanism`. Each may depend on the outputs of earlier runs.
 
             Admits: runs with parameters fixed in advance, each of which fits `mechanism` for all outputs of earlier runs.
             All
             outputs are seen.
+
+            `report_noisy_max`: Adds independent noise of scale 2/ε to each score and releases the candidate with the
+            largest sum.
+
+            ε is `epsilon`, the pure privacy parameter of the mechanism. Between neighbours in the request's relation each
+            score
+            changes by at most 1. The noisy score itself is not released.
+
+            Admits: any number of candidates, and any score within that sensitivity. The candidates are the same for all
+            data.
+            A zeroed record may change scores that an absent one does not.
+
+            `select_best`: Runs `mechanism` a random number of times, and releases only the best output, as in hyper-
+            parameter tuning.
+
+            Admits: any total order of outputs that is fixed in advance, with ties broken by independent random numbers. The
+            number of runs is drawn independently of the data and of the outputs. Runs may have different settings, such as
+            learning rates, that are drawn anew for each run in the same way. Neither the other outputs nor the number of
+            runs
+            are seen.
 
             `shuffled`: Each of `clients` clients runs `mechanism` on its own single contribution, and a shuffler permutes
             the reports.
@@ -119,12 +235,48 @@ class ReserveAsked:
             it names no sender. The number of reports is public. The draws of `mechanism` are draws of records of its
             client.
 
+            `skellam`: Adds the difference of two independent Poisson variables of mean variance/2 to each of `dimension`
+            integers.
+
+            The sensitivities bound the ℓ1 and ℓ2 distance of the integer vectors, in grid steps, on any two neighbours in
+            the
+            request's relation. Nothing is doubled for replace-one. A sum of independent Skellam noises is Skellam noise,
+            and
+            the variances add. With dropouts, `variance` is that of the noise that remains.
+
+            Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
+
+            `sparse_vector`: Answers for each of many queries whether it is above a noisy threshold, and stops after c such
+            answers.
+
+            ε is `epsilon`, s is `threshold_share` and c is `largest_answers`. The threshold has Laplace noise of scale 1/(s
+            ε),
+            drawn once. Each query has fresh Laplace noise of scale 2c/((1 − s) ε), or c/((1 − s) ε) if the queries are
+            monotonic. Between neighbours in the request's relation each query changes by at most 1. Monotonic queries all
+            change in the same direction. Only the answers are released, and no values of queries.
+
+            Admits: any number of queries of that sensitivity, each chosen after the earlier answers. The thresholds do not
+            depend on the data. A zeroed record may change queries that an absent one does not.
+
             `subsampled`: Runs `mechanism` on a fresh random batch. Give `rate`, or `batch_size` and `population`.
 
             `poisson`: every record independently with probability `rate`. `without-replacement`: a uniform subset of
             `batch_size` records. `with-replacement`: `batch_size` independent uniform draws; a record counts as often as it
             is
-            drawn. `full`: every record, no amplification.
+            drawn. `full`: every record, no amplification. `shuffled-epochs`: each of `epochs` epochs permutes the records
+            and
+            cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last
+            batch,
+            or is left out.
+
+            `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
+            `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+
+            `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
+            protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound
+            of
+            one record. Without this field it refers to the whole contribution of a client, and the draw of records does not
+            protect the client.
 
             Admits: fresh draws that do not depend on the data. The amplified ε has two conditions. The members of a batch
             stay
@@ -150,6 +302,14 @@ class ReserveAsked:
             loss.
 
             Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
+
+            `zcdp`: A mechanism of which only ρ-zero-concentrated privacy is known, in the relation of the request.
+
+            With a `delta` it is δ-approximately ρ-zCDP (Bun and Steinke 2016, Definition 8.1). On any two neighbours there
+            are
+            events of probability 1 − δ. Given these, the outputs have Rényi divergences of at most ρa at every order a > 1.
+
+            Admits: every mechanism with this guarantee, as `approximate` does.
         item (str | Unset): the item of the plan that is drawn on
         slot (SlotKind | Unset):
         count (int | Unset): how many runs
@@ -158,6 +318,7 @@ class ReserveAsked:
         relation (Relation | Unset): replace-one: One unit's data is replaced by any other data, and the number of units
             is the same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One
             unit's contribution counts as zero in one of the data sets.
+        unit (Unit | Unset | WindowedUnit): the ledger's; another is refused
         expires_in (float | Unset): after how long it ends by itself, a day if absent
         ledgers (list[str] | Unset): ids of the ledgers, one for each block that is read
     """
@@ -169,6 +330,7 @@ class ReserveAsked:
     eta: float | str | Unset = UNSET
     delta: float | str | Unset = UNSET
     relation: Relation | Unset = UNSET
+    unit: Unit | Unset | WindowedUnit = UNSET
     expires_in: float | Unset = UNSET
     ledgers: list[str] | Unset = UNSET
 
@@ -201,6 +363,14 @@ class ReserveAsked:
         if not isinstance(self.relation, Unset):
             relation = self.relation.value
 
+        unit: dict[str, Any] | str | Unset
+        if isinstance(self.unit, Unset):
+            unit = UNSET
+        elif isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
+
         expires_in = self.expires_in
 
         ledgers: list[str] | Unset = UNSET
@@ -224,6 +394,8 @@ class ReserveAsked:
             field_dict["delta"] = delta
         if relation is not UNSET:
             field_dict["relation"] = relation
+        if unit is not UNSET:
+            field_dict["unit"] = unit
         if expires_in is not UNSET:
             field_dict["expires_in"] = expires_in
         if ledgers is not UNSET:
@@ -234,6 +406,7 @@ class ReserveAsked:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.spec import Spec
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         _spec = d.pop("spec", UNSET)
@@ -275,6 +448,25 @@ class ReserveAsked:
         else:
             relation = Relation(_relation)
 
+        def _parse_unit(data: object) -> Unit | Unset | WindowedUnit:
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit", UNSET))
+
         expires_in = d.pop("expires_in", UNSET)
 
         ledgers = cast(list[str], d.pop("ledgers", UNSET))
@@ -287,6 +479,7 @@ class ReserveAsked:
             eta=eta,
             delta=delta,
             relation=relation,
+            unit=unit,
             expires_in=expires_in,
             ledgers=ledgers,
         )

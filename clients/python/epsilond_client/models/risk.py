@@ -26,10 +26,16 @@ class Risk:
         objective (Objective | Unset):
         baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
             training.
-        upper (RiskBound | Unset): One side of the excess risk. A `hidden` constant makes the value a rate, never a
-            bound, and never vacuous.
-        lower (RiskBound | Unset): One side of the excess risk. A `hidden` constant makes the value a rate, never a
-            bound, and never vacuous.
+        upper (RiskBound | Unset): An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it
+            consists of.
+
+            If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of
+            growth.
+        lower (RiskBound | Unset): An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it
+            consists of.
+
+            If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of
+            growth.
         declared_conditions (list[str] | Unset): premises of the bound that only you can vouch for, besides those of the
             guarantee; GET /v1/theorems/{theorem} has each statement under this id
         as_prescribed (PrescribedRisk | Unset): Our bound on the risk of the run that the theorem's corrected reading

@@ -10,6 +10,7 @@ from ..models.constant_kind import ConstantKind
 from ..models.definition import Definition
 from ..models.objective import Objective
 from ..models.reading import Reading
+from ..models.status import Status
 from ..models.unbounded import Unbounded
 from ..types import UNSET, Unset
 
@@ -24,23 +25,28 @@ T = TypeVar("T", bound="RiskBound")
 
 @_attrs_define
 class RiskBound:
-    """One side of the excess risk. A `hidden` constant makes the value a rate, never a bound, and never vacuous.
+    """An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it consists of.
 
-    Attributes:
-        theorem (str):
-        trust (Definition | Unset):
-        problem (Objective | Unset):
-        constant (ConstantKind | Unset):
-        scale (float | Unset): the order; absent where every constant is given, or where the statement gives none
-        terms (Numbers | Unset): numbers by name
-        conditions (list[Condition] | Unset):
-        value (float | Unbounded | Unset): a number, or an infinite value
-        objective (Objective | Unset):
-        baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
-            training.
-        vacuous (bool | Unset): whether the bound is no better than the baseline, and so says nothing; or of an upper
-            bound with explicit constants: whether it is no better than the baseline
-        reading (Reading | Unset):
+    If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of growth.
+
+        Attributes:
+            theorem (str):
+            trust (Definition | Unset):
+            problem (Objective | Unset):
+            constant (ConstantKind | Unset):
+            scale (float | Unset): the order; absent where every constant is given, or where the statement gives none
+            terms (Numbers | Unset): numbers by name
+            conditions (list[Condition] | Unset):
+            value (float | Unbounded | Unset): a number, or an infinite value
+            objective (Objective | Unset):
+            baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
+                training.
+            vacuous (bool | Unset): Depends on the object:
+
+                - whether the bound is no better than the baseline, and so says nothing
+                - of an upper bound with explicit constants: whether it is no better than the baseline
+            reading (Reading | Unset):
+            status (Status | Unset): Whether the statement, read as it is used here, holds.
     """
 
     theorem: str
@@ -55,6 +61,7 @@ class RiskBound:
     baseline: Baseline | Unset = UNSET
     vacuous: bool | Unset = UNSET
     reading: Reading | Unset = UNSET
+    status: Status | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,6 +114,10 @@ class RiskBound:
         if not isinstance(self.reading, Unset):
             reading = self.reading.value
 
+        status: str | Unset = UNSET
+        if not isinstance(self.status, Unset):
+            status = self.status.value
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -136,6 +147,8 @@ class RiskBound:
             field_dict["vacuous"] = vacuous
         if reading is not UNSET:
             field_dict["reading"] = reading
+        if status is not UNSET:
+            field_dict["status"] = status
 
         return field_dict
 
@@ -225,6 +238,13 @@ class RiskBound:
         else:
             reading = Reading(_reading)
 
+        _status = d.pop("status", UNSET)
+        status: Status | Unset
+        if isinstance(_status, Unset):
+            status = UNSET
+        else:
+            status = Status(_status)
+
         risk_bound = cls(
             theorem=theorem,
             trust=trust,
@@ -238,6 +258,7 @@ class RiskBound:
             baseline=baseline,
             vacuous=vacuous,
             reading=reading,
+            status=status,
         )
 
         risk_bound.additional_properties = d

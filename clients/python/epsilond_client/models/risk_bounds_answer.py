@@ -25,38 +25,47 @@ T = TypeVar("T", bound="RiskBoundsAnswer")
 
 @_attrs_define
 class RiskBoundsAnswer:
-    """The whole answer. Parts that do not apply are absent.
+    """Bounds on the risk of a run, upper and lower, and reference rates. Parts that do not apply are absent.
 
     Attributes:
         algorithm (str):
         run (RunAnswer): The run that the bounds are about.
         upper (list[RiskBound]):
         lower (list[RiskBound]):
-        reference (ReferenceAnswer): Orders to compare with, and from which ε on privacy against everyone costs no more
-            than having few records.
         ratios (list[RatioAnswer]):
         declared_conditions (list[Condition]):
         warnings (list[Caution]):
         engine_version (str):
+        measure (str | Unset): bounded quantity: the excess of the objective over its least value, the norm of the
+            objective's gradient, or the expected squared error of a released mean
         objective (Objective | Unset):
         baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
             training.
-        aggregates (AggregatesAnswer | Unset): Statistics of different clients in the complete statements, at these
-            rounds (Appendix E.1).
+        aggregates (AggregatesAnswer | Unset): Statistics of unequal clients in the theorems of Lowy and Razaviyayn, at
+            the rounds of the run (Appendix E.1).
+
+            M_r is the random number of participants of a round. ξ_i is the privacy cost of client i, from its ε, δ, number
+            of
+            records and the rounds. L is the Lipschitz constant.
+        no_upper_bound (str | Unset): what the theorems leave open, where no upper bound of this run has a value
+        reference (ReferenceAnswer | Unset): Orders to compare with, and from which ε on privacy against everyone costs
+            no more than having few records.
     """
 
     algorithm: str
     run: RunAnswer
     upper: list[RiskBound]
     lower: list[RiskBound]
-    reference: ReferenceAnswer
     ratios: list[RatioAnswer]
     declared_conditions: list[Condition]
     warnings: list[Caution]
     engine_version: str
+    measure: str | Unset = UNSET
     objective: Objective | Unset = UNSET
     baseline: Baseline | Unset = UNSET
     aggregates: AggregatesAnswer | Unset = UNSET
+    no_upper_bound: str | Unset = UNSET
+    reference: ReferenceAnswer | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,8 +82,6 @@ class RiskBoundsAnswer:
         for lower_item_data in self.lower:
             lower_item = lower_item_data.to_dict()
             lower.append(lower_item)
-
-        reference = self.reference.to_dict()
 
         ratios = []
         for ratios_item_data in self.ratios:
@@ -93,6 +100,8 @@ class RiskBoundsAnswer:
 
         engine_version = self.engine_version
 
+        measure = self.measure
+
         objective: str | Unset = UNSET
         if not isinstance(self.objective, Unset):
             objective = self.objective.value
@@ -105,6 +114,12 @@ class RiskBoundsAnswer:
         if not isinstance(self.aggregates, Unset):
             aggregates = self.aggregates.to_dict()
 
+        no_upper_bound = self.no_upper_bound
+
+        reference: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.reference, Unset):
+            reference = self.reference.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -113,19 +128,24 @@ class RiskBoundsAnswer:
                 "run": run,
                 "upper": upper,
                 "lower": lower,
-                "reference": reference,
                 "ratios": ratios,
                 "declared_conditions": declared_conditions,
                 "warnings": warnings,
                 "engine_version": engine_version,
             }
         )
+        if measure is not UNSET:
+            field_dict["measure"] = measure
         if objective is not UNSET:
             field_dict["objective"] = objective
         if baseline is not UNSET:
             field_dict["baseline"] = baseline
         if aggregates is not UNSET:
             field_dict["aggregates"] = aggregates
+        if no_upper_bound is not UNSET:
+            field_dict["no_upper_bound"] = no_upper_bound
+        if reference is not UNSET:
+            field_dict["reference"] = reference
 
         return field_dict
 
@@ -159,8 +179,6 @@ class RiskBoundsAnswer:
 
             lower.append(lower_item)
 
-        reference = ReferenceAnswer.from_dict(d.pop("reference"))
-
         ratios = []
         _ratios = d.pop("ratios")
         for ratios_item_data in _ratios:
@@ -186,6 +204,8 @@ class RiskBoundsAnswer:
 
         engine_version = d.pop("engine_version")
 
+        measure = d.pop("measure", UNSET)
+
         _objective = d.pop("objective", UNSET)
         objective: Objective | Unset
         if isinstance(_objective, Unset):
@@ -207,19 +227,30 @@ class RiskBoundsAnswer:
         else:
             aggregates = AggregatesAnswer.from_dict(_aggregates)
 
+        no_upper_bound = d.pop("no_upper_bound", UNSET)
+
+        _reference = d.pop("reference", UNSET)
+        reference: ReferenceAnswer | Unset
+        if isinstance(_reference, Unset):
+            reference = UNSET
+        else:
+            reference = ReferenceAnswer.from_dict(_reference)
+
         risk_bounds_answer = cls(
             algorithm=algorithm,
             run=run,
             upper=upper,
             lower=lower,
-            reference=reference,
             ratios=ratios,
             declared_conditions=declared_conditions,
             warnings=warnings,
             engine_version=engine_version,
+            measure=measure,
             objective=objective,
             baseline=baseline,
             aggregates=aggregates,
+            no_upper_bound=no_upper_bound,
+            reference=reference,
         )
 
         risk_bounds_answer.additional_properties = d

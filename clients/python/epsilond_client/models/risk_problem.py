@@ -1,22 +1,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
 from ..models.definition import Definition
 from ..models.objective import Objective
 from ..models.observer import Observer
+from ..models.qtdl_method import QtdlMethod
 from ..models.reading import Reading
 from ..models.relation import Relation
+from ..models.release import Release
 from ..models.sampling import Sampling
-from ..models.unit import Unit
+from ..models.server import Server
+from ..models.solve_for import SolveFor
+from ..models.unbounded import Unbounded
+from ..models.weighting import Weighting
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.adaptive_clipping import AdaptiveClipping
     from ..models.client_group import ClientGroup
-    from ..models.participation_count import ParticipationCount
+    from ..models.json_object import JsonObject
+    from ..models.schedule import Schedule
+    from ..models.sensitivity_rule import SensitivityRule
 
 
 T = TypeVar("T", bound="RiskProblem")
@@ -27,24 +35,33 @@ class RiskProblem:
     """A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones.
 
     Attributes:
-        epsilon (float): privacy loss bound ε of (ε, δ), natural logs
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.
-        unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+        unit (Any): the protected unit
         observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
             add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
             hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
             as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
             together are the adversary and see every model that a trusted server sends them.
-        samples_per_client (int): records of one client
-        clients (int): clients in the federation
-        dimension (int): coordinates of the model
-        lipschitz (float): bound on the ℓ2 norm of one record's gradient
-        diameter (float): diameter of the domain
-        noise_std (float | Unset): standard deviation per coordinate of the Gaussian noise added to a message
-        gradient_std (float | Unset): root mean square distance of a record's gradient from its client's expected one,
-            at its largest
+        noise_std (float | Unset): Depends on the object:
+
+            - standard deviation per coordinate of the Gaussian noise added to a message
+            - noise per coordinate of the mean of a round; 0 without noise
+            - σ per coordinate of the run's noise, of the sum of a batch; absent: the smallest certified one
+            - σ per coordinate of the run's noise, of a client's first report, or of every mean of a trusted server; absent:
+            the smallest certified one
+            - σ per coordinate of the run's noise, in units of the normalised update; absent: the smallest certified one
+            - standard deviation per coordinate of the server's noise on the averaged shared gradient
+            - σ per coordinate of the run's noise, the least of all steps, of one client's gradient; absent: the smallest
+            certified one
+            - σ per coordinate of the run's noise, in units of the update; absent: the smallest certified one
+        gradient_std (float | Unset): Depends on the object:
+
+            - root mean square distance of a record's gradient from its client's expected one, at its largest
+            - root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G
+            - root mean square distance of a record's gradient from its client's expected one, at its largest; absent: taken
+            to be lipschitz
         trust (Definition | Unset):
         problem (Objective | Unset):
         compositionality (float | Unset): √(Σ(ε₀^r)²)/ε₀ of an algorithm, at least 1; 1 if it is sequential
@@ -53,10 +70,26 @@ class RiskProblem:
         radius (float | Unset): radius of the domain
         delta (float | Unset): failure probability δ of (ε, δ)
         log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+        epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
+        samples_per_client (int | Unset): records of one client
+        clients (int | Unset): clients in the federation
         participants (int | Unset): clients that report in one round
+        dimension (int | Unset): coordinates of the model
+        lipschitz (float | Unset): Depends on the object:
+
+            - bound on the ℓ2 norm of one record's gradient
+            - bound on the ℓ2 norm of one record's gradient; absent: taken to be value that clipping_norm allows: no message
+            is clipped
+        diameter (float | Unset): diameter of the domain
         rounds (int | Unset): communication rounds
-        batch_size (int | Unset): records of one client per round
-        smoothness (float | Unset): Lipschitz constant of the gradient
+        batch_size (int | Unset): Depends on the object:
+
+            - records of one client per round
+            - records in a batch, or clients if clients are drawn
+        smoothness (float | Unset): Depends on the object:
+
+            - Lipschitz constant of the gradient
+            - Lipschitz constant of the gradient, 0 for linear losses
         strong_convexity (float | Unset): strong convexity, 0 if only convex
         initial_distance (float | Unset): bound on the distance from the start to a minimiser
         max_gradients (int | Unset): gradient evaluations one client may spend, batch_size times rounds
@@ -65,27 +98,113 @@ class RiskProblem:
             budgets, if rounds or batch_size are open. The smallest run within this excess is chosen
         sampling (Sampling | Unset):
         identically_distributed (bool | Unset): whether all clients draw from one distribution
-        heterogeneity (float | Unset): root mean square over clients of |∇F_i − ∇F|, at its largest
-        readings (list[Reading] | Unset): which readings of the printed theorem to return
+        heterogeneity (float | Unset): Depends on the object:
+
+            - root mean square over clients of |∇F_i − ∇F|, at its largest
+            - root mean square over clients of ∇f_i − ∇f; absent: G
+        readings (list[Reading] | Unset): Depends on the object:
+
+            - which readings of the printed theorem to return
+            - printed readings to return, all if absent
+            - which readings of the printed theorems to return
+            - which readings of the printed bounds to return
         client_groups (list[ClientGroup] | Unset): groups of equal clients; a field that a group leaves out is as for
             all clients
-        participation (list[ParticipationCount] | Unset): distribution of the number of clients that report in one round
+        participation (bool | float | JsonObject | list[Any] | str | Unset): any JSON value that is not null
         empirical_gradient_std (float | Unset): root mean square over all records of |∇f − ∇F̂| on the data at hand, at
             its largest over the domain
         initial_gap (float | Unset): bound on the excess risk of the start
+        clipping_norm (float | Unset): Depends on the object:
+
+            - bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round
+            - bound on the ℓ2 norm of one client's message in a round
+        adaptive_clipping (AdaptiveClipping | Unset): Clipping by Andrew et al. 2021: how many updates were not clipped
+            is released with noise in every round.
+
+            Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
+            ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
+        max_rounds (int | Unset): largest number of rounds of a run, if they are chosen; absent: taken to be 2000
+        max_bytes_per_client (int | Unset): bytes that one client may send over the run, in expectation over who is
+            drawn
+        max_reports_per_client (float | Unset): rounds that one client may report in over the run, in expectation over
+            who is drawn
         step_size (float | Unset): step size
-        noise_constant (float | Unset): the constant of Theorem 4.1's noise, which the paper does not give
+        advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
+            place of epsilon
+        true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
+            target in place of epsilon
+        false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
+        gaussian_dp_mu (float | Unset): Depends on the object:
+
+            - parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the
+            latter
+            - parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter
+        rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
+        solve_for (SolveFor | Unset):
+        noise_multiplier (float | Unset): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity,
+            never over the sensitivity
+        rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
+        population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
+        contribution_norm (float | Unset): bound on the ℓ2 norm of every vector, the unit of noise_multiplier. A sum
+            changes by up to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 ×
+            contribution_norm for replace-one
+        records (int | Unset): vectors whose mean is released
+        server (Server | Unset):
+        smoothness_std (float | Unset): Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L
+        smoothness_heterogeneity (float | Unset): Lipschitz constant of ∇f_i − ∇f; absent: L
+        optimum_gradient_norm (float | Unset): norm of the gradient at the minimiser over the domain, 0 if it is an
+            interior point; absent: G
+        quantization_levels (int | Unset): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
+        l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
+        linf_sensitivity (float | Unset): most that one coordinate differs between them
+        l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
+        sensitivity_rule (SensitivityRule | Unset): How the sensitivities follow; which of the other fields are needed
+            depends on the kind.
+        method (QtdlMethod | Unset):
+        quasar_convexity (float | Unset): quasar-convexity of every client's loss, 1 if convex
+        client_optimum_distance (float | Unset): distance of a client's own minimiser from the common one
+        growth_ratio (float | Unset): largest norm of a record's gradient over that of its client's mean one
+        local_steps (int | Unset): gradient steps of one client per round
+        step_ratio (float | Unset): step of the server over the clients' step
+        participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a
+            batch
+        shared_dimension (int | Unset): coordinates of the shared part of the model
+        weighting (Weighting | Unset):
+        shared_gradient_std (float | Unset): root mean square distance, at the optimum, of a record's shared gradient
+            from its expected one; absent: taken to be lipschitz, its largest value
+        local_gradient_std (float | Unset): root mean square norm, at the optimum, of a record's gradient in its
+            client's own part; absent: taken to be shared_gradient_std, as both gradients are one for losses of w + θ_i
+        shared_gradient_norm (float | Unset): bound on the norm, at the optimum, of a client's expected shared gradient;
+            0 for models w + θ_i; absent: taken to be as large as clipping allows; it is 0 for losses of w + θ_i where every
+            client's own part is at its optimum
+        optimum_norm (float | Unset): norm of the mean of the clients' own optima, from the start
+        optimum_spread (float | Unset): root mean square distance of the clients' own optima from their mean, 0 if all
+            are equal
+        personalization (float | Unbounded | Unset): a number, or an infinite value
+        noise_constant (float | Unset): Depends on the object:
+
+            - the constant that a printed noise leaves open: c in (4), c₂ in (12)
+            - the constant of Theorem 4.1's noise, which the paper does not give
+        convex (bool | Unset): whether every record's loss is convex
+        step_schedule (Schedule | Unset): `constant`: The same value at every step.
+
+            `explicit`: Listed values, one for each step.
+
+            `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+        noise_schedule (Schedule | Unset): `constant`: The same value at every step.
+
+            `explicit`: Listed values, one for each step.
+
+            `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+        release (Release | Unset):
+        suffix_fraction (float | Unset): the released step is uniform on ⌈αT⌉, …, T (release `suffix` only)
+        gradient_bound (float | Unset): bound on the mean gradient's norm; absent: taken to be lipschitz
+        shamir_constant (float | Unset): the constant of Shamir 2016, Theorem 3, which no paper gives
     """
 
-    epsilon: float
     relation: Relation
-    unit: Unit
+    unit: Any
     observer: Observer
-    samples_per_client: int
-    clients: int
-    dimension: int
-    lipschitz: float
-    diameter: float
     noise_std: float | Unset = UNSET
     gradient_std: float | Unset = UNSET
     trust: Definition | Unset = UNSET
@@ -96,7 +215,13 @@ class RiskProblem:
     radius: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
+    epsilon: float | Unset = UNSET
+    samples_per_client: int | Unset = UNSET
+    clients: int | Unset = UNSET
     participants: int | Unset = UNSET
+    dimension: int | Unset = UNSET
+    lipschitz: float | Unset = UNSET
+    diameter: float | Unset = UNSET
     rounds: int | Unset = UNSET
     batch_size: int | Unset = UNSET
     smoothness: float | Unset = UNSET
@@ -110,30 +235,67 @@ class RiskProblem:
     heterogeneity: float | Unset = UNSET
     readings: list[Reading] | Unset = UNSET
     client_groups: list[ClientGroup] | Unset = UNSET
-    participation: list[ParticipationCount] | Unset = UNSET
+    participation: bool | float | JsonObject | list[Any] | str | Unset = UNSET
     empirical_gradient_std: float | Unset = UNSET
     initial_gap: float | Unset = UNSET
+    clipping_norm: float | Unset = UNSET
+    adaptive_clipping: AdaptiveClipping | Unset = UNSET
+    max_rounds: int | Unset = UNSET
+    max_bytes_per_client: int | Unset = UNSET
+    max_reports_per_client: float | Unset = UNSET
     step_size: float | Unset = UNSET
+    advantage: float | Unset = UNSET
+    true_positive_rate: float | Unset = UNSET
+    false_positive_rate: float | Unset = UNSET
+    gaussian_dp_mu: float | Unset = UNSET
+    rho: float | Unset = UNSET
+    solve_for: SolveFor | Unset = UNSET
+    noise_multiplier: float | Unset = UNSET
+    rate: float | Unset = UNSET
+    population: int | Unset = UNSET
+    contribution_norm: float | Unset = UNSET
+    records: int | Unset = UNSET
+    server: Server | Unset = UNSET
+    smoothness_std: float | Unset = UNSET
+    smoothness_heterogeneity: float | Unset = UNSET
+    optimum_gradient_norm: float | Unset = UNSET
+    quantization_levels: int | Unset = UNSET
+    l1_sensitivity: float | Unset = UNSET
+    linf_sensitivity: float | Unset = UNSET
+    l2_sensitivity: float | Unset = UNSET
+    sensitivity_rule: SensitivityRule | Unset = UNSET
+    method: QtdlMethod | Unset = UNSET
+    quasar_convexity: float | Unset = UNSET
+    client_optimum_distance: float | Unset = UNSET
+    growth_ratio: float | Unset = UNSET
+    local_steps: int | Unset = UNSET
+    step_ratio: float | Unset = UNSET
+    participation_rate: float | Unset = UNSET
+    shared_dimension: int | Unset = UNSET
+    weighting: Weighting | Unset = UNSET
+    shared_gradient_std: float | Unset = UNSET
+    local_gradient_std: float | Unset = UNSET
+    shared_gradient_norm: float | Unset = UNSET
+    optimum_norm: float | Unset = UNSET
+    optimum_spread: float | Unset = UNSET
+    personalization: float | Unbounded | Unset = UNSET
     noise_constant: float | Unset = UNSET
+    convex: bool | Unset = UNSET
+    step_schedule: Schedule | Unset = UNSET
+    noise_schedule: Schedule | Unset = UNSET
+    release: Release | Unset = UNSET
+    suffix_fraction: float | Unset = UNSET
+    gradient_bound: float | Unset = UNSET
+    shamir_constant: float | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        epsilon = self.epsilon
+        from ..models.json_object import JsonObject
 
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit = self.unit
 
         observer = self.observer.value
-
-        samples_per_client = self.samples_per_client
-
-        clients = self.clients
-
-        dimension = self.dimension
-
-        lipschitz = self.lipschitz
-
-        diameter = self.diameter
 
         noise_std = self.noise_std
 
@@ -159,7 +321,19 @@ class RiskProblem:
 
         log10_delta = self.log10_delta
 
+        epsilon = self.epsilon
+
+        samples_per_client = self.samples_per_client
+
+        clients = self.clients
+
         participants = self.participants
+
+        dimension = self.dimension
+
+        lipschitz = self.lipschitz
+
+        diameter = self.diameter
 
         rounds = self.rounds
 
@@ -199,34 +373,150 @@ class RiskProblem:
                 client_groups_item = client_groups_item_data.to_dict()
                 client_groups.append(client_groups_item)
 
-        participation: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.participation, Unset):
-            participation = []
-            for participation_item_data in self.participation:
-                participation_item = participation_item_data.to_dict()
-                participation.append(participation_item)
+        participation: bool | dict[str, Any] | float | list[Any] | str | Unset
+        if isinstance(self.participation, Unset):
+            participation = UNSET
+        elif isinstance(self.participation, JsonObject):
+            participation = self.participation.to_dict()
+        elif isinstance(self.participation, list):
+            participation = self.participation
+
+        else:
+            participation = self.participation
 
         empirical_gradient_std = self.empirical_gradient_std
 
         initial_gap = self.initial_gap
 
+        clipping_norm = self.clipping_norm
+
+        adaptive_clipping: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.adaptive_clipping, Unset):
+            adaptive_clipping = self.adaptive_clipping.to_dict()
+
+        max_rounds = self.max_rounds
+
+        max_bytes_per_client = self.max_bytes_per_client
+
+        max_reports_per_client = self.max_reports_per_client
+
         step_size = self.step_size
 
+        advantage = self.advantage
+
+        true_positive_rate = self.true_positive_rate
+
+        false_positive_rate = self.false_positive_rate
+
+        gaussian_dp_mu = self.gaussian_dp_mu
+
+        rho = self.rho
+
+        solve_for: str | Unset = UNSET
+        if not isinstance(self.solve_for, Unset):
+            solve_for = self.solve_for.value
+
+        noise_multiplier = self.noise_multiplier
+
+        rate = self.rate
+
+        population = self.population
+
+        contribution_norm = self.contribution_norm
+
+        records = self.records
+
+        server: str | Unset = UNSET
+        if not isinstance(self.server, Unset):
+            server = self.server.value
+
+        smoothness_std = self.smoothness_std
+
+        smoothness_heterogeneity = self.smoothness_heterogeneity
+
+        optimum_gradient_norm = self.optimum_gradient_norm
+
+        quantization_levels = self.quantization_levels
+
+        l1_sensitivity = self.l1_sensitivity
+
+        linf_sensitivity = self.linf_sensitivity
+
+        l2_sensitivity = self.l2_sensitivity
+
+        sensitivity_rule: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.sensitivity_rule, Unset):
+            sensitivity_rule = self.sensitivity_rule.to_dict()
+
+        method: str | Unset = UNSET
+        if not isinstance(self.method, Unset):
+            method = self.method.value
+
+        quasar_convexity = self.quasar_convexity
+
+        client_optimum_distance = self.client_optimum_distance
+
+        growth_ratio = self.growth_ratio
+
+        local_steps = self.local_steps
+
+        step_ratio = self.step_ratio
+
+        participation_rate = self.participation_rate
+
+        shared_dimension = self.shared_dimension
+
+        weighting: str | Unset = UNSET
+        if not isinstance(self.weighting, Unset):
+            weighting = self.weighting.value
+
+        shared_gradient_std = self.shared_gradient_std
+
+        local_gradient_std = self.local_gradient_std
+
+        shared_gradient_norm = self.shared_gradient_norm
+
+        optimum_norm = self.optimum_norm
+
+        optimum_spread = self.optimum_spread
+
+        personalization: float | str | Unset
+        if isinstance(self.personalization, Unset):
+            personalization = UNSET
+        elif isinstance(self.personalization, Unbounded):
+            personalization = self.personalization.value
+        else:
+            personalization = self.personalization
+
         noise_constant = self.noise_constant
+
+        convex = self.convex
+
+        step_schedule: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.step_schedule, Unset):
+            step_schedule = self.step_schedule.to_dict()
+
+        noise_schedule: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.noise_schedule, Unset):
+            noise_schedule = self.noise_schedule.to_dict()
+
+        release: str | Unset = UNSET
+        if not isinstance(self.release, Unset):
+            release = self.release.value
+
+        suffix_fraction = self.suffix_fraction
+
+        gradient_bound = self.gradient_bound
+
+        shamir_constant = self.shamir_constant
 
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
-                "epsilon": epsilon,
                 "relation": relation,
                 "unit": unit,
                 "observer": observer,
-                "samples_per_client": samples_per_client,
-                "clients": clients,
-                "dimension": dimension,
-                "lipschitz": lipschitz,
-                "diameter": diameter,
             }
         )
         if noise_std is not UNSET:
@@ -249,8 +539,20 @@ class RiskProblem:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
             field_dict["log10_delta"] = log10_delta
+        if epsilon is not UNSET:
+            field_dict["epsilon"] = epsilon
+        if samples_per_client is not UNSET:
+            field_dict["samples_per_client"] = samples_per_client
+        if clients is not UNSET:
+            field_dict["clients"] = clients
         if participants is not UNSET:
             field_dict["participants"] = participants
+        if dimension is not UNSET:
+            field_dict["dimension"] = dimension
+        if lipschitz is not UNSET:
+            field_dict["lipschitz"] = lipschitz
+        if diameter is not UNSET:
+            field_dict["diameter"] = diameter
         if rounds is not UNSET:
             field_dict["rounds"] = rounds
         if batch_size is not UNSET:
@@ -283,36 +585,121 @@ class RiskProblem:
             field_dict["empirical_gradient_std"] = empirical_gradient_std
         if initial_gap is not UNSET:
             field_dict["initial_gap"] = initial_gap
+        if clipping_norm is not UNSET:
+            field_dict["clipping_norm"] = clipping_norm
+        if adaptive_clipping is not UNSET:
+            field_dict["adaptive_clipping"] = adaptive_clipping
+        if max_rounds is not UNSET:
+            field_dict["max_rounds"] = max_rounds
+        if max_bytes_per_client is not UNSET:
+            field_dict["max_bytes_per_client"] = max_bytes_per_client
+        if max_reports_per_client is not UNSET:
+            field_dict["max_reports_per_client"] = max_reports_per_client
         if step_size is not UNSET:
             field_dict["step_size"] = step_size
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if true_positive_rate is not UNSET:
+            field_dict["true_positive_rate"] = true_positive_rate
+        if false_positive_rate is not UNSET:
+            field_dict["false_positive_rate"] = false_positive_rate
+        if gaussian_dp_mu is not UNSET:
+            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
+        if rho is not UNSET:
+            field_dict["rho"] = rho
+        if solve_for is not UNSET:
+            field_dict["solve_for"] = solve_for
+        if noise_multiplier is not UNSET:
+            field_dict["noise_multiplier"] = noise_multiplier
+        if rate is not UNSET:
+            field_dict["rate"] = rate
+        if population is not UNSET:
+            field_dict["population"] = population
+        if contribution_norm is not UNSET:
+            field_dict["contribution_norm"] = contribution_norm
+        if records is not UNSET:
+            field_dict["records"] = records
+        if server is not UNSET:
+            field_dict["server"] = server
+        if smoothness_std is not UNSET:
+            field_dict["smoothness_std"] = smoothness_std
+        if smoothness_heterogeneity is not UNSET:
+            field_dict["smoothness_heterogeneity"] = smoothness_heterogeneity
+        if optimum_gradient_norm is not UNSET:
+            field_dict["optimum_gradient_norm"] = optimum_gradient_norm
+        if quantization_levels is not UNSET:
+            field_dict["quantization_levels"] = quantization_levels
+        if l1_sensitivity is not UNSET:
+            field_dict["l1_sensitivity"] = l1_sensitivity
+        if linf_sensitivity is not UNSET:
+            field_dict["linf_sensitivity"] = linf_sensitivity
+        if l2_sensitivity is not UNSET:
+            field_dict["l2_sensitivity"] = l2_sensitivity
+        if sensitivity_rule is not UNSET:
+            field_dict["sensitivity_rule"] = sensitivity_rule
+        if method is not UNSET:
+            field_dict["method"] = method
+        if quasar_convexity is not UNSET:
+            field_dict["quasar_convexity"] = quasar_convexity
+        if client_optimum_distance is not UNSET:
+            field_dict["client_optimum_distance"] = client_optimum_distance
+        if growth_ratio is not UNSET:
+            field_dict["growth_ratio"] = growth_ratio
+        if local_steps is not UNSET:
+            field_dict["local_steps"] = local_steps
+        if step_ratio is not UNSET:
+            field_dict["step_ratio"] = step_ratio
+        if participation_rate is not UNSET:
+            field_dict["participation_rate"] = participation_rate
+        if shared_dimension is not UNSET:
+            field_dict["shared_dimension"] = shared_dimension
+        if weighting is not UNSET:
+            field_dict["weighting"] = weighting
+        if shared_gradient_std is not UNSET:
+            field_dict["shared_gradient_std"] = shared_gradient_std
+        if local_gradient_std is not UNSET:
+            field_dict["local_gradient_std"] = local_gradient_std
+        if shared_gradient_norm is not UNSET:
+            field_dict["shared_gradient_norm"] = shared_gradient_norm
+        if optimum_norm is not UNSET:
+            field_dict["optimum_norm"] = optimum_norm
+        if optimum_spread is not UNSET:
+            field_dict["optimum_spread"] = optimum_spread
+        if personalization is not UNSET:
+            field_dict["personalization"] = personalization
         if noise_constant is not UNSET:
             field_dict["noise_constant"] = noise_constant
+        if convex is not UNSET:
+            field_dict["convex"] = convex
+        if step_schedule is not UNSET:
+            field_dict["step_schedule"] = step_schedule
+        if noise_schedule is not UNSET:
+            field_dict["noise_schedule"] = noise_schedule
+        if release is not UNSET:
+            field_dict["release"] = release
+        if suffix_fraction is not UNSET:
+            field_dict["suffix_fraction"] = suffix_fraction
+        if gradient_bound is not UNSET:
+            field_dict["gradient_bound"] = gradient_bound
+        if shamir_constant is not UNSET:
+            field_dict["shamir_constant"] = shamir_constant
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.adaptive_clipping import AdaptiveClipping
         from ..models.client_group import ClientGroup
-        from ..models.participation_count import ParticipationCount
+        from ..models.json_object import JsonObject
+        from ..models.schedule import Schedule
+        from ..models.sensitivity_rule import SensitivityRule
 
         d = dict(src_dict)
-        epsilon = d.pop("epsilon")
-
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        unit = d.pop("unit")
 
         observer = Observer(d.pop("observer"))
-
-        samples_per_client = d.pop("samples_per_client")
-
-        clients = d.pop("clients")
-
-        dimension = d.pop("dimension")
-
-        lipschitz = d.pop("lipschitz")
-
-        diameter = d.pop("diameter")
 
         noise_std = d.pop("noise_std", UNSET)
 
@@ -344,7 +731,19 @@ class RiskProblem:
 
         log10_delta = d.pop("log10_delta", UNSET)
 
+        epsilon = d.pop("epsilon", UNSET)
+
+        samples_per_client = d.pop("samples_per_client", UNSET)
+
+        clients = d.pop("clients", UNSET)
+
         participants = d.pop("participants", UNSET)
+
+        dimension = d.pop("dimension", UNSET)
+
+        lipschitz = d.pop("lipschitz", UNSET)
+
+        diameter = d.pop("diameter", UNSET)
 
         rounds = d.pop("rounds", UNSET)
 
@@ -391,35 +790,195 @@ class RiskProblem:
 
                 client_groups.append(client_groups_item)
 
-        _participation = d.pop("participation", UNSET)
-        participation: list[ParticipationCount] | Unset = UNSET
-        if _participation is not UNSET:
-            participation = []
-            for participation_item_data in _participation:
-                participation_item = ParticipationCount.from_dict(
-                    participation_item_data
-                )
+        def _parse_participation(
+            data: object,
+        ) -> bool | float | JsonObject | list[Any] | str | Unset:
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                componentsschemas_json_value_type_0 = JsonObject.from_dict(data)
 
-                participation.append(participation_item)
+                return componentsschemas_json_value_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                componentsschemas_json_value_type_1 = cast(list[Any], data)
+
+                return componentsschemas_json_value_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(bool | float | JsonObject | list[Any] | str | Unset, data)
+
+        participation = _parse_participation(d.pop("participation", UNSET))
 
         empirical_gradient_std = d.pop("empirical_gradient_std", UNSET)
 
         initial_gap = d.pop("initial_gap", UNSET)
 
+        clipping_norm = d.pop("clipping_norm", UNSET)
+
+        _adaptive_clipping = d.pop("adaptive_clipping", UNSET)
+        adaptive_clipping: AdaptiveClipping | Unset
+        if isinstance(_adaptive_clipping, Unset):
+            adaptive_clipping = UNSET
+        else:
+            adaptive_clipping = AdaptiveClipping.from_dict(_adaptive_clipping)
+
+        max_rounds = d.pop("max_rounds", UNSET)
+
+        max_bytes_per_client = d.pop("max_bytes_per_client", UNSET)
+
+        max_reports_per_client = d.pop("max_reports_per_client", UNSET)
+
         step_size = d.pop("step_size", UNSET)
+
+        advantage = d.pop("advantage", UNSET)
+
+        true_positive_rate = d.pop("true_positive_rate", UNSET)
+
+        false_positive_rate = d.pop("false_positive_rate", UNSET)
+
+        gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
+
+        rho = d.pop("rho", UNSET)
+
+        _solve_for = d.pop("solve_for", UNSET)
+        solve_for: SolveFor | Unset
+        if isinstance(_solve_for, Unset):
+            solve_for = UNSET
+        else:
+            solve_for = SolveFor(_solve_for)
+
+        noise_multiplier = d.pop("noise_multiplier", UNSET)
+
+        rate = d.pop("rate", UNSET)
+
+        population = d.pop("population", UNSET)
+
+        contribution_norm = d.pop("contribution_norm", UNSET)
+
+        records = d.pop("records", UNSET)
+
+        _server = d.pop("server", UNSET)
+        server: Server | Unset
+        if isinstance(_server, Unset):
+            server = UNSET
+        else:
+            server = Server(_server)
+
+        smoothness_std = d.pop("smoothness_std", UNSET)
+
+        smoothness_heterogeneity = d.pop("smoothness_heterogeneity", UNSET)
+
+        optimum_gradient_norm = d.pop("optimum_gradient_norm", UNSET)
+
+        quantization_levels = d.pop("quantization_levels", UNSET)
+
+        l1_sensitivity = d.pop("l1_sensitivity", UNSET)
+
+        linf_sensitivity = d.pop("linf_sensitivity", UNSET)
+
+        l2_sensitivity = d.pop("l2_sensitivity", UNSET)
+
+        _sensitivity_rule = d.pop("sensitivity_rule", UNSET)
+        sensitivity_rule: SensitivityRule | Unset
+        if isinstance(_sensitivity_rule, Unset):
+            sensitivity_rule = UNSET
+        else:
+            sensitivity_rule = SensitivityRule.from_dict(_sensitivity_rule)
+
+        _method = d.pop("method", UNSET)
+        method: QtdlMethod | Unset
+        if isinstance(_method, Unset):
+            method = UNSET
+        else:
+            method = QtdlMethod(_method)
+
+        quasar_convexity = d.pop("quasar_convexity", UNSET)
+
+        client_optimum_distance = d.pop("client_optimum_distance", UNSET)
+
+        growth_ratio = d.pop("growth_ratio", UNSET)
+
+        local_steps = d.pop("local_steps", UNSET)
+
+        step_ratio = d.pop("step_ratio", UNSET)
+
+        participation_rate = d.pop("participation_rate", UNSET)
+
+        shared_dimension = d.pop("shared_dimension", UNSET)
+
+        _weighting = d.pop("weighting", UNSET)
+        weighting: Weighting | Unset
+        if isinstance(_weighting, Unset):
+            weighting = UNSET
+        else:
+            weighting = Weighting(_weighting)
+
+        shared_gradient_std = d.pop("shared_gradient_std", UNSET)
+
+        local_gradient_std = d.pop("local_gradient_std", UNSET)
+
+        shared_gradient_norm = d.pop("shared_gradient_norm", UNSET)
+
+        optimum_norm = d.pop("optimum_norm", UNSET)
+
+        optimum_spread = d.pop("optimum_spread", UNSET)
+
+        def _parse_personalization(data: object) -> float | Unbounded | Unset:
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                componentsschemas_figure_type_1 = Unbounded(data)
+
+                return componentsschemas_figure_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(float | Unbounded | Unset, data)
+
+        personalization = _parse_personalization(d.pop("personalization", UNSET))
 
         noise_constant = d.pop("noise_constant", UNSET)
 
+        convex = d.pop("convex", UNSET)
+
+        _step_schedule = d.pop("step_schedule", UNSET)
+        step_schedule: Schedule | Unset
+        if isinstance(_step_schedule, Unset):
+            step_schedule = UNSET
+        else:
+            step_schedule = Schedule.from_dict(_step_schedule)
+
+        _noise_schedule = d.pop("noise_schedule", UNSET)
+        noise_schedule: Schedule | Unset
+        if isinstance(_noise_schedule, Unset):
+            noise_schedule = UNSET
+        else:
+            noise_schedule = Schedule.from_dict(_noise_schedule)
+
+        _release = d.pop("release", UNSET)
+        release: Release | Unset
+        if isinstance(_release, Unset):
+            release = UNSET
+        else:
+            release = Release(_release)
+
+        suffix_fraction = d.pop("suffix_fraction", UNSET)
+
+        gradient_bound = d.pop("gradient_bound", UNSET)
+
+        shamir_constant = d.pop("shamir_constant", UNSET)
+
         risk_problem = cls(
-            epsilon=epsilon,
             relation=relation,
             unit=unit,
             observer=observer,
-            samples_per_client=samples_per_client,
-            clients=clients,
-            dimension=dimension,
-            lipschitz=lipschitz,
-            diameter=diameter,
             noise_std=noise_std,
             gradient_std=gradient_std,
             trust=trust,
@@ -430,7 +989,13 @@ class RiskProblem:
             radius=radius,
             delta=delta,
             log10_delta=log10_delta,
+            epsilon=epsilon,
+            samples_per_client=samples_per_client,
+            clients=clients,
             participants=participants,
+            dimension=dimension,
+            lipschitz=lipschitz,
+            diameter=diameter,
             rounds=rounds,
             batch_size=batch_size,
             smoothness=smoothness,
@@ -447,8 +1012,55 @@ class RiskProblem:
             participation=participation,
             empirical_gradient_std=empirical_gradient_std,
             initial_gap=initial_gap,
+            clipping_norm=clipping_norm,
+            adaptive_clipping=adaptive_clipping,
+            max_rounds=max_rounds,
+            max_bytes_per_client=max_bytes_per_client,
+            max_reports_per_client=max_reports_per_client,
             step_size=step_size,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            gaussian_dp_mu=gaussian_dp_mu,
+            rho=rho,
+            solve_for=solve_for,
+            noise_multiplier=noise_multiplier,
+            rate=rate,
+            population=population,
+            contribution_norm=contribution_norm,
+            records=records,
+            server=server,
+            smoothness_std=smoothness_std,
+            smoothness_heterogeneity=smoothness_heterogeneity,
+            optimum_gradient_norm=optimum_gradient_norm,
+            quantization_levels=quantization_levels,
+            l1_sensitivity=l1_sensitivity,
+            linf_sensitivity=linf_sensitivity,
+            l2_sensitivity=l2_sensitivity,
+            sensitivity_rule=sensitivity_rule,
+            method=method,
+            quasar_convexity=quasar_convexity,
+            client_optimum_distance=client_optimum_distance,
+            growth_ratio=growth_ratio,
+            local_steps=local_steps,
+            step_ratio=step_ratio,
+            participation_rate=participation_rate,
+            shared_dimension=shared_dimension,
+            weighting=weighting,
+            shared_gradient_std=shared_gradient_std,
+            local_gradient_std=local_gradient_std,
+            shared_gradient_norm=shared_gradient_norm,
+            optimum_norm=optimum_norm,
+            optimum_spread=optimum_spread,
+            personalization=personalization,
             noise_constant=noise_constant,
+            convex=convex,
+            step_schedule=step_schedule,
+            noise_schedule=noise_schedule,
+            release=release,
+            suffix_fraction=suffix_fraction,
+            gradient_bound=gradient_bound,
+            shamir_constant=shamir_constant,
         )
 
         return risk_problem

@@ -27,32 +27,47 @@ T = TypeVar("T", bound="Run")
 
 @_attrs_define
 class Run:
-    """`accelerated-mb-sgd`: Algorithm 2, and how it draws batches.
+    """`accelerated-mb-sgd`: A run of Algorithm 2 of Lowy and Razaviyayn in which clients draw fresh batches in every
+    round.
+
+    `sampling` says how a client draws the `batch_size` records of a batch. The other fields are inherited.
 
     `fedavg`: Absent: the step of Das et al., Theorem 4: η = ζ/(c̄LE); losses are convex, ζ = 1. There is no noise.
 
-    `grid-fedavg`: Noise is truncated discrete Laplace, by `noise_levels` and `decay_rate`, or Binomial, by `trials`.
+    `grid-fedavg`: A run of FedAvg whose clients send updates rounded to a grid, with integer noise.
 
-    The former is calibrated where all are absent. `noise_levels` 0 and no trials: none.
+    The noise of a coordinate is one of two kinds. It is truncated discrete Laplace noise if `noise_levels` and
+    `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are None,
+    discrete Laplace noise is calibrated. The run has no noise if `noise_levels` is 0.
 
-    `local-sgd`: `batch_size` is of one local step. Absent `noise_std` is calibrated; `participants` M absent: all
-    clients.
+    `local-sgd`: A run of noisy local SGD: participants take several noisy steps before the server averages their
+    models.
 
-    `mb-sgd`: Algorithm 1, and how it draws batches.
+    In each of `rounds` rounds a participant takes `local_steps` steps, with `batch_size` fresh records in each. If
+    `participants` is None, all clients participate. If `noise_std` is None, the noise is calibrated.
 
-    `mu2-sgd`: Who reports, who adds the noise, and the step.
+    `mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
 
-    Absent `noise_std` is calibrated, and an absent `step_size` with it; where it is given so must the step be, but
-    for `noisy-sgd`, which has D/(B√T) of its own. `participants` m is what the server divides by; absent: all.
+    `sampling` says how a client draws a batch. `participation` is a distribution of the number of participants.
+    `client_groups` describes clients that differ. `quantization_levels` rounds messages. None of the last three is
+    used if it is None.
 
-    `norm-fedavg`: Absent noise is calibrated; `noise_levels` 0 is none, and with no grid either the unit update is sent
-    as it is.
+    `mu2-sgd`: A run of DP-μ²-FL (Reshef and Levy), or of a method that it is compared with.
 
-    Absent steps are those of the paper for the run's own noise: η = ζ/(4LE√(1 + γ/r)) with γ the mean squared error of
-    a message, and β/η as makes its bound least; losses are convex, ζ = 1.
-    `printed_noise_levels`, `printed_decay_rate` are the noise that the paper's Theorem 1 prescribes, set beside it as
-    `as-printed`; `raised_noise_levels`, `raised_decay_rate` are its decay with as many levels as make it true:
-    `as-printed-raised`. Both are computed where noise is calibrated.
+    If `noise_std` is None, the noise is calibrated, and a missing `step_size` with it. A run with given noise needs a
+    step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and T rounds.
+    The server divides the sum of a round's reports by `participants` m; None means the number of all clients.
+
+    `norm-fedavg`: A run of DP-NormFedAvg (Algorithm 2 of Das et al.): normalised client updates, rounded to a grid,
+    with noise.
+
+    If `noise_levels` is None, the noise is calibrated; 0 means no noise. If `quantization_levels` is None, updates are
+    sent without rounding, which is possible only without noise. Step sizes that are None take the values of Theorem 2
+    of Das et al.; `step_sizes` states them.
+
+    Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels`
+    and `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
+    `raised_decay_rate` keep that decay, with as many levels as its guarantee needs (`as-printed-raised`).
 
     `one-pass-accelerated-mb-sgd`: Algorithm 2, with batch_size · rounds ≤ samples_per_client.
 
@@ -63,10 +78,12 @@ class Run:
     decides the other, and where only one part learns (α is 0, or "unbounded") the step given for the other part is
     taken to be as long: αη = η/(qW). Absent `clipping_norm`: nothing is clipped.
 
-    `projected-sgd`: Absent noise is calibrated, 0 is none. `rounds` absent: one pass of ⌊n/m⌋ steps.
+    `projected-sgd`: A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et al.).
 
-    `batches` and `release` are those of the spec. `noise_schedule` is a shape that is scaled so that its least value is
-    `noise_std`.
+    If `noise_std` is None, the noise is calibrated; 0 means no noise. If `rounds` is None, the run is one pass over the
+    n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen. `release`
+    says which model is released. `noise_schedule` is scaled so that its least value is `noise_std`; None means constant
+    noise.
 
     `shuffled-mb-sgd`: Algorithm 1, its batches drawn without replacement.
 
@@ -77,21 +94,29 @@ class Run:
             participants (int | Unset): clients that report in one round
             stages (list[Stage] | Unset): stages; their rounds add up to the run's
             strong_convexity (float | Unset): μ in the steps of Algorithm 2; absent: that of the problem
-            noise_std (float | Unset): standard deviation per coordinate of the Gaussian noise added to a message; or σ per
-                coordinate, in every local step; or σ of a client's first report, or of a trusted server; see `method`; or
-                standard deviation per coordinate of the server's noise on the averaged shared gradient; or standard deviation
-                per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m
+            noise_std (float | Unset): Depends on the object:
+
+                - standard deviation per coordinate of the Gaussian noise added to a message
+                - σ per coordinate, in every local step
+                - σ of a client's first report, or of a trusted server; see `method`
+                - standard deviation per coordinate of the server's noise on the averaged shared gradient
+                - standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m clients
+                carries σ/√m
             participation (bool | float | JsonObject | list[Any] | str | Unset): any JSON value that is not null
-            client_groups (list[ClientGroup] | Unset): groups of equal clients, as counts, in the order of the problem's
-                clients. With weights the objective is the weighted mean of the clients' losses. For an empirical objective a
-                client with fewer records has the last ones of its population; or groups of equal clients; a field that a group
-                leaves out is as for all clients
+            client_groups (list[ClientGroup] | Unset): Depends on the object:
+
+                - groups of equal clients, as counts, in the order of the problem's clients. With weights the objective is the
+                weighted mean of the clients' losses. For an empirical objective, a client with fewer records has the last ones
+                of its population
+                - groups of equal clients; a field that a group leaves out is as for all clients
             sampling (Sampling | Unset):
             local_steps (int | Unset): gradient steps of one client per round
             local_step_size (float | Unset): step size
             server_step_size (float | Unset): the server's step, times a unit update
-            quantization_levels (int | Unset): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s;
-                or levels between 0 and a message's norm to which its coordinates are rounded at random after the noise; absent:
+            quantization_levels (int | Unset): Depends on the object:
+
+                - grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
+                - levels between 0 and a message's norm to which its coordinates are rounded at random after the noise; absent:
                 messages are sent as they are
             scaling (str | Unset): normalised to norm 1, or clipped to clipping_norm and divided by it
             clipping_norm (float | Unset): bound on the ℓ2 norm of one client's message in a round
@@ -99,7 +124,10 @@ class Run:
             noise_levels (int | Unset): largest absolute value of truncated integer noise
             decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
             trials (int | Unset): trials of the Binomial noise
-            step_size (float | Unset): of a local step; or step size
+            step_size (float | Unset): Depends on the object:
+
+                - of a local step
+                - step size
             averaging_ratio (float | Unset): weight of an iterate over that of the one before; absent: 1/(1 − ημ), which the
                 bound asks for
             server (Server | Unset):

@@ -18,16 +18,16 @@ class RunAnswer:
     Attributes:
         noise_std (float): σ per coordinate; with client groups the root mean square over clients
         noise_source (str): the smallest certified one unless it was given
-        batch_size (int):
         rounds (int):
+        batch_size (int | Unset): records of a batch, or users of a step; absent where the algorithm has none
         step_size (float | Unset): given, or the one that minimises the explicit bound
         envelope_smoothness (float | Unset): of the envelope it runs on, without smoothness
     """
 
     noise_std: float
     noise_source: str
-    batch_size: int
     rounds: int
+    batch_size: int | Unset = UNSET
     step_size: float | Unset = UNSET
     envelope_smoothness: float | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -37,9 +37,9 @@ class RunAnswer:
 
         noise_source = self.noise_source
 
-        batch_size = self.batch_size
-
         rounds = self.rounds
+
+        batch_size = self.batch_size
 
         step_size = self.step_size
 
@@ -51,10 +51,11 @@ class RunAnswer:
             {
                 "noise_std": noise_std,
                 "noise_source": noise_source,
-                "batch_size": batch_size,
                 "rounds": rounds,
             }
         )
+        if batch_size is not UNSET:
+            field_dict["batch_size"] = batch_size
         if step_size is not UNSET:
             field_dict["step_size"] = step_size
         if envelope_smoothness is not UNSET:
@@ -69,9 +70,9 @@ class RunAnswer:
 
         noise_source = d.pop("noise_source")
 
-        batch_size = d.pop("batch_size")
-
         rounds = d.pop("rounds")
+
+        batch_size = d.pop("batch_size", UNSET)
 
         step_size = d.pop("step_size", UNSET)
 
@@ -80,8 +81,8 @@ class RunAnswer:
         run_answer = cls(
             noise_std=noise_std,
             noise_source=noise_source,
-            batch_size=batch_size,
             rounds=rounds,
+            batch_size=batch_size,
             step_size=step_size,
             envelope_smoothness=envelope_smoothness,
         )

@@ -18,21 +18,32 @@ class RunChoice:
 
     Attributes:
         rounds (int):
-        total_bits (int): of all clients, at most; or of all clients; or bits of all reports, in expectation if
-            participants are drawn by coins
+        total_bits (int): Depends on the object:
+
+            - of all clients, at most
+            - of all clients
+            - bits of all reports, in expectation if the number of participants is random
         batch_size (int | Unset): records of one client per round, where the algorithm chooses them
         risk (float | Unbounded | Unset): a number, or an infinite value
         vacuous (bool | Unset): whether the bound is no better than the baseline, and so says nothing
         noise_std (float | Unset): σ per coordinate, root mean square over clients. Unless certified, it is an estimate
             and must not be used for a run: calibrate at these rounds and this batch_size
-        certified (bool | Unset): whether noise_std, and with it the risk, is certified to meet the target; or whether
-            the noise there is certified, or estimated
-        chosen (bool | Unset): whether it is the run that is answered; or whether it is the run of the entry
+        certified (bool | Unset): Depends on the object:
+
+            - whether noise_std, and with it the risk, is certified to meet the target
+            - whether the noise there is certified, or estimated
+        chosen (bool | Unset): Depends on the object:
+
+            - whether it is the run that is answered
+            - whether it is the run of the entry
         bits_per_client (int | Unset): of a client that reports in every round
         total_bits_exact (str | Unset): total_bits in full, from 2^53 on
         remaining_share (float | Unbounded | Unset): a number, or an infinite value
         noise_to_signal (float | Unset): as in entries; absent where the frontier has none
-        bytes_per_client (float | Unset): as in entries; or bytes that one client sends, in expectation if it is drawn
+        bytes_per_client (float | Unset): Depends on the object:
+
+            - as in entries
+            - bytes that one client sends, in expectation if it is drawn
         noise_multiplier (float | Unset): z, of the sum of the updates
         noise_std_of_mean (float | Unset): z·C/M per coordinate
         noise_norm_of_mean (float | Unset): √d·z·C/M, to compare with clipping_norm

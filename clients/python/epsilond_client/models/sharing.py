@@ -18,18 +18,26 @@ T = TypeVar("T", bound="Sharing")
 
 @_attrs_define
 class Sharing:
-    """The bound over α: where the least is proved, at both ends and in between.
+    """The bound on the excess risk as a function of α, the degree of sharing from 0 (local models) to unbounded.
 
     Attributes:
         optimised (bool): whether α was chosen here
-        best (SharingPoint): The bound on the excess risk at one α: optimisation + √(statistical² + privacy²), and the
-            steps it is for.
-        local_only (SharingPoint): The bound on the excess risk at one α: optimisation + √(statistical² + privacy²), and
-            the steps it is for.
-        balanced (SharingPoint): The bound on the excess risk at one α: optimisation + √(statistical² + privacy²), and
-            the steps it is for.
-        global_only (SharingPoint): The bound on the excess risk at one α: optimisation + √(statistical² + privacy²),
-            and the steps it is for.
+        best (SharingPoint): The bound on the excess risk at one α, and the step sizes that it is for.
+
+            `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
+            are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
+        local_only (SharingPoint): The bound on the excess risk at one α, and the step sizes that it is for.
+
+            `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
+            are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
+        balanced (SharingPoint): The bound on the excess risk at one α, and the step sizes that it is for.
+
+            `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
+            are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
+        global_only (SharingPoint): The bound on the excess risk at one α, and the step sizes that it is for.
+
+            `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
+            are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
         curve (list[SharingPoint]): from local only to global only
         threshold (SharingThreshold | Unset): Lemma 4.6 at the least noise: where sharing nothing has the least variance
             term.

@@ -13,19 +13,22 @@ T = TypeVar("T", bound="SharingPoint")
 
 @_attrs_define
 class SharingPoint:
-    """The bound on the excess risk at one α: optimisation + √(statistical² + privacy²), and the steps it is for.
+    """The bound on the excess risk at one α, and the step sizes that it is for.
 
-    Attributes:
-        personalization (float | Unbounded): a number, or an infinite value
-        excess_risk (float | Unbounded): a number, or an infinite value
-        optimisation (float | Unbounded): a number, or an infinite value
-        statistical (float | Unbounded): a number, or an infinite value
-        privacy (float | Unbounded): a number, or an infinite value
-        excess_risk_at_step (float | Unbounded): a number, or an infinite value
-        proved_excess_risk (float | Unbounded): a number, or an infinite value
-        step_size (float): η of the theorem, 0 where only the shared part learns
-        shared_step_size (float): αη, of the noisy average of the shared gradients
-        local_step_size (float): η/(qW), of one client's message for its own part
+    `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
+    are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
+
+        Attributes:
+            personalization (float | Unbounded): a number, or an infinite value
+            excess_risk (float | Unbounded): a number, or an infinite value
+            optimisation (float | Unbounded): a number, or an infinite value
+            statistical (float | Unbounded): a number, or an infinite value
+            privacy (float | Unbounded): a number, or an infinite value
+            excess_risk_at_step (float | Unbounded): a number, or an infinite value
+            proved_excess_risk (float | Unbounded): a number, or an infinite value
+            step_size (float): η of the theorem, 0 where only the shared part learns
+            shared_step_size (float): αη, of the noisy average of the shared gradients
+            local_step_size (float): η/(qW), own part; q: participation_rate, W: weights' sum
     """
 
     personalization: float | Unbounded

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 
@@ -11,23 +11,27 @@ from ..models.relation import Relation
 from ..models.unit import Unit
 from ..types import UNSET, Unset
 
+if TYPE_CHECKING:
+    from ..models.windowed_unit import WindowedUnit
+
+
 T = TypeVar("T", bound="ShuffledMbSgdProblem")
 
 
 @_attrs_define
 class ShuffledMbSgdProblem:
-    """The target, and the shape of the federation and of the learning problem. ε and δ are central.
+    """The target (ε, δ), the federation and the learning problem. The guarantee is for the shuffled reports.
 
-    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
-    least batch, whose certified bound on the excess risk is at most 1 + `within` times what the best one within
-    `max_gradients` and `communication_budget` is predicted to have.
+    If `batch_size` or `rounds` is left out, it is chosen: the fewest rounds, and then the smallest batch. Their
+    certified bound on the excess risk must be at most 1 + `within` times the least predicted bound. The runs that are
+    compared keep to `max_gradients` and `communication_budget`.
 
         Attributes:
             epsilon (float): privacy loss bound ε of (ε, δ), natural logs
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            unit (Unit | WindowedUnit): the protected unit
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -56,7 +60,7 @@ class ShuffledMbSgdProblem:
 
     epsilon: float
     relation: Relation
-    unit: Unit
+    unit: Unit | WindowedUnit
     observer: Observer
     samples_per_client: int
     clients: int
@@ -82,7 +86,11 @@ class ShuffledMbSgdProblem:
 
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         observer = self.observer.value
 
@@ -173,12 +181,29 @@ class ShuffledMbSgdProblem:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.windowed_unit import WindowedUnit
+
         d = dict(src_dict)
         epsilon = d.pop("epsilon")
 
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         observer = Observer(d.pop("observer"))
 

@@ -25,11 +25,16 @@ T = TypeVar("T", bound="SimulationRequest")
 
 @_attrs_define
 class SimulationRequest:
-    """`audit`: Attack `spec` in a stated setting, or `message`: two updates that one client may send. δ is given once.
+    """`audit`: Request to attack a mechanism, or one client's message, and to derive lower bounds on ε at δ.
 
-    The server sees a message, and its two updates differ as under replace-one.
+    Either `spec` gives the mechanism, or `message` gives two updates that the attacker, the server, tells apart. For a
+    message the relation is replace-one. Exactly one of `delta` and `log10_delta` is given.
 
-    `membership`: Train with canaries, and guess from what is given out which were in. δ is given once.
+    `membership`: Request for trainings with canaries, inserted records or clients, that membership attacks try to
+    detect.
+
+    An attacker guesses from the released models which canaries were in the data. Exactly one of `delta` and
+    `log10_delta` is given.
 
     `preset`: An experiment by its name. Absent fields take the values of the experiment.
 
@@ -43,7 +48,8 @@ class SimulationRequest:
             spec (Spec | Unset): `approximate`: A mechanism of which only an (ε, δ) guarantee is known, in the relation of
                 the request.
 
-                δ = 0 is allowed: a pure guarantee.
+                δ = 0 is allowed: a pure guarantee. ε = 0 is allowed: outputs on neighbours differ by at most δ in total
+                variation.
 
                 Admits: every mechanism with this guarantee. Under replace-one and zero-out-one its output may reveal the number
                 of
@@ -55,6 +61,15 @@ class SimulationRequest:
                 All
                 outputs are seen.
 
+                `discrete_gaussian`: Adds noise with P(y) ∝ e^(−y²/(2 scale²)) on the integers to each of `dimension` integers.
+
+                `l2_sensitivity` bounds the ℓ2 distance of the integer vectors, in grid steps, on any two neighbours in the
+                request's relation. Nothing is doubled for replace-one.
+
+                Admits: integers that depend on the data arbitrarily within that distance, as `discrete_laplace` does. The noise
+                of
+                one party is meant. A sum of several parties' discrete Gaussian noises has another distribution.
+
                 `discrete_laplace`: Adds two-sided geometric noise, P(y) ∝ e^(−decay_rate·|y|) on the integers, to each
                 coordinate of integers.
 
@@ -63,9 +78,24 @@ class SimulationRequest:
 
                 Admits: integers that depend on the data arbitrarily within that distance. They need not be a sum. A zeroed
                 record
-                may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or 1.
-                So a
-                Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
+                may count where an absent one does not. An example is 1000 |S| + Σ x for a set S of records x, each 0 or 1,
+                which
+                has distance 1 under zero-out-one. Poisson sampling with rate q therefore keeps ε under zero-out-one, and only
+                gives
+                δ' = q δ.
+
+                `exponential`: Chooses one candidate with probability ∝ e^(ε score/2), or ∝ e^(ε score) if the scores are
+                monotonic.
+
+                ε is `epsilon`, the pure privacy parameter of the mechanism. Between neighbours in the request's relation each
+                score
+                changes by at most 1. Monotonic scores all change in the same direction, for example counts of records under
+                add-or-remove-one. Only the chosen candidate is released.
+
+                Admits: any number of candidates, any score within that sensitivity, and any fixed weight of each candidate. The
+                candidates and their weights are the same for all data. A zeroed record may change scores that an absent one
+                does
+                not.
 
                 `gaussian`: Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ =
                 noise_multiplier · C.
@@ -75,11 +105,57 @@ class SimulationRequest:
 
                 Not covered: dividing by the actual batch size, or adding noise per record.
 
+                `gaussian_mixture`: Adds N(0, σ²) per coordinate to a sum of contributions of random size, with σ =
+                noise_multiplier · C.
+
+                A record's contribution has ℓ2 norm at most `sensitivities[i]` · C with probability `probabilities[i]`. The
+                largest
+                probability is read as 1 minus the others.
+
+                Admits: a sum to which each record adds one random vector. In every release an index i is drawn afresh for each
+                record, independently of the data and of other records. The vector may depend on the data and on i. A record
+                that is
+                absent, not drawn or zeroed adds exactly zero, and the noise stays the same. Only the noisy sum is seen.
+
+                Not covered: indices that are seen, or that several records share.
+
                 `laplace`: Adds Laplace noise of scale b per coordinate to a sum of contributions of ℓ1 norm at most C.
 
                 b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
 
                 Admits: the sums that `Gaussian` admits, with Laplace noise.
+
+                `permute_and_flip`: Visits the candidates in random order and accepts one with probability e^(ε (score − largest
+                score)/2).
+
+                The first accepted candidate is released. ε is `epsilon`, the pure privacy parameter of the mechanism. Between
+                neighbours in the request's relation each score changes by at most 1.
+
+                Admits: any number of candidates, and any score within that sensitivity. The candidates are the same for all
+                data.
+                A zeroed record may change scores that an absent one does not.
+
+                `poisson_binomial`: Releases sums over clients of Binomial(trials, 1/2 + theta·x/C) for each coordinate x of a
+                client's vector.
+
+                C bounds the absolute value of every coordinate (ℓ∞). All binomial variables are independent and drawn afresh.
+                Only
+                the sum over at least `clients` clients is seen for each of `dimension` coordinates, as by secure aggregation.
+                One
+                client's message by itself is that of `clients` = 1.
+
+                Admits: values of the other clients that the adversary knows or chooses before the draw, within C. Replace-one
+                exchanges one client's vector for another one within C. An ℓ2 bound C also bounds every coordinate. An absent
+                client
+                changes the number of trials, so other relations have no bound here.
+
+                `profile`: A mechanism of which only upper bounds on its privacy profile are known, in the relation of the
+                request.
+
+                On any two neighbours, δ at each listed ε is at most the listed δ. Between points the bound is the line in e^ε.
+                After the last point it is constant.
+
+                Admits: every mechanism with these bounds, as `approximate` does.
 
                 `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
 
@@ -109,20 +185,63 @@ class SimulationRequest:
                 Admits: exactly n clients in both data sets. It does not run on a batch of a different number of clients. In a
                 `cyclic` order every client may have every place, so drawing the n clients from a larger population only thins.
 
+                `random_allocation`: Runs `mechanism` on `steps` batches in each of `epochs` epochs. A unit is in `times_chosen`
+                batches of each.
+
+                The batches of a unit are a uniformly random set of that many batches. If `kept` is false, the set is drawn
+                again in
+                every epoch. If `kept` is true, the set of the first epoch serves in all epochs. The unit is the protected one.
+
+                Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a
+                batch
+                is then random. A batch may depend on outputs of earlier batches. The sets stay secret.
+
+                Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
+
                 `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one
                 with 1/(e^ε + k − 1).
 
-                `epsilon` is the guarantee for replacing a record's category by another, in every relation.
+                Here ε is `epsilon` and k is `categories`. `epsilon` is the guarantee for replacing a record's category by
+                another,
+                in every relation.
 
-                Admits: reports that are seen with the names of their records. A batch then shows its members, and a draw only
-                thins: δ' = q δ at the same ε. For reports without names or order use `shuffled`. A zeroed record is answered as
-                some category would be, fixed or random. An absent record sends nothing, so add-or-remove-one has no bound.
+                Admits: reports that are seen with the names of their records. They show who is in a batch, so a random draw
+                with
+                inclusion probability q keeps ε, and only gives δ' = q δ. For reports without names or order use `shuffled`. A
+                zeroed record still sends a report, as if of some category, fixed or random. An absent record sends nothing, so
+                add-or-remove-one has no bound.
+
+                `rdp`: A mechanism of which only bounds on its Rényi divergences are known, in the relation of the request.
+
+                On any two neighbours, in both directions, the divergence of order `orders[i]` is at most `epsilons[i]`.
+
+                Admits: every mechanism with these divergences, as `approximate` does.
 
                 `repeated`: `times` independent runs of `mechanism`. Each may depend on the outputs of earlier runs.
 
                 Admits: runs with parameters fixed in advance, each of which fits `mechanism` for all outputs of earlier runs.
                 All
                 outputs are seen.
+
+                `report_noisy_max`: Adds independent noise of scale 2/ε to each score and releases the candidate with the
+                largest sum.
+
+                ε is `epsilon`, the pure privacy parameter of the mechanism. Between neighbours in the request's relation each
+                score
+                changes by at most 1. The noisy score itself is not released.
+
+                Admits: any number of candidates, and any score within that sensitivity. The candidates are the same for all
+                data.
+                A zeroed record may change scores that an absent one does not.
+
+                `select_best`: Runs `mechanism` a random number of times, and releases only the best output, as in hyper-
+                parameter tuning.
+
+                Admits: any total order of outputs that is fixed in advance, with ties broken by independent random numbers. The
+                number of runs is drawn independently of the data and of the outputs. Runs may have different settings, such as
+                learning rates, that are drawn anew for each run in the same way. Neither the other outputs nor the number of
+                runs
+                are seen.
 
                 `shuffled`: Each of `clients` clients runs `mechanism` on its own single contribution, and a shuffler permutes
                 the reports.
@@ -138,12 +257,48 @@ class SimulationRequest:
                 it names no sender. The number of reports is public. The draws of `mechanism` are draws of records of its
                 client.
 
+                `skellam`: Adds the difference of two independent Poisson variables of mean variance/2 to each of `dimension`
+                integers.
+
+                The sensitivities bound the ℓ1 and ℓ2 distance of the integer vectors, in grid steps, on any two neighbours in
+                the
+                request's relation. Nothing is doubled for replace-one. A sum of independent Skellam noises is Skellam noise,
+                and
+                the variances add. With dropouts, `variance` is that of the noise that remains.
+
+                Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
+
+                `sparse_vector`: Answers for each of many queries whether it is above a noisy threshold, and stops after c such
+                answers.
+
+                ε is `epsilon`, s is `threshold_share` and c is `largest_answers`. The threshold has Laplace noise of scale 1/(s
+                ε),
+                drawn once. Each query has fresh Laplace noise of scale 2c/((1 − s) ε), or c/((1 − s) ε) if the queries are
+                monotonic. Between neighbours in the request's relation each query changes by at most 1. Monotonic queries all
+                change in the same direction. Only the answers are released, and no values of queries.
+
+                Admits: any number of queries of that sensitivity, each chosen after the earlier answers. The thresholds do not
+                depend on the data. A zeroed record may change queries that an absent one does not.
+
                 `subsampled`: Runs `mechanism` on a fresh random batch. Give `rate`, or `batch_size` and `population`.
 
                 `poisson`: every record independently with probability `rate`. `without-replacement`: a uniform subset of
                 `batch_size` records. `with-replacement`: `batch_size` independent uniform draws; a record counts as often as it
                 is
-                drawn. `full`: every record, no amplification.
+                drawn. `full`: every record, no amplification. `shuffled-epochs`: each of `epochs` epochs permutes the records
+                and
+                cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last
+                batch,
+                or is left out.
+
+                `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
+                `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+
+                `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
+                protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound
+                of
+                one record. Without this field it refers to the whole contribution of a client, and the draw of records does not
+                protect the client.
 
                 Admits: fresh draws that do not depend on the data. The amplified ε has two conditions. The members of a batch
                 stay
@@ -169,6 +324,14 @@ class SimulationRequest:
                 loss.
 
                 Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
+
+                `zcdp`: A mechanism of which only ρ-zero-concentrated privacy is known, in the relation of the request.
+
+                With a `delta` it is δ-approximately ρ-zCDP (Bun and Steinke 2016, Definition 8.1). On any two neighbours there
+                are
+                events of probability 1 − δ. Given these, the outputs have Rényi divergences of at most ρa at every order a > 1.
+
+                Admits: every mechanism with this guarantee, as `approximate` does.
             message (QuantizedMessage | Unset): A client's message for one of two updates that the attacker knows.
 
                 Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace
@@ -189,13 +352,24 @@ class SimulationRequest:
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
             samples (int | Unset): runs of the mechanism on each of the two data sets
-            confidence (float | Unset): probability with which the lower bounds hold, each by itself; or with which each
-                lower bound holds, by itself; or of the band at each round
-            seed (int | Unset): of all randomness: the same seed gives the same answer; or the same seed gives the same
-                answer
+            confidence (float | Unset): Depends on the object:
+
+                - probability with which the lower bounds hold, each by itself
+                - with which each lower bound holds, by itself
+                - of the band at each round
+            seed (int | Unset): Depends on the object:
+
+                - of all randomness: the same seed gives the same answer
+                - the same seed gives the same answer
             claim (Target | Unset): An ε that was claimed at the audit's δ.
-            training (CanaryTraining | Unset): A noisy training, and the canaries that are put into it. `problem` has the
-                data, drawn once from its own seed.
+            training (CanaryTraining | Unset): A training with clipping and noise, and the canaries that are put into its
+                data.
+
+                A member is a record or a client, as `unit` says. In each round every member participates with probability
+                `sampling_rate`, and sends a contribution of norm at most `clipping_norm` C. The noise of their sum has standard
+                deviation `noise_multiplier` times C. A client's contribution is its update after `local_steps` gradient steps.
+                Canaries are additional members, whose presence an attacker guesses. `problem` has the data, drawn once from its
+                own seed.
             runs (int | Unset): trainings that are attacked. With several canaries one is enough: each is in by a coin of
                 its own; of one canary half of the runs have it
             references (int | Unset): further trainings, of which an attacker by likelihood ratios knows which canaries were
@@ -205,35 +379,52 @@ class SimulationRequest:
                 all possible attacks
             preset (str | Unset): which experiment
             repetitions (int | Unset): independent repetitions, each with its own randomness
-            run (Run | Unset): `accelerated-mb-sgd`: Algorithm 2, and how it draws batches.
+            run (Run | Unset): `accelerated-mb-sgd`: A run of Algorithm 2 of Lowy and Razaviyayn in which clients draw fresh
+                batches in every round.
+
+                `sampling` says how a client draws the `batch_size` records of a batch. The other fields are inherited.
 
                 `fedavg`: Absent: the step of Das et al., Theorem 4: η = ζ/(c̄LE); losses are convex, ζ = 1. There is no noise.
 
-                `grid-fedavg`: Noise is truncated discrete Laplace, by `noise_levels` and `decay_rate`, or Binomial, by
-                `trials`.
+                `grid-fedavg`: A run of FedAvg whose clients send updates rounded to a grid, with integer noise.
 
-                The former is calibrated where all are absent. `noise_levels` 0 and no trials: none.
+                The noise of a coordinate is one of two kinds. It is truncated discrete Laplace noise if `noise_levels` and
+                `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are
+                None,
+                discrete Laplace noise is calibrated. The run has no noise if `noise_levels` is 0.
 
-                `local-sgd`: `batch_size` is of one local step. Absent `noise_std` is calibrated; `participants` M absent: all
-                clients.
+                `local-sgd`: A run of noisy local SGD: participants take several noisy steps before the server averages their
+                models.
 
-                `mb-sgd`: Algorithm 1, and how it draws batches.
+                In each of `rounds` rounds a participant takes `local_steps` steps, with `batch_size` fresh records in each. If
+                `participants` is None, all clients participate. If `noise_std` is None, the noise is calibrated.
 
-                `mu2-sgd`: Who reports, who adds the noise, and the step.
+                `mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
 
-                Absent `noise_std` is calibrated, and an absent `step_size` with it; where it is given so must the step be, but
-                for `noisy-sgd`, which has D/(B√T) of its own. `participants` m is what the server divides by; absent: all.
+                `sampling` says how a client draws a batch. `participation` is a distribution of the number of participants.
+                `client_groups` describes clients that differ. `quantization_levels` rounds messages. None of the last three is
+                used if it is None.
 
-                `norm-fedavg`: Absent noise is calibrated; `noise_levels` 0 is none, and with no grid either the unit update is
-                sent as it is.
+                `mu2-sgd`: A run of DP-μ²-FL (Reshef and Levy), or of a method that it is compared with.
 
-                Absent steps are those of the paper for the run's own noise: η = ζ/(4LE√(1 + γ/r)) with γ the mean squared error
-                of
-                a message, and β/η as makes its bound least; losses are convex, ζ = 1.
-                `printed_noise_levels`, `printed_decay_rate` are the noise that the paper's Theorem 1 prescribes, set beside it
-                as
-                `as-printed`; `raised_noise_levels`, `raised_decay_rate` are its decay with as many levels as make it true:
-                `as-printed-raised`. Both are computed where noise is calibrated.
+                If `noise_std` is None, the noise is calibrated, and a missing `step_size` with it. A run with given noise needs
+                a
+                step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and T
+                rounds.
+                The server divides the sum of a round's reports by `participants` m; None means the number of all clients.
+
+                `norm-fedavg`: A run of DP-NormFedAvg (Algorithm 2 of Das et al.): normalised client updates, rounded to a grid,
+                with noise.
+
+                If `noise_levels` is None, the noise is calibrated; 0 means no noise. If `quantization_levels` is None, updates
+                are
+                sent without rounding, which is possible only without noise. Step sizes that are None take the values of Theorem
+                2
+                of Das et al.; `step_sizes` states them.
+
+                Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels`
+                and `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
+                `raised_decay_rate` keep that decay, with as many levels as its guarantee needs (`as-printed-raised`).
 
                 `one-pass-accelerated-mb-sgd`: Algorithm 2, with batch_size · rounds ≤ samples_per_client.
 
@@ -246,11 +437,16 @@ class SimulationRequest:
                 decides the other, and where only one part learns (α is 0, or "unbounded") the step given for the other part is
                 taken to be as long: αη = η/(qW). Absent `clipping_norm`: nothing is clipped.
 
-                `projected-sgd`: Absent noise is calibrated, 0 is none. `rounds` absent: one pass of ⌊n/m⌋ steps.
+                `projected-sgd`: A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et
+                al.).
 
-                `batches` and `release` are those of the spec. `noise_schedule` is a shape that is scaled so that its least
-                value is
-                `noise_std`.
+                If `noise_std` is None, the noise is calibrated; 0 means no noise. If `rounds` is None, the run is one pass over
+                the
+                n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
+                `release`
+                says which model is released. `noise_schedule` is scaled so that its least value is `noise_std`; None means
+                constant
+                noise.
 
                 `shuffled-mb-sgd`: Algorithm 1, its batches drawn without replacement.
             problem (LearningProblem | Unset): `dataset`: Classification or regression on real records. A client's
@@ -262,26 +458,43 @@ class SimulationRequest:
                 `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the
                 domain.
 
-                `least-squares`: ½(⟨x, w⟩ − y)², targets in [−1, 1].
+                `least-squares`: Least squares on synthetic records: the loss is ½(⟨x, w⟩ − y)² for features x and target y ∈
+                [−1, 1].
+
+                Targets follow a linear model. `target_noise` is the standard deviation of their noise before they are clipped
+                to
+                [−1, 1]. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
                 `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
 
-                `logistic`: ln(1 + e^(−y⟨x, w⟩)), labels y = ±1.
+                `logistic`: Logistic regression on synthetic records: the loss is ln(1 + e^(−y⟨x, w⟩)) for features x and label
+                y = ±1.
+
+                A label is 1 with probability 1/(1 + e^(−a⟨x, v⟩)), where a is `sharpness` and v the model that the records
+                follow.
+                `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
                 `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the
                 domain holds it.
 
-                `personalized-digits`: Softmax regression of the digits 0 to 9, as many records to each client; what is over is
-                left out.
+                `personalized-digits`: Personalised softmax regression on images of the digits 0 to 9, split evenly over the
+                clients.
 
-                `personalized-huber`: The Huber loss of the residual, noise of the targets of ±τ, and features from a list of
-                random sign vectors.
+                Every client gets the same number of records, and the remaining records are left out. A share `held_out` of each
+                client's records is for testing.
 
-                Gradients are at most κ‖x‖, and everything is a finite sum.
+                `personalized-huber`: Personalised Huber regression, with target noise +τ or −τ and features from a finite list
+                of scaled sign vectors.
 
-                `personalized-least-squares`: Half the squared residual, with Gaussian noise of the targets.
+                τ is `target_noise_std`, and the list has `feature_vectors` entries. The loss is quadratic up to the residual
+                κ = `threshold` and linear beyond, so that a gradient has norm at most κ‖x‖. The expected loss is a finite sum,
+                and
+                is computed exactly.
 
-                Its gradient has no bound, so that clipping may bind. With Gaussian features nor is it smooth: no bound applies.
+                `personalized-least-squares`: Personalised least squares, with Gaussian noise in the targets.
+
+                The loss is half the squared residual. Its gradient has no bound, so that clipping may change it. With Gaussian
+                features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             points (int | Unset): rounds to measure at, at most
             spacing (str | Unset): whether the measured rounds are evenly apart, or by even ratios

@@ -1,17 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
 from ..models.batches import Batches
 from ..models.release import Release
-from ..models.sampling import Sampling
 from ..models.spec_kind import SpecKind
+from ..models.spec_sampling import SpecSampling
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.repetitions import Repetitions
     from ..models.schedule import Schedule
 
 
@@ -22,7 +23,7 @@ T = TypeVar("T", bound="Spec")
 class Spec:
     """`approximate`: A mechanism of which only an (ε, δ) guarantee is known, in the relation of the request.
 
-    δ = 0 is allowed: a pure guarantee.
+    δ = 0 is allowed: a pure guarantee. ε = 0 is allowed: outputs on neighbours differ by at most δ in total variation.
 
     Admits: every mechanism with this guarantee. Under replace-one and zero-out-one its output may reveal the number of
     records. Its output for a zeroed record may differ from that for an absent record.
@@ -32,14 +33,33 @@ class Spec:
     Admits: runs with parameters fixed in advance, each of which fits its mechanism for all outputs of earlier runs. All
     outputs are seen.
 
+    `discrete_gaussian`: Adds noise with P(y) ∝ e^(−y²/(2 scale²)) on the integers to each of `dimension` integers.
+
+    `l2_sensitivity` bounds the ℓ2 distance of the integer vectors, in grid steps, on any two neighbours in the
+    request's relation. Nothing is doubled for replace-one.
+
+    Admits: integers that depend on the data arbitrarily within that distance, as `discrete_laplace` does. The noise of
+    one party is meant. A sum of several parties' discrete Gaussian noises has another distribution.
+
     `discrete_laplace`: Adds two-sided geometric noise, P(y) ∝ e^(−decay_rate·|y|) on the integers, to each coordinate
     of integers.
 
     `sensitivity` is the ℓ1 distance of the integers on any two data sets that are neighbours in the request's relation.
 
     Admits: integers that depend on the data arbitrarily within that distance. They need not be a sum. A zeroed record
-    may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or 1. So a
-    Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
+    may count where an absent one does not. An example is 1000 |S| + Σ x for a set S of records x, each 0 or 1, which
+    has distance 1 under zero-out-one. Poisson sampling with rate q therefore keeps ε under zero-out-one, and only gives
+    δ' = q δ.
+
+    `exponential`: Chooses one candidate with probability ∝ e^(ε score/2), or ∝ e^(ε score) if the scores are monotonic.
+
+    ε is `epsilon`, the pure privacy parameter of the mechanism. Between neighbours in the request's relation each score
+    changes by at most 1. Monotonic scores all change in the same direction, for example counts of records under
+    add-or-remove-one. Only the chosen candidate is released.
+
+    Admits: any number of candidates, any score within that sensitivity, and any fixed weight of each candidate. The
+    candidates and their weights are the same for all data. A zeroed record may change scores that an absent one does
+    not.
 
     `gaussian`: Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ = noise_multiplier ·
     C.
@@ -49,11 +69,50 @@ class Spec:
 
     Not covered: dividing by the actual batch size, or adding noise per record.
 
+    `gaussian_mixture`: Adds N(0, σ²) per coordinate to a sum of contributions of random size, with σ = noise_multiplier
+    · C.
+
+    A record's contribution has ℓ2 norm at most `sensitivities[i]` · C with probability `probabilities[i]`. The largest
+    probability is read as 1 minus the others.
+
+    Admits: a sum to which each record adds one random vector. In every release an index i is drawn afresh for each
+    record, independently of the data and of other records. The vector may depend on the data and on i. A record that is
+    absent, not drawn or zeroed adds exactly zero, and the noise stays the same. Only the noisy sum is seen.
+
+    Not covered: indices that are seen, or that several records share.
+
     `laplace`: Adds Laplace noise of scale b per coordinate to a sum of contributions of ℓ1 norm at most C.
 
     b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
 
     Admits: the sums that `Gaussian` admits, with Laplace noise.
+
+    `permute_and_flip`: Visits the candidates in random order and accepts one with probability e^(ε (score − largest
+    score)/2).
+
+    The first accepted candidate is released. ε is `epsilon`, the pure privacy parameter of the mechanism. Between
+    neighbours in the request's relation each score changes by at most 1.
+
+    Admits: any number of candidates, and any score within that sensitivity. The candidates are the same for all data.
+    A zeroed record may change scores that an absent one does not.
+
+    `poisson_binomial`: Releases sums over clients of Binomial(trials, 1/2 + theta·x/C) for each coordinate x of a
+    client's vector.
+
+    C bounds the absolute value of every coordinate (ℓ∞). All binomial variables are independent and drawn afresh. Only
+    the sum over at least `clients` clients is seen for each of `dimension` coordinates, as by secure aggregation. One
+    client's message by itself is that of `clients` = 1.
+
+    Admits: values of the other clients that the adversary knows or chooses before the draw, within C. Replace-one
+    exchanges one client's vector for another one within C. An ℓ2 bound C also bounds every coordinate. An absent client
+    changes the number of trials, so other relations have no bound here.
+
+    `profile`: A mechanism of which only upper bounds on its privacy profile are known, in the relation of the request.
+
+    On any two neighbours, δ at each listed ε is at most the listed δ. Between points the bound is the line in e^ε.
+    After the last point it is constant.
+
+    Admits: every mechanism with these bounds, as `approximate` does.
 
     `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
 
@@ -75,19 +134,55 @@ class Spec:
     Admits: exactly n clients in both data sets. It does not run on a batch of a different number of clients. In a
     `cyclic` order every client may have every place, so drawing the n clients from a larger population only thins.
 
+    `random_allocation`: Runs `mechanism` on `steps` batches in each of `epochs` epochs. A unit is in `times_chosen`
+    batches of each.
+
+    The batches of a unit are a uniformly random set of that many batches. If `kept` is false, the set is drawn again in
+    every epoch. If `kept` is true, the set of the first epoch serves in all epochs. The unit is the protected one.
+
+    Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a batch
+    is then random. A batch may depend on outputs of earlier batches. The sets stay secret.
+
+    Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
+
     `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one with
     1/(e^ε + k − 1).
 
-    `epsilon` is the guarantee for replacing a record's category by another, in every relation.
+    Here ε is `epsilon` and k is `categories`. `epsilon` is the guarantee for replacing a record's category by another,
+    in every relation.
 
-    Admits: reports that are seen with the names of their records. A batch then shows its members, and a draw only
-    thins: δ' = q δ at the same ε. For reports without names or order use `shuffled`. A zeroed record is answered as
-    some category would be, fixed or random. An absent record sends nothing, so add-or-remove-one has no bound.
+    Admits: reports that are seen with the names of their records. They show who is in a batch, so a random draw with
+    inclusion probability q keeps ε, and only gives δ' = q δ. For reports without names or order use `shuffled`. A
+    zeroed record still sends a report, as if of some category, fixed or random. An absent record sends nothing, so
+    add-or-remove-one has no bound.
+
+    `rdp`: A mechanism of which only bounds on its Rényi divergences are known, in the relation of the request.
+
+    On any two neighbours, in both directions, the divergence of order `orders[i]` is at most `epsilons[i]`.
+
+    Admits: every mechanism with these divergences, as `approximate` does.
 
     `repeated`: `times` independent runs of `mechanism`. Each may depend on the outputs of earlier runs.
 
     Admits: runs with parameters fixed in advance, each of which fits `mechanism` for all outputs of earlier runs. All
     outputs are seen.
+
+    `report_noisy_max`: Adds independent noise of scale 2/ε to each score and releases the candidate with the largest
+    sum.
+
+    ε is `epsilon`, the pure privacy parameter of the mechanism. Between neighbours in the request's relation each score
+    changes by at most 1. The noisy score itself is not released.
+
+    Admits: any number of candidates, and any score within that sensitivity. The candidates are the same for all data.
+    A zeroed record may change scores that an absent one does not.
+
+    `select_best`: Runs `mechanism` a random number of times, and releases only the best output, as in hyper-parameter
+    tuning.
+
+    Admits: any total order of outputs that is fixed in advance, with ties broken by independent random numbers. The
+    number of runs is drawn independently of the data and of the outputs. Runs may have different settings, such as
+    learning rates, that are drawn anew for each run in the same way. Neither the other outputs nor the number of runs
+    are seen.
 
     `shuffled`: Each of `clients` clients runs `mechanism` on its own single contribution, and a shuffler permutes the
     reports.
@@ -99,11 +194,41 @@ class Spec:
     Admits: one `mechanism` that is the same for every client. Its report depends only on its client's contribution, so
     it names no sender. The number of reports is public. The draws of `mechanism` are draws of records of its client.
 
+    `skellam`: Adds the difference of two independent Poisson variables of mean variance/2 to each of `dimension`
+    integers.
+
+    The sensitivities bound the ℓ1 and ℓ2 distance of the integer vectors, in grid steps, on any two neighbours in the
+    request's relation. Nothing is doubled for replace-one. A sum of independent Skellam noises is Skellam noise, and
+    the variances add. With dropouts, `variance` is that of the noise that remains.
+
+    Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
+
+    `sparse_vector`: Answers for each of many queries whether it is above a noisy threshold, and stops after c such
+    answers.
+
+    ε is `epsilon`, s is `threshold_share` and c is `largest_answers`. The threshold has Laplace noise of scale 1/(s ε),
+    drawn once. Each query has fresh Laplace noise of scale 2c/((1 − s) ε), or c/((1 − s) ε) if the queries are
+    monotonic. Between neighbours in the request's relation each query changes by at most 1. Monotonic queries all
+    change in the same direction. Only the answers are released, and no values of queries.
+
+    Admits: any number of queries of that sensitivity, each chosen after the earlier answers. The thresholds do not
+    depend on the data. A zeroed record may change queries that an absent one does not.
+
     `subsampled`: Runs `mechanism` on a fresh random batch. Give `rate`, or `batch_size` and `population`.
 
     `poisson`: every record independently with probability `rate`. `without-replacement`: a uniform subset of
     `batch_size` records. `with-replacement`: `batch_size` independent uniform draws; a record counts as often as it is
-    drawn. `full`: every record, no amplification.
+    drawn. `full`: every record, no amplification. `shuffled-epochs`: each of `epochs` epochs permutes the records and
+    cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last batch,
+    or is left out.
+
+    `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
+    `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+
+    `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
+    protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound of
+    one record. Without this field it refers to the whole contribution of a client, and the draw of records does not
+    protect the client.
 
     Admits: fresh draws that do not depend on the data. The amplified ε has two conditions. The members of a batch stay
     secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
@@ -124,18 +249,48 @@ class Spec:
 
     Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
 
+    `zcdp`: A mechanism of which only ρ-zero-concentrated privacy is known, in the relation of the request.
+
+    With a `delta` it is δ-approximately ρ-zCDP (Bun and Steinke 2016, Definition 8.1). On any two neighbours there are
+    events of probability 1 − δ. Given these, the outputs have Rényi divergences of at most ρa at every order a > 1.
+
+    Admits: every mechanism with this guarantee, as `approximate` does.
+
         Attributes:
             kind (SpecKind):
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ), 0 for a pure guarantee
             mechanisms (list[Spec] | Unset): the mechanisms in their order; each may depend on the outputs of earlier ones
+            scale (float | Unset): scale of discrete Gaussian noise: its probability at y is proportional to e^(−y²/(2σ²))
+            l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
+            dimension (int | Unset): Depends on the object:
+
+                - coordinates of the model
+                - coordinates of one client's message; absent: any number
             decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
             sensitivity (int | Unset): ℓ1 distance of the integers on neighbouring data, at its largest
+            monotonic (bool | Unset): Depends on the object:
+
+                - whether all scores change in one direction between neighbours; the weights are then e^(ε score)
+                - whether all queries change in one direction between neighbours
             noise_multiplier (float | Unset): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity,
                 never over the sensitivity
+            sensitivities (list[float] | Unset): possible bounds on the ℓ2 norm of one record's contribution, in units of
+                the bound C that σ refers to
+            probabilities (list[float] | Unset): probability of each sensitivity; they add up to 1, and the largest is read
+                as 1 minus the others
             scale_multiplier (float | Unset): Laplace scale over the bound on the ℓ1 norm of one contribution (never over
                 the sensitivity)
-            clients (int | Unset): clients in the federation
+            trials (int | Unset): trials of one client for one coordinate
+            theta (float | Unset): largest distance of a success probability from 1/2
+            clients (int | Unset): Depends on the object:
+
+                - least number of clients in every sum that is seen
+                - clients in the federation
+            points (list[list[float]] | Unset): points [ε, log10 δ] of the direction with the unit against without it, ε
+                increasing, 0 ≤ ε ≤ 1e9, −1e9 ≤ log10 δ ≤ 0; of both directions if `reverse` is absent
+            reverse (list[list[float]] | Unset): points [ε, log10 δ] of the direction without the unit against with it, as
+                `points`
             participants (int | Unset): clients that report in one round
             rounds (int | Unset): communication rounds
             batches (Batches | Unset):
@@ -156,12 +311,15 @@ class Spec:
                 `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
             release (Release | Unset):
             suffix_fraction (float | Unset): the released step is uniform on ⌈αT⌉, …, T (release `suffix` only)
-            categories (int | Unset): categories a report is one of
-            times (int | Unset): how often the mechanism is run
+            steps (int | Unset): batches in one epoch
+            times_chosen (int | Unset): batches of one epoch that a given unit is in
+            kept (bool | Unset): whether the batches of a unit are the same in all epochs (true) or drawn again (false)
+            epochs (int | Unset): passes over the data
             mechanism (Spec | Unset): `approximate`: A mechanism of which only an (ε, δ) guarantee is known, in the relation
                 of the request.
 
-                δ = 0 is allowed: a pure guarantee.
+                δ = 0 is allowed: a pure guarantee. ε = 0 is allowed: outputs on neighbours differ by at most δ in total
+                variation.
 
                 Admits: every mechanism with this guarantee. Under replace-one and zero-out-one its output may reveal the number
                 of
@@ -173,6 +331,15 @@ class Spec:
                 All
                 outputs are seen.
 
+                `discrete_gaussian`: Adds noise with P(y) ∝ e^(−y²/(2 scale²)) on the integers to each of `dimension` integers.
+
+                `l2_sensitivity` bounds the ℓ2 distance of the integer vectors, in grid steps, on any two neighbours in the
+                request's relation. Nothing is doubled for replace-one.
+
+                Admits: integers that depend on the data arbitrarily within that distance, as `discrete_laplace` does. The noise
+                of
+                one party is meant. A sum of several parties' discrete Gaussian noises has another distribution.
+
                 `discrete_laplace`: Adds two-sided geometric noise, P(y) ∝ e^(−decay_rate·|y|) on the integers, to each
                 coordinate of integers.
 
@@ -181,9 +348,24 @@ class Spec:
 
                 Admits: integers that depend on the data arbitrarily within that distance. They need not be a sum. A zeroed
                 record
-                may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or 1.
-                So a
-                Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
+                may count where an absent one does not. An example is 1000 |S| + Σ x for a set S of records x, each 0 or 1,
+                which
+                has distance 1 under zero-out-one. Poisson sampling with rate q therefore keeps ε under zero-out-one, and only
+                gives
+                δ' = q δ.
+
+                `exponential`: Chooses one candidate with probability ∝ e^(ε score/2), or ∝ e^(ε score) if the scores are
+                monotonic.
+
+                ε is `epsilon`, the pure privacy parameter of the mechanism. Between neighbours in the request's relation each
+                score
+                changes by at most 1. Monotonic scores all change in the same direction, for example counts of records under
+                add-or-remove-one. Only the chosen candidate is released.
+
+                Admits: any number of candidates, any score within that sensitivity, and any fixed weight of each candidate. The
+                candidates and their weights are the same for all data. A zeroed record may change scores that an absent one
+                does
+                not.
 
                 `gaussian`: Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ =
                 noise_multiplier · C.
@@ -193,11 +375,57 @@ class Spec:
 
                 Not covered: dividing by the actual batch size, or adding noise per record.
 
+                `gaussian_mixture`: Adds N(0, σ²) per coordinate to a sum of contributions of random size, with σ =
+                noise_multiplier · C.
+
+                A record's contribution has ℓ2 norm at most `sensitivities[i]` · C with probability `probabilities[i]`. The
+                largest
+                probability is read as 1 minus the others.
+
+                Admits: a sum to which each record adds one random vector. In every release an index i is drawn afresh for each
+                record, independently of the data and of other records. The vector may depend on the data and on i. A record
+                that is
+                absent, not drawn or zeroed adds exactly zero, and the noise stays the same. Only the noisy sum is seen.
+
+                Not covered: indices that are seen, or that several records share.
+
                 `laplace`: Adds Laplace noise of scale b per coordinate to a sum of contributions of ℓ1 norm at most C.
 
                 b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
 
                 Admits: the sums that `Gaussian` admits, with Laplace noise.
+
+                `permute_and_flip`: Visits the candidates in random order and accepts one with probability e^(ε (score − largest
+                score)/2).
+
+                The first accepted candidate is released. ε is `epsilon`, the pure privacy parameter of the mechanism. Between
+                neighbours in the request's relation each score changes by at most 1.
+
+                Admits: any number of candidates, and any score within that sensitivity. The candidates are the same for all
+                data.
+                A zeroed record may change scores that an absent one does not.
+
+                `poisson_binomial`: Releases sums over clients of Binomial(trials, 1/2 + theta·x/C) for each coordinate x of a
+                client's vector.
+
+                C bounds the absolute value of every coordinate (ℓ∞). All binomial variables are independent and drawn afresh.
+                Only
+                the sum over at least `clients` clients is seen for each of `dimension` coordinates, as by secure aggregation.
+                One
+                client's message by itself is that of `clients` = 1.
+
+                Admits: values of the other clients that the adversary knows or chooses before the draw, within C. Replace-one
+                exchanges one client's vector for another one within C. An ℓ2 bound C also bounds every coordinate. An absent
+                client
+                changes the number of trials, so other relations have no bound here.
+
+                `profile`: A mechanism of which only upper bounds on its privacy profile are known, in the relation of the
+                request.
+
+                On any two neighbours, δ at each listed ε is at most the listed δ. Between points the bound is the line in e^ε.
+                After the last point it is constant.
+
+                Admits: every mechanism with these bounds, as `approximate` does.
 
                 `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
 
@@ -227,20 +455,63 @@ class Spec:
                 Admits: exactly n clients in both data sets. It does not run on a batch of a different number of clients. In a
                 `cyclic` order every client may have every place, so drawing the n clients from a larger population only thins.
 
+                `random_allocation`: Runs `mechanism` on `steps` batches in each of `epochs` epochs. A unit is in `times_chosen`
+                batches of each.
+
+                The batches of a unit are a uniformly random set of that many batches. If `kept` is false, the set is drawn
+                again in
+                every epoch. If `kept` is true, the set of the first epoch serves in all epochs. The unit is the protected one.
+
+                Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a
+                batch
+                is then random. A batch may depend on outputs of earlier batches. The sets stay secret.
+
+                Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
+
                 `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one
                 with 1/(e^ε + k − 1).
 
-                `epsilon` is the guarantee for replacing a record's category by another, in every relation.
+                Here ε is `epsilon` and k is `categories`. `epsilon` is the guarantee for replacing a record's category by
+                another,
+                in every relation.
 
-                Admits: reports that are seen with the names of their records. A batch then shows its members, and a draw only
-                thins: δ' = q δ at the same ε. For reports without names or order use `shuffled`. A zeroed record is answered as
-                some category would be, fixed or random. An absent record sends nothing, so add-or-remove-one has no bound.
+                Admits: reports that are seen with the names of their records. They show who is in a batch, so a random draw
+                with
+                inclusion probability q keeps ε, and only gives δ' = q δ. For reports without names or order use `shuffled`. A
+                zeroed record still sends a report, as if of some category, fixed or random. An absent record sends nothing, so
+                add-or-remove-one has no bound.
+
+                `rdp`: A mechanism of which only bounds on its Rényi divergences are known, in the relation of the request.
+
+                On any two neighbours, in both directions, the divergence of order `orders[i]` is at most `epsilons[i]`.
+
+                Admits: every mechanism with these divergences, as `approximate` does.
 
                 `repeated`: `times` independent runs of `mechanism`. Each may depend on the outputs of earlier runs.
 
                 Admits: runs with parameters fixed in advance, each of which fits `mechanism` for all outputs of earlier runs.
                 All
                 outputs are seen.
+
+                `report_noisy_max`: Adds independent noise of scale 2/ε to each score and releases the candidate with the
+                largest sum.
+
+                ε is `epsilon`, the pure privacy parameter of the mechanism. Between neighbours in the request's relation each
+                score
+                changes by at most 1. The noisy score itself is not released.
+
+                Admits: any number of candidates, and any score within that sensitivity. The candidates are the same for all
+                data.
+                A zeroed record may change scores that an absent one does not.
+
+                `select_best`: Runs `mechanism` a random number of times, and releases only the best output, as in hyper-
+                parameter tuning.
+
+                Admits: any total order of outputs that is fixed in advance, with ties broken by independent random numbers. The
+                number of runs is drawn independently of the data and of the outputs. Runs may have different settings, such as
+                learning rates, that are drawn anew for each run in the same way. Neither the other outputs nor the number of
+                runs
+                are seen.
 
                 `shuffled`: Each of `clients` clients runs `mechanism` on its own single contribution, and a shuffler permutes
                 the reports.
@@ -256,12 +527,48 @@ class Spec:
                 it names no sender. The number of reports is public. The draws of `mechanism` are draws of records of its
                 client.
 
+                `skellam`: Adds the difference of two independent Poisson variables of mean variance/2 to each of `dimension`
+                integers.
+
+                The sensitivities bound the ℓ1 and ℓ2 distance of the integer vectors, in grid steps, on any two neighbours in
+                the
+                request's relation. Nothing is doubled for replace-one. A sum of independent Skellam noises is Skellam noise,
+                and
+                the variances add. With dropouts, `variance` is that of the noise that remains.
+
+                Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
+
+                `sparse_vector`: Answers for each of many queries whether it is above a noisy threshold, and stops after c such
+                answers.
+
+                ε is `epsilon`, s is `threshold_share` and c is `largest_answers`. The threshold has Laplace noise of scale 1/(s
+                ε),
+                drawn once. Each query has fresh Laplace noise of scale 2c/((1 − s) ε), or c/((1 − s) ε) if the queries are
+                monotonic. Between neighbours in the request's relation each query changes by at most 1. Monotonic queries all
+                change in the same direction. Only the answers are released, and no values of queries.
+
+                Admits: any number of queries of that sensitivity, each chosen after the earlier answers. The thresholds do not
+                depend on the data. A zeroed record may change queries that an absent one does not.
+
                 `subsampled`: Runs `mechanism` on a fresh random batch. Give `rate`, or `batch_size` and `population`.
 
                 `poisson`: every record independently with probability `rate`. `without-replacement`: a uniform subset of
                 `batch_size` records. `with-replacement`: `batch_size` independent uniform draws; a record counts as often as it
                 is
-                drawn. `full`: every record, no amplification.
+                drawn. `full`: every record, no amplification. `shuffled-epochs`: each of `epochs` epochs permutes the records
+                and
+                cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last
+                batch,
+                or is left out.
+
+                `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
+                `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+
+                `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
+                protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound
+                of
+                one record. Without this field it refers to the whole contribution of a client, and the draw of records does not
+                protect the client.
 
                 Admits: fresh draws that do not depend on the data. The amplified ε has two conditions. The members of a batch
                 stay
@@ -287,28 +594,67 @@ class Spec:
                 loss.
 
                 Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
-            dimension (int | Unset): coordinates of one client's message; absent: any number; or coordinates of the model
-            sampling (Sampling | Unset):
+
+                `zcdp`: A mechanism of which only ρ-zero-concentrated privacy is known, in the relation of the request.
+
+                With a `delta` it is δ-approximately ρ-zCDP (Bun and Steinke 2016, Definition 8.1). On any two neighbours there
+                are
+                events of probability 1 − δ. Given these, the outputs have Rényi divergences of at most ρa at every order a > 1.
+
+                Admits: every mechanism with this guarantee, as `approximate` does.
+            categories (int | Unset): categories a report is one of
+            orders (list[float] | Unset): Rényi orders in increasing order, each above 1 and at most 1e6
+            epsilons (list[float] | Unset): bound on the Rényi divergence at each order, at least 0 and at most 1e9
+            times (int | Unset): how often the mechanism is run
+            noise (str | Unset): noise of scale 2/ε on each score
+            repetitions (Repetitions | Unset): `geometric`: A geometric number of runs: after each run one stops with
+                probability 1/mean.
+
+                `negative-binomial`: A negative binomial number of runs, given that it is at least 1 (Papernot and Steinke 2022,
+                Definition 1).
+
+                P(K = k) is proportional to (1 − γ)^k Γ(k + η)/k! for k ≥ 1, with γ such that the mean is the given one.
+
+                `poisson`: A Poisson number of runs. If it is 0, an output that does not depend on the data is released.
+            variance (float | Unset): variance of Skellam noise on one coordinate: the difference of two Poisson variables
+                of mean μ/2
+            l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
+            threshold_share (float | Unset): share of ε that the noise on the threshold uses
+            largest_answers (int | Unset): number of answers above the threshold after which it stops
+            sampling (SpecSampling | Unset):
             rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
             batch_size (int | Unset): records in a batch, or clients if clients are drawn
             population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
+            largest_batch (int | Unset): most records in a batch, or clients if clients are drawn; of more, a uniform subset
+                is kept
+            records_of_one_client (int | Unset): most records that one client has, if σ refers to the norm of one record's
+                part
             level (str | Unset): the drawn unit. Absent: the protected unit, or, if the mechanism draws again, the safe one
                 of both readings. Rejected if neither reading bounds the other
             noise_levels (int | Unset): largest absolute value of truncated integer noise
-            l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
             linf_sensitivity (float | Unset): most that one coordinate differs between them
-            l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
+            rho (float | Unset): parameter of zero-concentrated privacy
     """
 
     kind: SpecKind
     epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     mechanisms: list[Spec] | Unset = UNSET
+    scale: float | Unset = UNSET
+    l2_sensitivity: float | Unset = UNSET
+    dimension: int | Unset = UNSET
     decay_rate: float | Unset = UNSET
     sensitivity: int | Unset = UNSET
+    monotonic: bool | Unset = UNSET
     noise_multiplier: float | Unset = UNSET
+    sensitivities: list[float] | Unset = UNSET
+    probabilities: list[float] | Unset = UNSET
     scale_multiplier: float | Unset = UNSET
+    trials: int | Unset = UNSET
+    theta: float | Unset = UNSET
     clients: int | Unset = UNSET
+    points: list[list[float]] | Unset = UNSET
+    reverse: list[list[float]] | Unset = UNSET
     participants: int | Unset = UNSET
     rounds: int | Unset = UNSET
     batches: Batches | Unset = UNSET
@@ -321,19 +667,31 @@ class Spec:
     noise_schedule: Schedule | Unset = UNSET
     release: Release | Unset = UNSET
     suffix_fraction: float | Unset = UNSET
-    categories: int | Unset = UNSET
-    times: int | Unset = UNSET
+    steps: int | Unset = UNSET
+    times_chosen: int | Unset = UNSET
+    kept: bool | Unset = UNSET
+    epochs: int | Unset = UNSET
     mechanism: Spec | Unset = UNSET
-    dimension: int | Unset = UNSET
-    sampling: Sampling | Unset = UNSET
+    categories: int | Unset = UNSET
+    orders: list[float] | Unset = UNSET
+    epsilons: list[float] | Unset = UNSET
+    times: int | Unset = UNSET
+    noise: str | Unset = UNSET
+    repetitions: Repetitions | Unset = UNSET
+    variance: float | Unset = UNSET
+    l1_sensitivity: float | Unset = UNSET
+    threshold_share: float | Unset = UNSET
+    largest_answers: int | Unset = UNSET
+    sampling: SpecSampling | Unset = UNSET
     rate: float | Unset = UNSET
     batch_size: int | Unset = UNSET
     population: int | Unset = UNSET
+    largest_batch: int | Unset = UNSET
+    records_of_one_client: int | Unset = UNSET
     level: str | Unset = UNSET
     noise_levels: int | Unset = UNSET
-    l1_sensitivity: float | Unset = UNSET
     linf_sensitivity: float | Unset = UNSET
-    l2_sensitivity: float | Unset = UNSET
+    rho: float | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         kind = self.kind.value
@@ -349,15 +707,59 @@ class Spec:
                 mechanisms_item = mechanisms_item_data.to_dict()
                 mechanisms.append(mechanisms_item)
 
+        scale = self.scale
+
+        l2_sensitivity = self.l2_sensitivity
+
+        dimension = self.dimension
+
         decay_rate = self.decay_rate
 
         sensitivity = self.sensitivity
 
+        monotonic = self.monotonic
+
         noise_multiplier = self.noise_multiplier
+
+        sensitivities: list[float] | Unset = UNSET
+        if not isinstance(self.sensitivities, Unset):
+            sensitivities = self.sensitivities
+
+        probabilities: list[float] | Unset = UNSET
+        if not isinstance(self.probabilities, Unset):
+            probabilities = self.probabilities
 
         scale_multiplier = self.scale_multiplier
 
+        trials = self.trials
+
+        theta = self.theta
+
         clients = self.clients
+
+        points: list[list[float]] | Unset = UNSET
+        if not isinstance(self.points, Unset):
+            points = []
+            for points_item_data in self.points:
+                points_item = []
+                for points_item_item_data in points_item_data:
+                    points_item_item: float
+                    points_item_item = points_item_item_data
+                    points_item.append(points_item_item)
+
+                points.append(points_item)
+
+        reverse: list[list[float]] | Unset = UNSET
+        if not isinstance(self.reverse, Unset):
+            reverse = []
+            for reverse_item_data in self.reverse:
+                reverse_item = []
+                for reverse_item_item_data in reverse_item_data:
+                    reverse_item_item: float
+                    reverse_item_item = reverse_item_item_data
+                    reverse_item.append(reverse_item_item)
+
+                reverse.append(reverse_item)
 
         participants = self.participants
 
@@ -391,15 +793,43 @@ class Spec:
 
         suffix_fraction = self.suffix_fraction
 
-        categories = self.categories
+        steps = self.steps
 
-        times = self.times
+        times_chosen = self.times_chosen
+
+        kept = self.kept
+
+        epochs = self.epochs
 
         mechanism: dict[str, Any] | Unset = UNSET
         if not isinstance(self.mechanism, Unset):
             mechanism = self.mechanism.to_dict()
 
-        dimension = self.dimension
+        categories = self.categories
+
+        orders: list[float] | Unset = UNSET
+        if not isinstance(self.orders, Unset):
+            orders = self.orders
+
+        epsilons: list[float] | Unset = UNSET
+        if not isinstance(self.epsilons, Unset):
+            epsilons = self.epsilons
+
+        times = self.times
+
+        noise = self.noise
+
+        repetitions: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.repetitions, Unset):
+            repetitions = self.repetitions.to_dict()
+
+        variance = self.variance
+
+        l1_sensitivity = self.l1_sensitivity
+
+        threshold_share = self.threshold_share
+
+        largest_answers = self.largest_answers
 
         sampling: str | Unset = UNSET
         if not isinstance(self.sampling, Unset):
@@ -411,15 +841,17 @@ class Spec:
 
         population = self.population
 
+        largest_batch = self.largest_batch
+
+        records_of_one_client = self.records_of_one_client
+
         level = self.level
 
         noise_levels = self.noise_levels
 
-        l1_sensitivity = self.l1_sensitivity
-
         linf_sensitivity = self.linf_sensitivity
 
-        l2_sensitivity = self.l2_sensitivity
+        rho = self.rho
 
         field_dict: dict[str, Any] = {}
 
@@ -434,16 +866,36 @@ class Spec:
             field_dict["delta"] = delta
         if mechanisms is not UNSET:
             field_dict["mechanisms"] = mechanisms
+        if scale is not UNSET:
+            field_dict["scale"] = scale
+        if l2_sensitivity is not UNSET:
+            field_dict["l2_sensitivity"] = l2_sensitivity
+        if dimension is not UNSET:
+            field_dict["dimension"] = dimension
         if decay_rate is not UNSET:
             field_dict["decay_rate"] = decay_rate
         if sensitivity is not UNSET:
             field_dict["sensitivity"] = sensitivity
+        if monotonic is not UNSET:
+            field_dict["monotonic"] = monotonic
         if noise_multiplier is not UNSET:
             field_dict["noise_multiplier"] = noise_multiplier
+        if sensitivities is not UNSET:
+            field_dict["sensitivities"] = sensitivities
+        if probabilities is not UNSET:
+            field_dict["probabilities"] = probabilities
         if scale_multiplier is not UNSET:
             field_dict["scale_multiplier"] = scale_multiplier
+        if trials is not UNSET:
+            field_dict["trials"] = trials
+        if theta is not UNSET:
+            field_dict["theta"] = theta
         if clients is not UNSET:
             field_dict["clients"] = clients
+        if points is not UNSET:
+            field_dict["points"] = points
+        if reverse is not UNSET:
+            field_dict["reverse"] = reverse
         if participants is not UNSET:
             field_dict["participants"] = participants
         if rounds is not UNSET:
@@ -468,14 +920,36 @@ class Spec:
             field_dict["release"] = release
         if suffix_fraction is not UNSET:
             field_dict["suffix_fraction"] = suffix_fraction
-        if categories is not UNSET:
-            field_dict["categories"] = categories
-        if times is not UNSET:
-            field_dict["times"] = times
+        if steps is not UNSET:
+            field_dict["steps"] = steps
+        if times_chosen is not UNSET:
+            field_dict["times_chosen"] = times_chosen
+        if kept is not UNSET:
+            field_dict["kept"] = kept
+        if epochs is not UNSET:
+            field_dict["epochs"] = epochs
         if mechanism is not UNSET:
             field_dict["mechanism"] = mechanism
-        if dimension is not UNSET:
-            field_dict["dimension"] = dimension
+        if categories is not UNSET:
+            field_dict["categories"] = categories
+        if orders is not UNSET:
+            field_dict["orders"] = orders
+        if epsilons is not UNSET:
+            field_dict["epsilons"] = epsilons
+        if times is not UNSET:
+            field_dict["times"] = times
+        if noise is not UNSET:
+            field_dict["noise"] = noise
+        if repetitions is not UNSET:
+            field_dict["repetitions"] = repetitions
+        if variance is not UNSET:
+            field_dict["variance"] = variance
+        if l1_sensitivity is not UNSET:
+            field_dict["l1_sensitivity"] = l1_sensitivity
+        if threshold_share is not UNSET:
+            field_dict["threshold_share"] = threshold_share
+        if largest_answers is not UNSET:
+            field_dict["largest_answers"] = largest_answers
         if sampling is not UNSET:
             field_dict["sampling"] = sampling
         if rate is not UNSET:
@@ -484,21 +958,24 @@ class Spec:
             field_dict["batch_size"] = batch_size
         if population is not UNSET:
             field_dict["population"] = population
+        if largest_batch is not UNSET:
+            field_dict["largest_batch"] = largest_batch
+        if records_of_one_client is not UNSET:
+            field_dict["records_of_one_client"] = records_of_one_client
         if level is not UNSET:
             field_dict["level"] = level
         if noise_levels is not UNSET:
             field_dict["noise_levels"] = noise_levels
-        if l1_sensitivity is not UNSET:
-            field_dict["l1_sensitivity"] = l1_sensitivity
         if linf_sensitivity is not UNSET:
             field_dict["linf_sensitivity"] = linf_sensitivity
-        if l2_sensitivity is not UNSET:
-            field_dict["l2_sensitivity"] = l2_sensitivity
+        if rho is not UNSET:
+            field_dict["rho"] = rho
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.repetitions import Repetitions
         from ..models.schedule import Schedule
 
         d = dict(src_dict)
@@ -517,15 +994,67 @@ class Spec:
 
                 mechanisms.append(mechanisms_item)
 
+        scale = d.pop("scale", UNSET)
+
+        l2_sensitivity = d.pop("l2_sensitivity", UNSET)
+
+        dimension = d.pop("dimension", UNSET)
+
         decay_rate = d.pop("decay_rate", UNSET)
 
         sensitivity = d.pop("sensitivity", UNSET)
 
+        monotonic = d.pop("monotonic", UNSET)
+
         noise_multiplier = d.pop("noise_multiplier", UNSET)
+
+        sensitivities = cast(list[float], d.pop("sensitivities", UNSET))
+
+        probabilities = cast(list[float], d.pop("probabilities", UNSET))
 
         scale_multiplier = d.pop("scale_multiplier", UNSET)
 
+        trials = d.pop("trials", UNSET)
+
+        theta = d.pop("theta", UNSET)
+
         clients = d.pop("clients", UNSET)
+
+        _points = d.pop("points", UNSET)
+        points: list[list[float]] | Unset = UNSET
+        if _points is not UNSET:
+            points = []
+            for points_item_data in _points:
+                points_item = []
+                _points_item = points_item_data
+                for points_item_item_data in _points_item:
+
+                    def _parse_points_item_item(data: object) -> float:
+                        return cast(float, data)
+
+                    points_item_item = _parse_points_item_item(points_item_item_data)
+
+                    points_item.append(points_item_item)
+
+                points.append(points_item)
+
+        _reverse = d.pop("reverse", UNSET)
+        reverse: list[list[float]] | Unset = UNSET
+        if _reverse is not UNSET:
+            reverse = []
+            for reverse_item_data in _reverse:
+                reverse_item = []
+                _reverse_item = reverse_item_data
+                for reverse_item_item_data in _reverse_item:
+
+                    def _parse_reverse_item_item(data: object) -> float:
+                        return cast(float, data)
+
+                    reverse_item_item = _parse_reverse_item_item(reverse_item_item_data)
+
+                    reverse_item.append(reverse_item_item)
+
+                reverse.append(reverse_item)
 
         participants = d.pop("participants", UNSET)
 
@@ -571,9 +1100,13 @@ class Spec:
 
         suffix_fraction = d.pop("suffix_fraction", UNSET)
 
-        categories = d.pop("categories", UNSET)
+        steps = d.pop("steps", UNSET)
 
-        times = d.pop("times", UNSET)
+        times_chosen = d.pop("times_chosen", UNSET)
+
+        kept = d.pop("kept", UNSET)
+
+        epochs = d.pop("epochs", UNSET)
 
         _mechanism = d.pop("mechanism", UNSET)
         mechanism: Spec | Unset
@@ -582,14 +1115,37 @@ class Spec:
         else:
             mechanism = Spec.from_dict(_mechanism)
 
-        dimension = d.pop("dimension", UNSET)
+        categories = d.pop("categories", UNSET)
+
+        orders = cast(list[float], d.pop("orders", UNSET))
+
+        epsilons = cast(list[float], d.pop("epsilons", UNSET))
+
+        times = d.pop("times", UNSET)
+
+        noise = d.pop("noise", UNSET)
+
+        _repetitions = d.pop("repetitions", UNSET)
+        repetitions: Repetitions | Unset
+        if isinstance(_repetitions, Unset):
+            repetitions = UNSET
+        else:
+            repetitions = Repetitions.from_dict(_repetitions)
+
+        variance = d.pop("variance", UNSET)
+
+        l1_sensitivity = d.pop("l1_sensitivity", UNSET)
+
+        threshold_share = d.pop("threshold_share", UNSET)
+
+        largest_answers = d.pop("largest_answers", UNSET)
 
         _sampling = d.pop("sampling", UNSET)
-        sampling: Sampling | Unset
+        sampling: SpecSampling | Unset
         if isinstance(_sampling, Unset):
             sampling = UNSET
         else:
-            sampling = Sampling(_sampling)
+            sampling = SpecSampling(_sampling)
 
         rate = d.pop("rate", UNSET)
 
@@ -597,26 +1153,38 @@ class Spec:
 
         population = d.pop("population", UNSET)
 
+        largest_batch = d.pop("largest_batch", UNSET)
+
+        records_of_one_client = d.pop("records_of_one_client", UNSET)
+
         level = d.pop("level", UNSET)
 
         noise_levels = d.pop("noise_levels", UNSET)
 
-        l1_sensitivity = d.pop("l1_sensitivity", UNSET)
-
         linf_sensitivity = d.pop("linf_sensitivity", UNSET)
 
-        l2_sensitivity = d.pop("l2_sensitivity", UNSET)
+        rho = d.pop("rho", UNSET)
 
         spec = cls(
             kind=kind,
             epsilon=epsilon,
             delta=delta,
             mechanisms=mechanisms,
+            scale=scale,
+            l2_sensitivity=l2_sensitivity,
+            dimension=dimension,
             decay_rate=decay_rate,
             sensitivity=sensitivity,
+            monotonic=monotonic,
             noise_multiplier=noise_multiplier,
+            sensitivities=sensitivities,
+            probabilities=probabilities,
             scale_multiplier=scale_multiplier,
+            trials=trials,
+            theta=theta,
             clients=clients,
+            points=points,
+            reverse=reverse,
             participants=participants,
             rounds=rounds,
             batches=batches,
@@ -629,19 +1197,31 @@ class Spec:
             noise_schedule=noise_schedule,
             release=release,
             suffix_fraction=suffix_fraction,
-            categories=categories,
-            times=times,
+            steps=steps,
+            times_chosen=times_chosen,
+            kept=kept,
+            epochs=epochs,
             mechanism=mechanism,
-            dimension=dimension,
+            categories=categories,
+            orders=orders,
+            epsilons=epsilons,
+            times=times,
+            noise=noise,
+            repetitions=repetitions,
+            variance=variance,
+            l1_sensitivity=l1_sensitivity,
+            threshold_share=threshold_share,
+            largest_answers=largest_answers,
             sampling=sampling,
             rate=rate,
             batch_size=batch_size,
             population=population,
+            largest_batch=largest_batch,
+            records_of_one_client=records_of_one_client,
             level=level,
             noise_levels=noise_levels,
-            l1_sensitivity=l1_sensitivity,
             linf_sensitivity=linf_sensitivity,
-            l2_sensitivity=l2_sensitivity,
+            rho=rho,
         )
 
         return spec

@@ -13,8 +13,14 @@ class Stage:
     """One stage of Algorithm 2: in its round t, α = 2/(t + 1) and η = 4 · prox_weight/(t(t + 1)).
 
     Attributes:
-        rounds (int): rounds of the stage; or communication rounds
-        prox_weight (float): v; the larger, the shorter the steps; or prox weight; the larger, the shorter the steps
+        rounds (int): Depends on the object:
+
+            - rounds of the stage
+            - communication rounds
+        prox_weight (float): Depends on the object:
+
+            - v; the larger, the shorter the steps
+            - prox weight; the larger, the shorter the steps
     """
 
     rounds: int

@@ -15,10 +15,10 @@ class Sweep:
     """One field of a calibration and the values it takes.
 
     Attributes:
-        field (str): the field that takes the values; its value in the body is not used
-        values (list[Any]): its values, 1 to 200; each is answered by itself
-        true_figures (bool | Unset): whether printed readings show the true figures at their parameters. For some
-            algorithms this takes most of the time: use false for a picture
+        field (str): name of the swept field; a value of this field in the body is ignored
+        values (list[Any]): values of the swept field, 1 to 200; each is answered separately
+        true_figures (bool | Unset): whether answers by a formula as printed also show the true figures at their
+            parameters. For some algorithms these take most of the time; use false for a plot
     """
 
     field: str

@@ -15,7 +15,7 @@ T = TypeVar("T", bound="SweepProblem")
 
 @_attrs_define
 class SweepProblem:
-    """A calibration's own fields, but for the one that is swept, and `sweep`.
+    """The fields of a calibration except the swept one, and `sweep` with the name and the values of that field.
 
     Attributes:
         sweep (Sweep): One field of a calibration and the values it takes.

@@ -16,13 +16,26 @@ class Target:
 
     Attributes:
         epsilon (float): privacy loss bound ε of (ε, δ), natural logs
-        delta (float | Unset): failure probability δ of (ε, δ); or absent where it is below every double
+        delta (float | Unset): Depends on the object:
+
+            - failure probability δ of (ε, δ)
+            - absent where it is below every double
         log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+        advantage (float | Unset): where it was the target
+        true_positive_rate (float | Unset): where it was the target, at false_positive_rate
+        false_positive_rate (float | Unset): of the target true_positive_rate
+        gaussian_dp_mu (float | Unset): where it was the target
+        rho (float | Unset): where it was the target
     """
 
     epsilon: float
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
+    advantage: float | Unset = UNSET
+    true_positive_rate: float | Unset = UNSET
+    false_positive_rate: float | Unset = UNSET
+    gaussian_dp_mu: float | Unset = UNSET
+    rho: float | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         epsilon = self.epsilon
@@ -30,6 +43,16 @@ class Target:
         delta = self.delta
 
         log10_delta = self.log10_delta
+
+        advantage = self.advantage
+
+        true_positive_rate = self.true_positive_rate
+
+        false_positive_rate = self.false_positive_rate
+
+        gaussian_dp_mu = self.gaussian_dp_mu
+
+        rho = self.rho
 
         field_dict: dict[str, Any] = {}
 
@@ -42,6 +65,16 @@ class Target:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
             field_dict["log10_delta"] = log10_delta
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if true_positive_rate is not UNSET:
+            field_dict["true_positive_rate"] = true_positive_rate
+        if false_positive_rate is not UNSET:
+            field_dict["false_positive_rate"] = false_positive_rate
+        if gaussian_dp_mu is not UNSET:
+            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
+        if rho is not UNSET:
+            field_dict["rho"] = rho
 
         return field_dict
 
@@ -54,10 +87,25 @@ class Target:
 
         log10_delta = d.pop("log10_delta", UNSET)
 
+        advantage = d.pop("advantage", UNSET)
+
+        true_positive_rate = d.pop("true_positive_rate", UNSET)
+
+        false_positive_rate = d.pop("false_positive_rate", UNSET)
+
+        gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
+
+        rho = d.pop("rho", UNSET)
+
         target = cls(
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            gaussian_dp_mu=gaussian_dp_mu,
+            rho=rho,
         )
 
         return target

@@ -24,22 +24,24 @@ T = TypeVar("T", bound="TheoremDetail")
 
 @_attrs_define
 class TheoremDetail:
-    """A theorem with its conditions, its errata, and how its formula is asked.
+    """A theorem with its conditions, its errata, and the inputs and outputs of its formula if it has one.
 
-    Attributes:
-        id (str):
-        title (str):
-        statement (str):
-        source (Source): Where a statement stands: a key of the bibliography and the item's number in it.
-        status (Status): Whether the statement, read as it is used here, holds.
-        constants (ConstantKind):
-        links (Texts): texts by name
-        conditions (list[Condition] | Unset):
-        errata (list[Erratum] | Unset):
-        readings (list[Reading] | Unset): of its formula; absent where there is none
-        inputs_schema (JsonObject | Unset): any JSON object
-        outputs_schema (JsonObject | Unset): any JSON object
-        examples (list[JsonObject] | Unset): inputs to try
+    A reading is a way to understand the formula: as printed, or as corrected.
+
+        Attributes:
+            id (str):
+            title (str):
+            statement (str):
+            source (Source): Where a statement stands: a key of the bibliography and the item's number in it.
+            status (Status): Whether the statement, read as it is used here, holds.
+            constants (ConstantKind):
+            links (Texts): texts by name
+            conditions (list[Condition] | Unset):
+            errata (list[Erratum] | Unset):
+            readings (list[Reading] | Unset): readings of the formula; absent if there is none
+            inputs_schema (JsonObject | Unset): any JSON object
+            outputs_schema (JsonObject | Unset): any JSON object
+            examples (list[JsonObject] | Unset): inputs to try
     """
 
     id: str

@@ -19,17 +19,17 @@ T = TypeVar("T", bound="TrustPrice")
 
 @_attrs_define
 class TrustPrice:
-    """The best that one kind of trust gives, and what less trust costs.
+    """The best entry of a plan under one kind of trust, and its risk relative to the best kind (`price`).
 
     Attributes:
         definition (Definition):
         in_words (str): the trusted party and its part
-        best (str | Unset): name of an entry; absent where none says anything within the limits
+        best (str | Unset): name of an entry; absent where none within limits improves on the start
         guarantee (GuaranteeKind | Unset): Who trusts whom, whose data is protected, what a neighbour is, and who sees
             what.
         remaining_share (float | Unset): of the best entry, as in entries
         basis (RankBy | Unset):
-        price (float | Unset): its remaining share over the least of these: how many times more is left; 1 is the best
+        price (float | Unset): its remaining_share over the least of all kinds of trust, at least 1; 1 is the best
     """
 
     definition: Definition

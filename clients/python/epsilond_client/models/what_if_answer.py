@@ -28,7 +28,8 @@ class WhatIfAnswer:
         count (int): requested number of runs
         nearest (Values): numbers or texts by name
         held_by_others (WhatIfAnswerHeldByOthers): amounts that reservations hold, by kinds of slots and names of parts
-        charge (ChargeAnswer | Unset): Cost of runs: runs of an item of the plan, or amounts of a slot.
+        charge (ChargeAnswer | Unset): Cost of a job: a number of runs of a planned item, or amounts of a slot of the
+            privacy budget.
         reason (str | Unset): why it does not fit
         runs_out_first (ResourceAnswer | Unset): The part of a slot, or the item of the plan, that runs out first.
         warnings (list[Caution] | Unset): absent: none

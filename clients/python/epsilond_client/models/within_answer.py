@@ -26,10 +26,11 @@ class WithinAnswer:
         algorithm (str):
         request (JsonObject): any JSON object
         spec (JsonObject): any JSON object
-        count (int): runs that the spec is
-        charge (ChargeAnswer): Cost of runs: runs of an item of the plan, or amounts of a slot.
+        count (int): number of runs that the spec counts as
+        charge (ChargeAnswer): Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy
+            budget.
         calibration (Calibration): The whole answer. `parameters` is what to run with.
-        slack (float | Unset): with a share of so much less noise the ledger refuses the run; absent: not known
+        slack (float | Unset): the ledger refuses the run if its noise is lowered by this fraction; absent: not known
         warnings (list[Caution] | Unset): absent: none
     """
 

@@ -130,7 +130,7 @@ def sync_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Calibration | Job | Problem]:
-    """Accelerated noisy mini-batch SGD for clients that trust nobody
+    """Accelerated noisy mini-batch SGD without a trusted server
 
      Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at
     hand. Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn,
@@ -142,12 +142,15 @@ def sync_detailed(
         body (AcceleratedMbSgdProblem): The problem of mb-sgd, with statistics of the gradients
             and the excess risk of the start.
 
-            Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without
-            `smoothness` the Moreau
-            envelope of the loss is descended, and `empirical_gradient_std` is the envelope's. With
-            client groups the statistics
-            are those of the weighted losses, and weigh every client alike; the gap's L is the mean
-            over clients.
+            Absent `gradient_std` and `empirical_gradient_std` have the value of `lipschitz`. An
+            absent `initial_gap` is
+            `lipschitz` times `diameter`. Without `smoothness` the algorithm minimises the Moreau
+            envelope, a smooth
+            approximation of the loss, and `empirical_gradient_std` is that of the envelope's
+            gradients. With client groups, the
+            statistics are those of each client's loss times its weight, averaged equally over
+            clients. The default of
+            `initial_gap` then uses the mean Lipschitz constant of these losses.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,7 +180,7 @@ def sync(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Calibration | Job | Problem | None:
-    """Accelerated noisy mini-batch SGD for clients that trust nobody
+    """Accelerated noisy mini-batch SGD without a trusted server
 
      Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at
     hand. Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn,
@@ -189,12 +192,15 @@ def sync(
         body (AcceleratedMbSgdProblem): The problem of mb-sgd, with statistics of the gradients
             and the excess risk of the start.
 
-            Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without
-            `smoothness` the Moreau
-            envelope of the loss is descended, and `empirical_gradient_std` is the envelope's. With
-            client groups the statistics
-            are those of the weighted losses, and weigh every client alike; the gap's L is the mean
-            over clients.
+            Absent `gradient_std` and `empirical_gradient_std` have the value of `lipschitz`. An
+            absent `initial_gap` is
+            `lipschitz` times `diameter`. Without `smoothness` the algorithm minimises the Moreau
+            envelope, a smooth
+            approximation of the loss, and `empirical_gradient_std` is that of the envelope's
+            gradients. With client groups, the
+            statistics are those of each client's loss times its weight, averaged equally over
+            clients. The default of
+            `initial_gap` then uses the mean Lipschitz constant of these losses.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -219,7 +225,7 @@ async def asyncio_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Calibration | Job | Problem]:
-    """Accelerated noisy mini-batch SGD for clients that trust nobody
+    """Accelerated noisy mini-batch SGD without a trusted server
 
      Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at
     hand. Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn,
@@ -231,12 +237,15 @@ async def asyncio_detailed(
         body (AcceleratedMbSgdProblem): The problem of mb-sgd, with statistics of the gradients
             and the excess risk of the start.
 
-            Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without
-            `smoothness` the Moreau
-            envelope of the loss is descended, and `empirical_gradient_std` is the envelope's. With
-            client groups the statistics
-            are those of the weighted losses, and weigh every client alike; the gap's L is the mean
-            over clients.
+            Absent `gradient_std` and `empirical_gradient_std` have the value of `lipschitz`. An
+            absent `initial_gap` is
+            `lipschitz` times `diameter`. Without `smoothness` the algorithm minimises the Moreau
+            envelope, a smooth
+            approximation of the loss, and `empirical_gradient_std` is that of the envelope's
+            gradients. With client groups, the
+            statistics are those of each client's loss times its weight, averaged equally over
+            clients. The default of
+            `initial_gap` then uses the mean Lipschitz constant of these losses.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -264,7 +273,7 @@ async def asyncio(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Calibration | Job | Problem | None:
-    """Accelerated noisy mini-batch SGD for clients that trust nobody
+    """Accelerated noisy mini-batch SGD without a trusted server
 
      Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at
     hand. Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn,
@@ -276,12 +285,15 @@ async def asyncio(
         body (AcceleratedMbSgdProblem): The problem of mb-sgd, with statistics of the gradients
             and the excess risk of the start.
 
-            Absent: `gradient_std` and `empirical_gradient_std` are L, `initial_gap` is L D. Without
-            `smoothness` the Moreau
-            envelope of the loss is descended, and `empirical_gradient_std` is the envelope's. With
-            client groups the statistics
-            are those of the weighted losses, and weigh every client alike; the gap's L is the mean
-            over clients.
+            Absent `gradient_std` and `empirical_gradient_std` have the value of `lipschitz`. An
+            absent `initial_gap` is
+            `lipschitz` times `diameter`. Without `smoothness` the algorithm minimises the Moreau
+            envelope, a smooth
+            approximation of the loss, and `empirical_gradient_std` is that of the envelope's
+            gradients. With client groups, the
+            statistics are those of each client's loss times its weight, averaged equally over
+            clients. The default of
+            `initial_gap` then uses the mean Lipschitz constant of these losses.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -137,12 +137,16 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (GaussianProblem): Four of the five numbers, and which one to solve for.
+        body (GaussianProblem): A repeated Gaussian mechanism: of noise multiplier, rounds,
+            sampling rate, ε and δ, solve one from the others.
 
-            `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are
-            what a fixed-size batch
-            has); solving for the rate of a fixed-size batch needs `population` and returns
-            `batch_size`.
+            A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε
+            is given.
+
+            `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population`
+            records. Sampling
+            with replacement needs the latter. To solve for the rate of a batch of fixed size, give
+            `population`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -179,12 +183,16 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (GaussianProblem): Four of the five numbers, and which one to solve for.
+        body (GaussianProblem): A repeated Gaussian mechanism: of noise multiplier, rounds,
+            sampling rate, ε and δ, solve one from the others.
 
-            `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are
-            what a fixed-size batch
-            has); solving for the rate of a fixed-size batch needs `population` and returns
-            `batch_size`.
+            A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε
+            is given.
+
+            `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population`
+            records. Sampling
+            with replacement needs the latter. To solve for the rate of a batch of fixed size, give
+            `population`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -216,12 +224,16 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (GaussianProblem): Four of the five numbers, and which one to solve for.
+        body (GaussianProblem): A repeated Gaussian mechanism: of noise multiplier, rounds,
+            sampling rate, ε and δ, solve one from the others.
 
-            `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are
-            what a fixed-size batch
-            has); solving for the rate of a fixed-size batch needs `population` and returns
-            `batch_size`.
+            A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε
+            is given.
+
+            `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population`
+            records. Sampling
+            with replacement needs the latter. To solve for the rate of a batch of fixed size, give
+            `population`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -256,12 +268,16 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (GaussianProblem): Four of the five numbers, and which one to solve for.
+        body (GaussianProblem): A repeated Gaussian mechanism: of noise multiplier, rounds,
+            sampling rate, ε and δ, solve one from the others.
 
-            `sampling` other than `full` needs `rate`, or `batch_size` and `population` (counts are
-            what a fixed-size batch
-            has); solving for the rate of a fixed-size batch needs `population` and returns
-            `batch_size`.
+            A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε
+            is given.
+
+            `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population`
+            records. Sampling
+            with replacement needs the latter. To solve for the rate of a batch of fixed size, give
+            `population`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -130,7 +130,7 @@ def sync_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Calibration | Job | Problem]:
-    """Noisy mini-batch SGD for clients that trust nobody
+    """Noisy mini-batch SGD without a trusted server
 
      Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
@@ -168,7 +168,7 @@ def sync(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Calibration | Job | Problem | None:
-    """Noisy mini-batch SGD for clients that trust nobody
+    """Noisy mini-batch SGD without a trusted server
 
      Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
@@ -201,7 +201,7 @@ async def asyncio_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Calibration | Job | Problem]:
-    """Noisy mini-batch SGD for clients that trust nobody
+    """Noisy mini-batch SGD without a trusted server
 
      Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
@@ -237,7 +237,7 @@ async def asyncio(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Calibration | Job | Problem | None:
-    """Noisy mini-batch SGD for clients that trust nobody
+    """Noisy mini-batch SGD without a trusted server
 
      Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).

@@ -142,8 +142,9 @@ def sync_detailed(
         body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
             who takes part.
 
-            Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε
-            is read off). Absent
+            Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
+            then only where ε is read).
+            Absent
             spreads and optimum_gradient_norm are at their largest, G and L.
 
     Raises:
@@ -186,8 +187,9 @@ def sync(
         body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
             who takes part.
 
-            Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε
-            is read off). Absent
+            Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
+            then only where ε is read).
+            Absent
             spreads and optimum_gradient_norm are at their largest, G and L.
 
     Raises:
@@ -225,8 +227,9 @@ async def asyncio_detailed(
         body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
             who takes part.
 
-            Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε
-            is read off). Absent
+            Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
+            then only where ε is read).
+            Absent
             spreads and optimum_gradient_norm are at their largest, G and L.
 
     Raises:
@@ -267,8 +270,9 @@ async def asyncio(
         body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
             who takes part.
 
-            Give epsilon with one of delta and log10_delta, or gaussian_dp_mu (then δ is only where ε
-            is read off). Absent
+            Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
+            then only where ε is read).
+            Absent
             spreads and optimum_gradient_norm are at their largest, G and L.
 
     Raises:

@@ -130,7 +130,7 @@ def sync_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Calibration | Job | Problem]:
-    """One pass of accelerated noisy SGD for clients that trust nobody
+    """One pass of accelerated noisy SGD without a trusted server
 
      Every record is used once, so that the noise is that of one Gaussian mechanism. The number of
     records in each round is optimised (Lowy and Razaviyayn, Theorem 2.3).
@@ -138,14 +138,14 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, each record
-            being dealt to at most one round.
+        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, where each
+            record is used in at most one round.
 
-            Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or
-            neither: what is left out
-            is chosen as in mb-sgd. A client group without a batch_size of its own takes its share
-            rounded down, and every
-            client needs records for every round.
+            If `batch_size` or `rounds` is left out, it is chosen as in mb-sgd. Their product cannot
+            exceed
+            `samples_per_client`. The batch of a client group without a batch_size of its own is
+            proportional to its records,
+            rounded down, and at least 1. Every client needs records for every round.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -175,7 +175,7 @@ def sync(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Calibration | Job | Problem | None:
-    """One pass of accelerated noisy SGD for clients that trust nobody
+    """One pass of accelerated noisy SGD without a trusted server
 
      Every record is used once, so that the noise is that of one Gaussian mechanism. The number of
     records in each round is optimised (Lowy and Razaviyayn, Theorem 2.3).
@@ -183,14 +183,14 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, each record
-            being dealt to at most one round.
+        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, where each
+            record is used in at most one round.
 
-            Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or
-            neither: what is left out
-            is chosen as in mb-sgd. A client group without a batch_size of its own takes its share
-            rounded down, and every
-            client needs records for every round.
+            If `batch_size` or `rounds` is left out, it is chosen as in mb-sgd. Their product cannot
+            exceed
+            `samples_per_client`. The batch of a client group without a batch_size of its own is
+            proportional to its records,
+            rounded down, and at least 1. Every client needs records for every round.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +215,7 @@ async def asyncio_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Calibration | Job | Problem]:
-    """One pass of accelerated noisy SGD for clients that trust nobody
+    """One pass of accelerated noisy SGD without a trusted server
 
      Every record is used once, so that the noise is that of one Gaussian mechanism. The number of
     records in each round is optimised (Lowy and Razaviyayn, Theorem 2.3).
@@ -223,14 +223,14 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, each record
-            being dealt to at most one round.
+        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, where each
+            record is used in at most one round.
 
-            Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or
-            neither: what is left out
-            is chosen as in mb-sgd. A client group without a batch_size of its own takes its share
-            rounded down, and every
-            client needs records for every round.
+            If `batch_size` or `rounds` is left out, it is chosen as in mb-sgd. Their product cannot
+            exceed
+            `samples_per_client`. The batch of a client group without a batch_size of its own is
+            proportional to its records,
+            rounded down, and at least 1. Every client needs records for every round.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -258,7 +258,7 @@ async def asyncio(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Calibration | Job | Problem | None:
-    """One pass of accelerated noisy SGD for clients that trust nobody
+    """One pass of accelerated noisy SGD without a trusted server
 
      Every record is used once, so that the noise is that of one Gaussian mechanism. The number of
     records in each round is optimised (Lowy and Razaviyayn, Theorem 2.3).
@@ -266,14 +266,14 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, each record
-            being dealt to at most one round.
+        body (OnePassProblem): The problem of accelerated-mb-sgd for a smooth loss, where each
+            record is used in at most one round.
 
-            Give `batch_size` or `rounds` or both, with batch_size · rounds ≤ samples_per_client, or
-            neither: what is left out
-            is chosen as in mb-sgd. A client group without a batch_size of its own takes its share
-            rounded down, and every
-            client needs records for every round.
+            If `batch_size` or `rounds` is left out, it is chosen as in mb-sgd. Their product cannot
+            exceed
+            `samples_per_client`. The batch of a client group without a batch_size of its own is
+            proportional to its records,
+            rounded down, and at least 1. Every client needs records for every round.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

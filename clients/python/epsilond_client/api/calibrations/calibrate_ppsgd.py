@@ -132,8 +132,8 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Personalised learning with a noisy shared part
 
-     The smallest certified noise of PPSGD for a client against all others, and the share of the model to
-    train jointly (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
+     The smallest certified noise of PPSGD for a client against all others, and the best joint share of
+    the model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
 
     Args:
         prefer (str | Unset):
@@ -178,8 +178,8 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """Personalised learning with a noisy shared part
 
-     The smallest certified noise of PPSGD for a client against all others, and the share of the model to
-    train jointly (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
+     The smallest certified noise of PPSGD for a client against all others, and the best joint share of
+    the model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
 
     Args:
         prefer (str | Unset):
@@ -219,8 +219,8 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Personalised learning with a noisy shared part
 
-     The smallest certified noise of PPSGD for a client against all others, and the share of the model to
-    train jointly (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
+     The smallest certified noise of PPSGD for a client against all others, and the best joint share of
+    the model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
 
     Args:
         prefer (str | Unset):
@@ -263,8 +263,8 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """Personalised learning with a noisy shared part
 
-     The smallest certified noise of PPSGD for a client against all others, and the share of the model to
-    train jointly (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
+     The smallest certified noise of PPSGD for a client against all others, and the best joint share of
+    the model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
 
     Args:
         prefer (str | Unset):

@@ -138,8 +138,11 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (QtdlProblem): The guarantee is for `rounds` messages of one client, to whoever sees
-            all of them.
+        body (QtdlProblem): The target (ε, δ) for quantised updates with truncated discrete
+            Laplace noise.
+
+            The guarantee is for all `rounds` messages of one client, against an observer of every
+            message.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,8 +180,11 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (QtdlProblem): The guarantee is for `rounds` messages of one client, to whoever sees
-            all of them.
+        body (QtdlProblem): The target (ε, δ) for quantised updates with truncated discrete
+            Laplace noise.
+
+            The guarantee is for all `rounds` messages of one client, against an observer of every
+            message.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -211,8 +217,11 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (QtdlProblem): The guarantee is for `rounds` messages of one client, to whoever sees
-            all of them.
+        body (QtdlProblem): The target (ε, δ) for quantised updates with truncated discrete
+            Laplace noise.
+
+            The guarantee is for all `rounds` messages of one client, against an observer of every
+            message.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -248,8 +257,11 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (QtdlProblem): The guarantee is for `rounds` messages of one client, to whoever sees
-            all of them.
+        body (QtdlProblem): The target (ε, δ) for quantised updates with truncated discrete
+            Laplace noise.
+
+            The guarantee is for all `rounds` messages of one client, against an observer of every
+            message.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -139,14 +139,14 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (ShuffledMbSgdProblem): The target, and the shape of the federation and of the
-            learning problem. ε and δ are central.
+        body (ShuffledMbSgdProblem): The target (ε, δ), the federation and the learning problem.
+            The guarantee is for the shuffled reports.
 
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run,
-            fewest rounds and then
-            least batch, whose certified bound on the excess risk is at most 1 + `within` times what
-            the best one within
-            `max_gradients` and `communication_budget` is predicted to have.
+            If `batch_size` or `rounds` is left out, it is chosen: the fewest rounds, and then the
+            smallest batch. Their
+            certified bound on the excess risk must be at most 1 + `within` times the least predicted
+            bound. The runs that are
+            compared keep to `max_gradients` and `communication_budget`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -185,14 +185,14 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (ShuffledMbSgdProblem): The target, and the shape of the federation and of the
-            learning problem. ε and δ are central.
+        body (ShuffledMbSgdProblem): The target (ε, δ), the federation and the learning problem.
+            The guarantee is for the shuffled reports.
 
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run,
-            fewest rounds and then
-            least batch, whose certified bound on the excess risk is at most 1 + `within` times what
-            the best one within
-            `max_gradients` and `communication_budget` is predicted to have.
+            If `batch_size` or `rounds` is left out, it is chosen: the fewest rounds, and then the
+            smallest batch. Their
+            certified bound on the excess risk must be at most 1 + `within` times the least predicted
+            bound. The runs that are
+            compared keep to `max_gradients` and `communication_budget`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -226,14 +226,14 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (ShuffledMbSgdProblem): The target, and the shape of the federation and of the
-            learning problem. ε and δ are central.
+        body (ShuffledMbSgdProblem): The target (ε, δ), the federation and the learning problem.
+            The guarantee is for the shuffled reports.
 
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run,
-            fewest rounds and then
-            least batch, whose certified bound on the excess risk is at most 1 + `within` times what
-            the best one within
-            `max_gradients` and `communication_budget` is predicted to have.
+            If `batch_size` or `rounds` is left out, it is chosen: the fewest rounds, and then the
+            smallest batch. Their
+            certified bound on the excess risk must be at most 1 + `within` times the least predicted
+            bound. The runs that are
+            compared keep to `max_gradients` and `communication_budget`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -270,14 +270,14 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (ShuffledMbSgdProblem): The target, and the shape of the federation and of the
-            learning problem. ε and δ are central.
+        body (ShuffledMbSgdProblem): The target (ε, δ), the federation and the learning problem.
+            The guarantee is for the shuffled reports.
 
-            Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run,
-            fewest rounds and then
-            least batch, whose certified bound on the excess risk is at most 1 + `within` times what
-            the best one within
-            `max_gradients` and `communication_budget` is predicted to have.
+            If `batch_size` or `rounds` is left out, it is chosen: the fewest rounds, and then the
+            smallest batch. Their
+            certified bound on the excess risk must be at most 1 + `within` times the least predicted
+            bound. The runs that are
+            compared keep to `max_gradients` and `communication_budget`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

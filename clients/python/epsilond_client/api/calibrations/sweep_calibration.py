@@ -148,8 +148,8 @@ def sync_detailed(
         algorithm (str):
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (SweepProblem): A calibration's own fields, but for the one that is swept, and
-            `sweep`.
+        body (SweepProblem): The fields of a calibration except the swept one, and `sweep` with
+            the name and the values of that field.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -189,8 +189,8 @@ def sync(
         algorithm (str):
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (SweepProblem): A calibration's own fields, but for the one that is swept, and
-            `sweep`.
+        body (SweepProblem): The fields of a calibration except the swept one, and `sweep` with
+            the name and the values of that field.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -225,8 +225,8 @@ async def asyncio_detailed(
         algorithm (str):
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (SweepProblem): A calibration's own fields, but for the one that is swept, and
-            `sweep`.
+        body (SweepProblem): The fields of a calibration except the swept one, and `sweep` with
+            the name and the values of that field.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -264,8 +264,8 @@ async def asyncio(
         algorithm (str):
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (SweepProblem): A calibration's own fields, but for the one that is swept, and
-            `sweep`.
+        body (SweepProblem): The fields of a calibration except the swept one, and `sweep` with
+            the name and the values of that field.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -115,7 +115,8 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """A figure of the result of a simulation
 
-     Draw the result in a worker: as `format` says, else as Accept does; PNG if it weighs both equally.
+     Draw the result in the format that `format` or, without it, Accept states; PNG if Accept prefers
+    none.
 
     Args:
         id (str):
@@ -149,7 +150,8 @@ def sync(
 ) -> Any | Problem | None:
     """A figure of the result of a simulation
 
-     Draw the result in a worker: as `format` says, else as Accept does; PNG if it weighs both equally.
+     Draw the result in the format that `format` or, without it, Accept states; PNG if Accept prefers
+    none.
 
     Args:
         id (str):
@@ -178,7 +180,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """A figure of the result of a simulation
 
-     Draw the result in a worker: as `format` says, else as Accept does; PNG if it weighs both equally.
+     Draw the result in the format that `format` or, without it, Accept states; PNG if Accept prefers
+    none.
 
     Args:
         id (str):
@@ -210,7 +213,8 @@ async def asyncio(
 ) -> Any | Problem | None:
     """A figure of the result of a simulation
 
-     Draw the result in a worker: as `format` says, else as Accept does; PNG if it weighs both equally.
+     Draw the result in the format that `format` or, without it, Accept states; PNG if Accept prefers
+    none.
 
     Args:
         id (str):

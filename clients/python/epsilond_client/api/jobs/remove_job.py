@@ -89,7 +89,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | Job | Problem]:
-    """Cancel a job, or forget one that has ended
+    """Cancel a job, or delete one that has ended
 
      Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
 
@@ -120,7 +120,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> Any | Job | Problem | None:
-    """Cancel a job, or forget one that has ended
+    """Cancel a job, or delete one that has ended
 
      Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
 
@@ -146,7 +146,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | Job | Problem]:
-    """Cancel a job, or forget one that has ended
+    """Cancel a job, or delete one that has ended
 
      Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
 
@@ -175,7 +175,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> Any | Job | Problem | None:
-    """Cancel a job, or forget one that has ended
+    """Cancel a job, or delete one that has ended
 
      Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
 

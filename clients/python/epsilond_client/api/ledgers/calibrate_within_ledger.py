@@ -135,10 +135,11 @@ def sync_detailed(
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
-            fields, and the charged target.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget of a
+            ledger, of a slot or of an item of the plan.
 
-            The Gaussian slot, or the only one, if neither a slot nor an item is named.
+            A slot is a budget for runs that are not planned. If neither is named, the Gaussian slot,
+            or the only slot, is used.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -175,10 +176,11 @@ def sync(
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
-            fields, and the charged target.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget of a
+            ledger, of a slot or of an item of the plan.
 
-            The Gaussian slot, or the only one, if neither a slot nor an item is named.
+            A slot is a budget for runs that are not planned. If neither is named, the Gaussian slot,
+            or the only slot, is used.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -210,10 +212,11 @@ async def asyncio_detailed(
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
-            fields, and the charged target.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget of a
+            ledger, of a slot or of an item of the plan.
 
-            The Gaussian slot, or the only one, if neither a slot nor an item is named.
+            A slot is a budget for runs that are not planned. If neither is named, the Gaussian slot,
+            or the only slot, is used.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -248,10 +251,11 @@ async def asyncio(
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
-            fields, and the charged target.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget of a
+            ledger, of a slot or of an item of the plan.
 
-            The Gaussian slot, or the only one, if neither a slot nor an item is named.
+            A slot is a budget for runs that are not planned. If neither is named, the Gaussian slot,
+            or the only slot, is used.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

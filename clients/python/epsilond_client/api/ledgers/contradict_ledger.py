@@ -130,8 +130,9 @@ def sync_detailed(
 ) -> Response[Ledger | Problem]:
     """Report observations that contradict a run: nothing more is committed
 
-     Let nothing more be committed: the ledger has no ε. Reservations may be cancelled, and it may be
-    closed.
+     Block all further commits, because a run differs from its record, so that the ledger has no ε.
+
+    Its reservations may be cancelled, and it may be closed.
 
     Args:
         id (str):
@@ -168,8 +169,9 @@ def sync(
 ) -> Ledger | Problem | None:
     """Report observations that contradict a run: nothing more is committed
 
-     Let nothing more be committed: the ledger has no ε. Reservations may be cancelled, and it may be
-    closed.
+     Block all further commits, because a run differs from its record, so that the ledger has no ε.
+
+    Its reservations may be cancelled, and it may be closed.
 
     Args:
         id (str):
@@ -201,8 +203,9 @@ async def asyncio_detailed(
 ) -> Response[Ledger | Problem]:
     """Report observations that contradict a run: nothing more is committed
 
-     Let nothing more be committed: the ledger has no ε. Reservations may be cancelled, and it may be
-    closed.
+     Block all further commits, because a run differs from its record, so that the ledger has no ε.
+
+    Its reservations may be cancelled, and it may be closed.
 
     Args:
         id (str):
@@ -237,8 +240,9 @@ async def asyncio(
 ) -> Ledger | Problem | None:
     """Report observations that contradict a run: nothing more is committed
 
-     Let nothing more be committed: the ledger has no ε. Reservations may be cancelled, and it may be
-    closed.
+     Block all further commits, because a run differs from its record, so that the ledger has no ε.
+
+    Its reservations may be cancelled, and it may be closed.
 
     Args:
         id (str):

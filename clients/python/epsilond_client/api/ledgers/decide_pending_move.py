@@ -123,11 +123,13 @@ def sync_detailed(
 ) -> Response[PendingMove | Problem]:
     """Make a pending move as its approver, or end it without making it
 
-     Judge the move again as the ledger is now, and make it; or end it. There is no body.
+     Approve or reject a pending move. The request has no body.
 
-    An approver approves and rejects moves that others requested; whoever requested a move withdraws it
-    by `reject`. A
-    move that is refused stays pending. Approving an approved move again changes nothing.
+    An approver approves or rejects moves that other people requested. The person who requested a move
+    withdraws it with
+    `reject`. An approved move is checked against the present ledger before it is made. If the ledger
+    rejects it, it
+    stays pending. A second approval of the same move changes nothing.
 
     Args:
         id (str):
@@ -164,11 +166,13 @@ def sync(
 ) -> PendingMove | Problem | None:
     """Make a pending move as its approver, or end it without making it
 
-     Judge the move again as the ledger is now, and make it; or end it. There is no body.
+     Approve or reject a pending move. The request has no body.
 
-    An approver approves and rejects moves that others requested; whoever requested a move withdraws it
-    by `reject`. A
-    move that is refused stays pending. Approving an approved move again changes nothing.
+    An approver approves or rejects moves that other people requested. The person who requested a move
+    withdraws it with
+    `reject`. An approved move is checked against the present ledger before it is made. If the ledger
+    rejects it, it
+    stays pending. A second approval of the same move changes nothing.
 
     Args:
         id (str):
@@ -200,11 +204,13 @@ async def asyncio_detailed(
 ) -> Response[PendingMove | Problem]:
     """Make a pending move as its approver, or end it without making it
 
-     Judge the move again as the ledger is now, and make it; or end it. There is no body.
+     Approve or reject a pending move. The request has no body.
 
-    An approver approves and rejects moves that others requested; whoever requested a move withdraws it
-    by `reject`. A
-    move that is refused stays pending. Approving an approved move again changes nothing.
+    An approver approves or rejects moves that other people requested. The person who requested a move
+    withdraws it with
+    `reject`. An approved move is checked against the present ledger before it is made. If the ledger
+    rejects it, it
+    stays pending. A second approval of the same move changes nothing.
 
     Args:
         id (str):
@@ -239,11 +245,13 @@ async def asyncio(
 ) -> PendingMove | Problem | None:
     """Make a pending move as its approver, or end it without making it
 
-     Judge the move again as the ledger is now, and make it; or end it. There is no body.
+     Approve or reject a pending move. The request has no body.
 
-    An approver approves and rejects moves that others requested; whoever requested a move withdraws it
-    by `reject`. A
-    move that is refused stays pending. Approving an approved move again changes nothing.
+    An approver approves or rejects moves that other people requested. The person who requested a move
+    withdraws it with
+    `reject`. An approved move is checked against the present ledger before it is made. If the ledger
+    rejects it, it
+    stays pending. A second approval of the same move changes nothing.
 
     Args:
         id (str):

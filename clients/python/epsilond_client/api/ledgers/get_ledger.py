@@ -87,7 +87,7 @@ def sync_detailed(
 ) -> Response[Ledger | Problem]:
     """One ledger
 
-     Return its balances, its promise with the conditions, and the curve of its plan.
+     Return a ledger: its balances, its guarantee with the conditions, and the curve of its plan.
 
     Args:
         id (str):
@@ -118,7 +118,7 @@ def sync(
 ) -> Ledger | Problem | None:
     """One ledger
 
-     Return its balances, its promise with the conditions, and the curve of its plan.
+     Return a ledger: its balances, its guarantee with the conditions, and the curve of its plan.
 
     Args:
         id (str):
@@ -144,7 +144,7 @@ async def asyncio_detailed(
 ) -> Response[Ledger | Problem]:
     """One ledger
 
-     Return its balances, its promise with the conditions, and the curve of its plan.
+     Return a ledger: its balances, its guarantee with the conditions, and the curve of its plan.
 
     Args:
         id (str):
@@ -173,7 +173,7 @@ async def asyncio(
 ) -> Ledger | Problem | None:
     """One ledger
 
-     Return its balances, its promise with the conditions, and the curve of its plan.
+     Return a ledger: its balances, its guarantee with the conditions, and the curve of its plan.
 
     Args:
         id (str):

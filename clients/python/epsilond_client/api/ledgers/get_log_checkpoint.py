@@ -76,7 +76,9 @@ def sync_detailed(
 ) -> Response[CheckpointAnswer | Problem]:
     """The signed head of the log
 
-     Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
+     Return the signed head of the log. Keep it: a log that does not continue it was rewritten.
+
+    With `Accept: text/plain` the answer is only the signed note.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -101,7 +103,9 @@ def sync(
 ) -> CheckpointAnswer | Problem | None:
     """The signed head of the log
 
-     Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
+     Return the signed head of the log. Keep it: a log that does not continue it was rewritten.
+
+    With `Accept: text/plain` the answer is only the signed note.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,7 +126,9 @@ async def asyncio_detailed(
 ) -> Response[CheckpointAnswer | Problem]:
     """The signed head of the log
 
-     Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
+     Return the signed head of the log. Keep it: a log that does not continue it was rewritten.
+
+    With `Accept: text/plain` the answer is only the signed note.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -145,7 +151,9 @@ async def asyncio(
 ) -> CheckpointAnswer | Problem | None:
     """The signed head of the log
 
-     Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
+     Return the signed head of the log. Keep it: a log that does not continue it was rewritten.
+
+    With `Accept: text/plain` the answer is only the signed note.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

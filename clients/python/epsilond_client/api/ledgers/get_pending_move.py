@@ -90,7 +90,7 @@ def sync_detailed(
 ) -> Response[PendingMove | Problem]:
     """One such move
 
-     Return a move, also one that has ended.
+     Return a pending move, or a move that has ended.
 
     Args:
         id (str):
@@ -124,7 +124,7 @@ def sync(
 ) -> PendingMove | Problem | None:
     """One such move
 
-     Return a move, also one that has ended.
+     Return a pending move, or a move that has ended.
 
     Args:
         id (str):
@@ -153,7 +153,7 @@ async def asyncio_detailed(
 ) -> Response[PendingMove | Problem]:
     """One such move
 
-     Return a move, also one that has ended.
+     Return a pending move, or a move that has ended.
 
     Args:
         id (str):
@@ -185,7 +185,7 @@ async def asyncio(
 ) -> PendingMove | Problem | None:
     """One such move
 
-     Return a move, also one that has ended.
+     Return a pending move, or a move that has ended.
 
     Args:
         id (str):

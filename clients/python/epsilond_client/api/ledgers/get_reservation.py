@@ -87,7 +87,8 @@ def sync_detailed(
 ) -> Response[Problem | ReservationAnswer]:
     """One reservation
 
-     Return its state, its charge, and receipts of its newest commits under the log's present head.
+     Return a reservation: its state, its charge, and receipts of its newest commits under the log's
+    present head.
 
     Args:
         id (str):
@@ -118,7 +119,8 @@ def sync(
 ) -> Problem | ReservationAnswer | None:
     """One reservation
 
-     Return its state, its charge, and receipts of its newest commits under the log's present head.
+     Return a reservation: its state, its charge, and receipts of its newest commits under the log's
+    present head.
 
     Args:
         id (str):
@@ -144,7 +146,8 @@ async def asyncio_detailed(
 ) -> Response[Problem | ReservationAnswer]:
     """One reservation
 
-     Return its state, its charge, and receipts of its newest commits under the log's present head.
+     Return a reservation: its state, its charge, and receipts of its newest commits under the log's
+    present head.
 
     Args:
         id (str):
@@ -173,7 +176,8 @@ async def asyncio(
 ) -> Problem | ReservationAnswer | None:
     """One reservation
 
-     Return its state, its charge, and receipts of its newest commits under the log's present head.
+     Return a reservation: its state, its charge, and receipts of its newest commits under the log's
+    present head.
 
     Args:
         id (str):

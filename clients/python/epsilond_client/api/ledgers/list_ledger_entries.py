@@ -110,7 +110,7 @@ def sync_detailed(
 ) -> Response[EntryList | Problem]:
     """A ledger's entries in the log
 
-     List entries, which never change. Their numbers are those of the whole log of all ledgers.
+     Return entries of a ledger, which never change. They are numbered in the common log of all ledgers.
 
     Args:
         id (str):
@@ -150,7 +150,7 @@ def sync(
 ) -> EntryList | Problem | None:
     """A ledger's entries in the log
 
-     List entries, which never change. Their numbers are those of the whole log of all ledgers.
+     Return entries of a ledger, which never change. They are numbered in the common log of all ledgers.
 
     Args:
         id (str):
@@ -185,7 +185,7 @@ async def asyncio_detailed(
 ) -> Response[EntryList | Problem]:
     """A ledger's entries in the log
 
-     List entries, which never change. Their numbers are those of the whole log of all ledgers.
+     Return entries of a ledger, which never change. They are numbered in the common log of all ledgers.
 
     Args:
         id (str):
@@ -223,7 +223,7 @@ async def asyncio(
 ) -> EntryList | Problem | None:
     """A ledger's entries in the log
 
-     List entries, which never change. Their numbers are those of the whole log of all ledgers.
+     Return entries of a ledger, which never change. They are numbered in the common log of all ledgers.
 
     Args:
         id (str):

@@ -96,7 +96,7 @@ def sync_detailed(
 ) -> Response[EntryList | Problem]:
     """The entries of all ledgers of an organisation, for auditors
 
-     List them as they were signed, the oldest first. Numbers that are missing are entries of other
+     Return the entries as they were signed, the oldest first. Missing numbers are entries of other
     organisations.
 
     Args:
@@ -131,7 +131,7 @@ def sync(
 ) -> EntryList | Problem | None:
     """The entries of all ledgers of an organisation, for auditors
 
-     List them as they were signed, the oldest first. Numbers that are missing are entries of other
+     Return the entries as they were signed, the oldest first. Missing numbers are entries of other
     organisations.
 
     Args:
@@ -161,7 +161,7 @@ async def asyncio_detailed(
 ) -> Response[EntryList | Problem]:
     """The entries of all ledgers of an organisation, for auditors
 
-     List them as they were signed, the oldest first. Numbers that are missing are entries of other
+     Return the entries as they were signed, the oldest first. Missing numbers are entries of other
     organisations.
 
     Args:
@@ -194,7 +194,7 @@ async def asyncio(
 ) -> EntryList | Problem | None:
     """The entries of all ledgers of an organisation, for auditors
 
-     List them as they were signed, the oldest first. Numbers that are missing are entries of other
+     Return the entries as they were signed, the oldest first. Missing numbers are entries of other
     organisations.
 
     Args:

@@ -92,8 +92,7 @@ def sync_detailed(
 ) -> Response[Problem | list[PendingMove]]:
     """Moves of a ledger that wait for a second person
 
-     Return the oldest first. Moves that were approved, rejected or withdrawn, or have expired, are left
-    out.
+     Return the pending moves of a ledger, the oldest first, without those that have ended.
 
     Args:
         id (str):
@@ -124,8 +123,7 @@ def sync(
 ) -> Problem | list[PendingMove] | None:
     """Moves of a ledger that wait for a second person
 
-     Return the oldest first. Moves that were approved, rejected or withdrawn, or have expired, are left
-    out.
+     Return the pending moves of a ledger, the oldest first, without those that have ended.
 
     Args:
         id (str):
@@ -151,8 +149,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | list[PendingMove]]:
     """Moves of a ledger that wait for a second person
 
-     Return the oldest first. Moves that were approved, rejected or withdrawn, or have expired, are left
-    out.
+     Return the pending moves of a ledger, the oldest first, without those that have ended.
 
     Args:
         id (str):
@@ -181,8 +178,7 @@ async def asyncio(
 ) -> Problem | list[PendingMove] | None:
     """Moves of a ledger that wait for a second person
 
-     Return the oldest first. Moves that were approved, rejected or withdrawn, or have expired, are left
-    out.
+     Return the pending moves of a ledger, the oldest first, without those that have ended.
 
     Args:
         id (str):

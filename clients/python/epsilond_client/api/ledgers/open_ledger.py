@@ -121,7 +121,7 @@ def sync_detailed(
 ) -> Response[Ledger | Problem]:
     """Open a ledger, certified to stay within its target
 
-     Certify the plan and the slots of a new ledger together, once and for all.
+     Open a ledger. Its plan and its slots are certified together, once, at the opening.
 
     Args:
         idempotency_key (str | Unset):
@@ -155,7 +155,7 @@ def sync(
 ) -> Ledger | Problem | None:
     """Open a ledger, certified to stay within its target
 
-     Certify the plan and the slots of a new ledger together, once and for all.
+     Open a ledger. Its plan and its slots are certified together, once, at the opening.
 
     Args:
         idempotency_key (str | Unset):
@@ -184,7 +184,7 @@ async def asyncio_detailed(
 ) -> Response[Ledger | Problem]:
     """Open a ledger, certified to stay within its target
 
-     Certify the plan and the slots of a new ledger together, once and for all.
+     Open a ledger. Its plan and its slots are certified together, once, at the opening.
 
     Args:
         idempotency_key (str | Unset):
@@ -216,7 +216,7 @@ async def asyncio(
 ) -> Ledger | Problem | None:
     """Open a ledger, certified to stay within its target
 
-     Certify the plan and the slots of a new ledger together, once and for all.
+     Open a ledger. Its plan and its slots are certified together, once, at the opening.
 
     Args:
         idempotency_key (str | Unset):

@@ -122,9 +122,12 @@ def sync_detailed(
 ) -> Response[CheckpointAnswer | Problem]:
     """Accept a log that was restored, for operators
 
-     Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
+     Accept the log as it is, so that ledgers may change again.
 
-    202: ledgers with approval move again only once their approvers approve; each has a pending move.
+    Its head replaces the checkpoint that is kept elsewhere.
+
+    202: each ledger with approval has a pending move, and changes again when an approver has approved
+    it.
 
     Args:
         body (ReconcileAsked): Declaration of an operator who accepts a log that lacks entries.
@@ -155,9 +158,12 @@ def sync(
 ) -> CheckpointAnswer | Problem | None:
     """Accept a log that was restored, for operators
 
-     Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
+     Accept the log as it is, so that ledgers may change again.
 
-    202: ledgers with approval move again only once their approvers approve; each has a pending move.
+    Its head replaces the checkpoint that is kept elsewhere.
+
+    202: each ledger with approval has a pending move, and changes again when an approver has approved
+    it.
 
     Args:
         body (ReconcileAsked): Declaration of an operator who accepts a log that lacks entries.
@@ -183,9 +189,12 @@ async def asyncio_detailed(
 ) -> Response[CheckpointAnswer | Problem]:
     """Accept a log that was restored, for operators
 
-     Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
+     Accept the log as it is, so that ledgers may change again.
 
-    202: ledgers with approval move again only once their approvers approve; each has a pending move.
+    Its head replaces the checkpoint that is kept elsewhere.
+
+    202: each ledger with approval has a pending move, and changes again when an approver has approved
+    it.
 
     Args:
         body (ReconcileAsked): Declaration of an operator who accepts a log that lacks entries.
@@ -214,9 +223,12 @@ async def asyncio(
 ) -> CheckpointAnswer | Problem | None:
     """Accept a log that was restored, for operators
 
-     Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
+     Accept the log as it is, so that ledgers may change again.
 
-    202: ledgers with approval move again only once their approvers approve; each has a pending move.
+    Its head replaces the checkpoint that is kept elsewhere.
+
+    202: each ledger with approval has a pending move, and changes again when an approver has approved
+    it.
 
     Args:
         body (ReconcileAsked): Declaration of an operator who accepts a log that lacks entries.

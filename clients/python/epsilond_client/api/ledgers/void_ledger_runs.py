@@ -136,9 +136,11 @@ def sync_detailed(
 ) -> Response[Ledger | PendingMove | Problem]:
     """Take back runs with unseen output, for approvers
 
-     Record the caller and the declaration in the log; the ledger is conditional from then on.
+     Return committed runs to the budget, on the declaration that nobody saw an output of them.
 
-    In a ledger with approval, owners and analysts may request it too, and another person approves it.
+    The log records the caller and the declaration, and the guarantee of the ledger depends on it from
+    then on. In a
+    ledger with approval, owners and analysts may request it too, and another person approves it.
 
     Args:
         id (str):
@@ -176,9 +178,11 @@ def sync(
 ) -> Ledger | PendingMove | Problem | None:
     """Take back runs with unseen output, for approvers
 
-     Record the caller and the declaration in the log; the ledger is conditional from then on.
+     Return committed runs to the budget, on the declaration that nobody saw an output of them.
 
-    In a ledger with approval, owners and analysts may request it too, and another person approves it.
+    The log records the caller and the declaration, and the guarantee of the ledger depends on it from
+    then on. In a
+    ledger with approval, owners and analysts may request it too, and another person approves it.
 
     Args:
         id (str):
@@ -211,9 +215,11 @@ async def asyncio_detailed(
 ) -> Response[Ledger | PendingMove | Problem]:
     """Take back runs with unseen output, for approvers
 
-     Record the caller and the declaration in the log; the ledger is conditional from then on.
+     Return committed runs to the budget, on the declaration that nobody saw an output of them.
 
-    In a ledger with approval, owners and analysts may request it too, and another person approves it.
+    The log records the caller and the declaration, and the guarantee of the ledger depends on it from
+    then on. In a
+    ledger with approval, owners and analysts may request it too, and another person approves it.
 
     Args:
         id (str):
@@ -249,9 +255,11 @@ async def asyncio(
 ) -> Ledger | PendingMove | Problem | None:
     """Take back runs with unseen output, for approvers
 
-     Record the caller and the declaration in the log; the ledger is conditional from then on.
+     Return committed runs to the budget, on the declaration that nobody saw an output of them.
 
-    In a ledger with approval, owners and analysts may request it too, and another person approves it.
+    The log records the caller and the declaration, and the guarantee of the ledger depends on it from
+    then on. In a
+    ledger with approval, owners and analysts may request it too, and another person approves it.
 
     Args:
         id (str):

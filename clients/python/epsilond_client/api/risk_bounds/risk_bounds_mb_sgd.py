@@ -130,7 +130,7 @@ def sync_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
-    """Excess risk of noisy mini-batch SGD for clients that trust nobody
+    """Excess risk of noisy mini-batch SGD without a trusted server
 
      Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against
     everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section
@@ -170,7 +170,7 @@ def sync(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Job | Problem | RiskBoundsAnswer | None:
-    """Excess risk of noisy mini-batch SGD for clients that trust nobody
+    """Excess risk of noisy mini-batch SGD without a trusted server
 
      Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against
     everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section
@@ -205,7 +205,7 @@ async def asyncio_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
-    """Excess risk of noisy mini-batch SGD for clients that trust nobody
+    """Excess risk of noisy mini-batch SGD without a trusted server
 
      Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against
     everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section
@@ -243,7 +243,7 @@ async def asyncio(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Job | Problem | RiskBoundsAnswer | None:
-    """Excess risk of noisy mini-batch SGD for clients that trust nobody
+    """Excess risk of noisy mini-batch SGD without a trusted server
 
      Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against
     everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section

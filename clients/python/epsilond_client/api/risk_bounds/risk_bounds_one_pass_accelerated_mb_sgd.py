@@ -130,7 +130,7 @@ def sync_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
-    """Excess risk of one accelerated pass for clients that trust nobody
+    """Excess risk of one accelerated pass without a trusted server
 
      An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
     the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
@@ -170,7 +170,7 @@ def sync(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Job | Problem | RiskBoundsAnswer | None:
-    """Excess risk of one accelerated pass for clients that trust nobody
+    """Excess risk of one accelerated pass without a trusted server
 
      An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
     the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
@@ -205,7 +205,7 @@ async def asyncio_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
-    """Excess risk of one accelerated pass for clients that trust nobody
+    """Excess risk of one accelerated pass without a trusted server
 
      An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
     the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
@@ -243,7 +243,7 @@ async def asyncio(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Job | Problem | RiskBoundsAnswer | None:
-    """Excess risk of one accelerated pass for clients that trust nobody
+    """Excess risk of one accelerated pass without a trusted server
 
      An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
     the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,

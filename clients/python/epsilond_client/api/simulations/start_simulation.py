@@ -140,18 +140,26 @@ def sync_detailed(
 
     The job's state, progress, events and result, its figure and its cancellation are at
     `/v1/jobs/{id}`. The
-    response is 202 at once where too many requests wait for jobs already.
+    response waits for the end of the job as long as `Prefer: wait` asks and the service grants. It is
+    202 at once
+    if too many requests already wait for jobs.
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (SimulationRequest): `audit`: Attack `spec` in a stated setting, or `message`: two
-            updates that one client may send. δ is given once.
+        body (SimulationRequest): `audit`: Request to attack a mechanism, or one client's message,
+            and to derive lower bounds on ε at δ.
 
-            The server sees a message, and its two updates differ as under replace-one.
+            Either `spec` gives the mechanism, or `message` gives two updates that the attacker, the
+            server, tells apart. For a
+            message the relation is replace-one. Exactly one of `delta` and `log10_delta` is given.
 
-            `membership`: Train with canaries, and guess from what is given out which were in. δ is
-            given once.
+            `membership`: Request for trainings with canaries, inserted records or clients, that
+            membership attacks try to detect.
+
+            An attacker guesses from the released models which canaries were in the data. Exactly one
+            of `delta` and
+            `log10_delta` is given.
 
             `preset`: An experiment by its name. Absent fields take the values of the experiment.
 
@@ -196,18 +204,26 @@ def sync(
 
     The job's state, progress, events and result, its figure and its cancellation are at
     `/v1/jobs/{id}`. The
-    response is 202 at once where too many requests wait for jobs already.
+    response waits for the end of the job as long as `Prefer: wait` asks and the service grants. It is
+    202 at once
+    if too many requests already wait for jobs.
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (SimulationRequest): `audit`: Attack `spec` in a stated setting, or `message`: two
-            updates that one client may send. δ is given once.
+        body (SimulationRequest): `audit`: Request to attack a mechanism, or one client's message,
+            and to derive lower bounds on ε at δ.
 
-            The server sees a message, and its two updates differ as under replace-one.
+            Either `spec` gives the mechanism, or `message` gives two updates that the attacker, the
+            server, tells apart. For a
+            message the relation is replace-one. Exactly one of `delta` and `log10_delta` is given.
 
-            `membership`: Train with canaries, and guess from what is given out which were in. δ is
-            given once.
+            `membership`: Request for trainings with canaries, inserted records or clients, that
+            membership attacks try to detect.
+
+            An attacker guesses from the released models which canaries were in the data. Exactly one
+            of `delta` and
+            `log10_delta` is given.
 
             `preset`: An experiment by its name. Absent fields take the values of the experiment.
 
@@ -247,18 +263,26 @@ async def asyncio_detailed(
 
     The job's state, progress, events and result, its figure and its cancellation are at
     `/v1/jobs/{id}`. The
-    response is 202 at once where too many requests wait for jobs already.
+    response waits for the end of the job as long as `Prefer: wait` asks and the service grants. It is
+    202 at once
+    if too many requests already wait for jobs.
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (SimulationRequest): `audit`: Attack `spec` in a stated setting, or `message`: two
-            updates that one client may send. δ is given once.
+        body (SimulationRequest): `audit`: Request to attack a mechanism, or one client's message,
+            and to derive lower bounds on ε at δ.
 
-            The server sees a message, and its two updates differ as under replace-one.
+            Either `spec` gives the mechanism, or `message` gives two updates that the attacker, the
+            server, tells apart. For a
+            message the relation is replace-one. Exactly one of `delta` and `log10_delta` is given.
 
-            `membership`: Train with canaries, and guess from what is given out which were in. δ is
-            given once.
+            `membership`: Request for trainings with canaries, inserted records or clients, that
+            membership attacks try to detect.
+
+            An attacker guesses from the released models which canaries were in the data. Exactly one
+            of `delta` and
+            `log10_delta` is given.
 
             `preset`: An experiment by its name. Absent fields take the values of the experiment.
 
@@ -301,18 +325,26 @@ async def asyncio(
 
     The job's state, progress, events and result, its figure and its cancellation are at
     `/v1/jobs/{id}`. The
-    response is 202 at once where too many requests wait for jobs already.
+    response waits for the end of the job as long as `Prefer: wait` asks and the service grants. It is
+    202 at once
+    if too many requests already wait for jobs.
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (SimulationRequest): `audit`: Attack `spec` in a stated setting, or `message`: two
-            updates that one client may send. δ is given once.
+        body (SimulationRequest): `audit`: Request to attack a mechanism, or one client's message,
+            and to derive lower bounds on ε at δ.
 
-            The server sees a message, and its two updates differ as under replace-one.
+            Either `spec` gives the mechanism, or `message` gives two updates that the attacker, the
+            server, tells apart. For a
+            message the relation is replace-one. Exactly one of `delta` and `log10_delta` is given.
 
-            `membership`: Train with canaries, and guess from what is given out which were in. δ is
-            given once.
+            `membership`: Request for trainings with canaries, inserted records or clients, that
+            membership attacks try to detect.
+
+            An attacker guesses from the released models which canaries were in the data. Exactly one
+            of `delta` and
+            `log10_delta` is given.
 
             `preset`: An experiment by its name. Absent fields take the values of the experiment.
 

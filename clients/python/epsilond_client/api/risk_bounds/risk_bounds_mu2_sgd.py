@@ -1,0 +1,273 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.job import Job
+from ...models.problem import Problem
+from ...models.risk_bounds_answer import RiskBoundsAnswer
+from ...models.risk_problem import RiskProblem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    body: RiskProblem,
+    prefer: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(prefer, Unset):
+        headers["Prefer"] = prefer
+
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/risk-bounds/mu2-sgd",
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Job | Problem | RiskBoundsAnswer | None:
+    if response.status_code == 200:
+        response_200 = RiskBoundsAnswer.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 202:
+        response_202 = Job.from_dict(response.json())
+
+        return response_202
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Job | Problem | RiskBoundsAnswer]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    body: RiskProblem,
+    prefer: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Job | Problem | RiskBoundsAnswer]:
+    """Excess risk of federated learning with noise cancellation
+
+     An upper bound with explicit constants at the run's noise and step size, for an untrusted or a
+    trusted server. The order of the lower bound is given for comparison (Reshef and Levy, Theorems 5.2
+    and F.2).
+
+    Args:
+        prefer (str | Unset):
+        idempotency_key (str | Unset):
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
+            upper ones.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Job | Problem | RiskBoundsAnswer]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        prefer=prefer,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    body: RiskProblem,
+    prefer: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Job | Problem | RiskBoundsAnswer | None:
+    """Excess risk of federated learning with noise cancellation
+
+     An upper bound with explicit constants at the run's noise and step size, for an untrusted or a
+    trusted server. The order of the lower bound is given for comparison (Reshef and Levy, Theorems 5.2
+    and F.2).
+
+    Args:
+        prefer (str | Unset):
+        idempotency_key (str | Unset):
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
+            upper ones.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Job | Problem | RiskBoundsAnswer
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+        prefer=prefer,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    body: RiskProblem,
+    prefer: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Job | Problem | RiskBoundsAnswer]:
+    """Excess risk of federated learning with noise cancellation
+
+     An upper bound with explicit constants at the run's noise and step size, for an untrusted or a
+    trusted server. The order of the lower bound is given for comparison (Reshef and Levy, Theorems 5.2
+    and F.2).
+
+    Args:
+        prefer (str | Unset):
+        idempotency_key (str | Unset):
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
+            upper ones.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Job | Problem | RiskBoundsAnswer]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        prefer=prefer,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    body: RiskProblem,
+    prefer: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Job | Problem | RiskBoundsAnswer | None:
+    """Excess risk of federated learning with noise cancellation
+
+     An upper bound with explicit constants at the run's noise and step size, for an untrusted or a
+    trusted server. The order of the lower bound is given for comparison (Reshef and Levy, Theorems 5.2
+    and F.2).
+
+    Args:
+        prefer (str | Unset):
+        idempotency_key (str | Unset):
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
+            upper ones.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Job | Problem | RiskBoundsAnswer
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+            prefer=prefer,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed
