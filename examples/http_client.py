@@ -25,6 +25,7 @@ from epsilond_client.models import (
     SolveFor,
     Spec,
     SpecKind,
+    SpecSampling,
     Unit,
 )
 
@@ -56,7 +57,7 @@ def send_one_after_another(client: AuthenticatedClient) -> None:
     print(f"for ε = 1 run with noise multiplier {noise:.4f}")
 
     gaussian = Spec(kind=SpecKind.GAUSSIAN, noise_multiplier=noise)
-    step = Spec(kind=SpecKind.SUBSAMPLED, sampling=Sampling.POISSON, rate=0.01, mechanism=gaussian)
+    step = Spec(kind=SpecKind.SUBSAMPLED, sampling=SpecSampling.POISSON, rate=0.01, mechanism=gaussian)
     body = AccountProblem(
         spec=Spec(kind=SpecKind.REPEATED, times=500, mechanism=step),
         relation=Relation.ADD_OR_REMOVE_ONE,

@@ -9,6 +9,7 @@
     simulate("mb-sgd-bound")                            a simulated run, compared with its bound
     spec_from_opacus_history(accountant.history)        the history of an Opacus accountant as a spec
     spec_from_dp_event(event)                           a DpEvent of dp-accounting as a spec
+    profile_from_trade_off(...)                         a trade-off function as a spec
     report("calibration", "mb-sgd", request=…)          any of the first two as a page to sign; verify(page) checks it
     cite(answer)                                        BibTeX of the works with the theorems of an answer
     from epsilond.mechanisms import from_calibration    an answer's clipping, noise and messages, for your own arrays
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from epsilond.integrations.dp_accounting.events import spec_from_dp_event as spec_from_dp_event
     from epsilond.integrations.opacus.history import spec_from_opacus_history as spec_from_opacus_history
     from epsilond.ledgers.client.opening import ledger as ledger
+    from epsilond.profiles import profile_from_trade_off as profile_from_trade_off
     from epsilond.questions.account import account as account
     from epsilond.questions.cite import cite as cite
     from epsilond.questions.report import report as report
@@ -82,6 +84,7 @@ _HOMES: Mapping[str, str] = {
     "integrations.dp_accounting.events": "spec_from_dp_event",
     "integrations.opacus.history": "spec_from_opacus_history",
     "ledgers.client.opening": "ledger",
+    "profiles": "profile_from_trade_off",
     "questions.account": "account",
     "questions.calibrate": "calibrate",
     "questions.cite": "cite",

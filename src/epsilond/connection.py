@@ -31,12 +31,12 @@ _OPENER = build_opener(_RejectRedirects)
 
 
 class ServiceProblem(Exception):
-    """An answer of a service that is an error.
+    """An HTTP answer of a service with an error status.
 
     Attributes:
-        status: the HTTP status.
-        reason: the words of the status.
-        problem: the problem document; empty if the answer has none.
+        status: code of the HTTP status, such as 404.
+        reason: phrase of the HTTP status, such as "Not Found".
+        problem: the error as a JSON object (problem details, RFC 9457); empty if the answer has none.
     """
 
     def __init__(self, status: int, reason: str, problem: JsonObject) -> None:
@@ -116,10 +116,10 @@ class Connection:
                     content = response.read(self.longest_answer)
                     return read(ServiceAnswer(response.status, response.headers.get_content_type(), content))
             except HTTPError as error:
-                wait = self._pause_after(error, pause)
-                if wait is None or number == TRIES:
+                requested_pause = self._pause_after(error, pause)
+                if requested_pause is None or number == TRIES:
                     raise ServiceProblem(error.code, error.reason, self._problem_of(error)) from None
-                time.sleep(wait)
+                time.sleep(requested_pause)
             except (URLError, OSError, ValueError) as error:
                 if not self.is_repeatable or number == TRIES:
                     reason = getattr(error, "reason", error)
@@ -128,16 +128,26 @@ class Connection:
         raise AssertionError  # the last try answers or raises
 
     def _pause_after(self, error: HTTPError, pause: float) -> float | None:
-        """Return the seconds until a request is sent again, or None if it is not."""
-        if error.code not in ((429, 502, 503, 504) if self.is_repeatable else (429, 503)):
+        """Return the seconds until a request is sent again, or None if it is not.
+
+        A service that postpones a request says so by the status 429 or 503, and names the seconds in Retry-After. The
+        status 502 or 504 comes from a proxy that lost the answer. Such a request, and one without Retry-After, is sent
+        again only if it is repeatable.
+
+        Args:
+            error: the answer of the service.
+            pause: pause [s] of this try, to which the requested seconds are added.
+        """
+        repeated_statuses = (429, 502, 503, 504) if self.is_repeatable else (429, 503)
+        if error.code not in repeated_statuses:
             return None
-        after = error.headers.get("Retry-After", "")
-        if after.isdecimal():
-            return float(after) + pause if int(after) <= self.longest_pause else None
-        return pause if self.is_repeatable else None
+        retry_after = error.headers.get("Retry-After", "")
+        if not retry_after.isdecimal():
+            return pause if self.is_repeatable else None
+        return float(retry_after) + pause if int(retry_after) <= self.longest_pause else None
 
     def _problem_of(self, error: HTTPError) -> JsonObject:
-        """Return the problem document of an error."""
+        """Return the problem document (RFC 9457) of an error; an empty one if the answer has none."""
         try:
             problem = json.loads(error.read(self.longest_answer))
         except (ValueError, OSError):
@@ -146,6 +156,9 @@ class Connection:
 
 
 def _pauses() -> Iterator[float]:
-    """Yield the seconds after each try."""
+    """Yield the pause [s] after each try: twice as long as the one before, times a random factor from 1 to 2.
+
+    The random factor keeps several clients from repeating their requests at the same time.
+    """
     for number in range(TRIES):
         yield FIRST_PAUSE * 2.0**number * (1.0 + random.random())  # noqa: S311  no secret

@@ -41,7 +41,7 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """Options of the C function `mallopt`, by <malloc.h>."""
 MAPPED_BYTES = 32 * 1_048_576
 """Size from which the C library maps an array on its own; the largest that it chooses by default."""
-ALTERED = "runs epsilond {theirs}, and this is epsilond {ours}: the numbers of two versions are not mixed"
+OTHER_VERSION = "runs epsilond {theirs}, and this is epsilond {ours}: the numbers of two versions are not mixed"
 
 
 class ClusterError(RuntimeError):
@@ -74,29 +74,78 @@ def run_in_order(
     if executor is None:
         results: list[T] = _on_one_thread(_run_each, (work, parts, progress))
         return results
-    answers: dict[int, T] = {}
-    running: dict[Future[BatchResults[T]], list[int]] = {}
-    waiting, seconds = deque(range(len(parts))), 0.0
+    batches = _Batches(executor, work, parts, progress)
     try:
-        while waiting or running:
-            places = count_places(executor)
-            # A second batch for each place is on its way while the first runs; its size needs a time that is measured.
-            while waiting and len(running) < (2 * places if answers else places):
-                share, least = len(waiting) / (2 * places), BATCH_SECONDS * len(answers) / max(seconds, BATCH_SECONDS)
-                indices = [waiting.popleft() for _ in range(min(ceil(max(share, least)), len(waiting)))]
-                future = executor.submit(run_batch, ENGINE_VERSION, work, [parts[index] for index in indices])
-                running[future] = indices
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                indices, batch = running.pop(future), result_of(future)
-                seconds += batch.seconds
-                waiting.extendleft(reversed(indices[len(batch.answers) :]))
-                for index, answer in zip(indices, batch.answers, strict=False):
-                    answers[index] = answer
-                    progress(len(answers), len(parts))
+        while batches.waiting or batches.running:
+            batches.submit()
+            batches.collect()
     finally:
-        for future in running:
+        for future in batches.running:
             future.cancel()
-    return [answers[index] for index in range(len(parts))]
+    return [batches.answers[index] for index in range(len(parts))]
+
+
+class _Batches(Generic[T]):
+    """The calls of one function that an executor runs in batches.
+
+    A part is one call. A place is a thread or process of the executor, which runs one batch at a time.
+
+    Args:
+        executor: runs the batches.
+        work: function that is called for each part.
+        parts: positional arguments of each call.
+        progress: called with the number of parts that are done, and the number of parts.
+
+    Attributes:
+        waiting: indices of the parts that are not submitted.
+        running: indices of the parts of each submitted batch.
+        answers: results by the index of the part.
+    """
+
+    def __init__(
+        self, executor: Executor, work: Callable[..., T], parts: Sequence[tuple[object, ...]], progress: Progress
+    ) -> None:
+        self.waiting = deque(range(len(parts)))
+        self.running: dict[Future[BatchResults[T]], list[int]] = {}
+        self.answers: dict[int, T] = {}
+        self._executor = executor
+        self._work = work
+        self._parts = parts
+        self._progress = progress
+        self._seconds = 0.0  # CPU time of all results so far
+
+    def submit(self) -> None:
+        """Submit batches: one for each place at first, and two once the time of a part is known.
+
+        The second batch of a place is on its way while the first one runs.
+        """
+        places = count_places(self._executor)
+        most_running = 2 * places if self.answers else places
+        while self.waiting and len(self.running) < most_running:
+            size = self._batch_size(places)
+            indices = [self.waiting.popleft() for _ in range(size)]
+            batch = [self._parts[index] for index in indices]
+            future = self._executor.submit(run_batch, ENGINE_VERSION, self._work, batch)
+            self.running[future] = indices
+
+    def _batch_size(self, places: int) -> int:
+        """Return the number of parts of the next batch: half of an equal share, or more if parts are fast."""
+        half_share = len(self.waiting) / (2 * places)
+        # The number of parts that take `BATCH_SECONDS` at the mean CPU time so far.
+        least = BATCH_SECONDS * len(self.answers) / max(self._seconds, BATCH_SECONDS)
+        return min(ceil(max(half_share, least)), len(self.waiting))
+
+    def collect(self) -> None:
+        """Wait until a batch ends, and take its results. Parts that it did not begin wait again, before the others."""
+        for future in wait(self.running, return_when=FIRST_COMPLETED).done:
+            indices = self.running.pop(future)
+            batch = result_of(future)
+            self._seconds += batch.seconds
+            not_begun = indices[len(batch.answers) :]
+            self.waiting.extendleft(reversed(not_begun))
+            for index, answer in zip(indices, batch.answers, strict=False):
+                self.answers[index] = answer
+                self._progress(len(self.answers), len(self._parts))
 
 
 def _run_each(work: Callable[..., T], parts: Sequence[tuple[object, ...]], progress: Progress) -> list[T]:
@@ -139,19 +188,20 @@ def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object
         Exception: the error of `work`.
     """
     if version != ENGINE_VERSION:
-        raise ClusterError("a worker " + ALTERED.format(theirs=ENGINE_VERSION, ours=version))
+        raise ClusterError("a worker " + OTHER_VERSION.format(theirs=ENGINE_VERSION, ours=version))
     reuse_freed_memory()
     return _on_one_thread(_run_for_seconds, (work, parts))
 
 
 def _run_for_seconds(work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> BatchResults[T]:
     """Run the first part, and further ones until the time is over."""
-    begun, answers = time.thread_time(), []
+    start = time.thread_time()
+    answers = []
     for part in parts:
         answers.append(work(*part))
-        if time.thread_time() - begun > LONGEST_SECONDS:
+        if time.thread_time() - start > LONGEST_SECONDS:
             break
-    return BatchResults(answers, time.thread_time() - begun)
+    return BatchResults(answers, time.thread_time() - start)
 
 
 @cache
@@ -171,12 +221,16 @@ def reuse_freed_memory() -> None:
 
 
 def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
-    """Call `work(*part)` with one thread for linear algebra, because the last digit of a sum depends on this number.
+    """Call `work(*part)` with one thread for linear algebra: the last digit of a sum depends on the number of threads.
 
-    Without the package that limits threads, the number is that of the process, which is the same on one machine.
+    Without the package that limits threads, the number stays that of the process, which is the same on one machine.
+
+    Args:
+        work: the function.
+        part: its positional arguments.
     """
     try:
-        from epsilond.witness.one_thread import one_thread  # noqa: PLC0415  an extra has what it needs
+        from epsilond.witness.one_thread import one_thread  # noqa: PLC0415  it needs an optional package
     except ModuleNotFoundError:
         return work(*part)  # every process of this machine then has as many threads as this one
     with one_thread():
@@ -196,7 +250,8 @@ def result_of(future: Future[T]) -> T:
         raise ClusterError("the executor gave up work that it had taken: its scheduler may have ended") from None
     except Exception as error:
         # The class is compared by name, because without a cluster it is not installed.
-        if (type(error).__module__.partition(".")[0], type(error).__name__) == ("distributed", "KilledWorker"):
+        package = type(error).__module__.partition(".")[0]
+        if package == "distributed" and type(error).__name__ == "KilledWorker":
             raise ClusterError("workers of the cluster died again and again at the same part of the work") from error
         raise
 
@@ -220,11 +275,14 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
 
 def connect(address: str) -> Client:
-    """Return a client of a cluster, after a check that its workers have the same version of the engine.
+    """Return a client of a Dask cluster, after a check that its workers have the same version of the engine.
+
+    Args:
+        address: address of the scheduler, such as tcp://10.0.0.1:8786.
 
     Raises:
         MissingExtra: distributed is not installed.
-        ClusterError: as `dask_executor`.
+        ClusterError: no scheduler answers, it has no worker, or a worker has another version of the engine.
     """
     with extra("dask", "a Dask cluster"):
         from distributed import Client  # noqa: PLC0415  only clusters need it
@@ -234,7 +292,7 @@ def connect(address: str) -> Client:
         socket.create_connection((host, port), CONNECT_SECONDS).close()
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except OSError as error:
-        reason = error.strerror or "it does not speak as one"
+        reason = error.strerror or "what answers there is no Dask scheduler"
         raise ClusterError(f"no Dask scheduler answers at {address}: {reason}") from None
     try:
         _require_engine(client, address)
@@ -278,4 +336,4 @@ def _require_engine(client: Client, address: str) -> None:
         if isinstance(theirs, BaseException):
             raise ClusterError(f"the worker {worker} of {address} has no epsilond: {theirs}")
         if theirs != ENGINE_VERSION:
-            raise ClusterError(f"the worker {worker} " + ALTERED.format(theirs=theirs, ours=ENGINE_VERSION))
+            raise ClusterError(f"the worker {worker} " + OTHER_VERSION.format(theirs=theirs, ours=ENGINE_VERSION))

@@ -65,7 +65,7 @@ def listed_algorithm(calibrator: Calibrator) -> ListedAlgorithm:
 
 
 def listed_theorem(theorem: Theorem) -> ListedTheorem:
-    """Return a theorem as it is listed."""
+    """Return the entry of a theorem in the list of theorems: its statement and source, without its conditions."""
     return ListedTheorem(
         id=theorem.id,
         title=theorem.title,
@@ -77,7 +77,11 @@ def listed_theorem(theorem: Theorem) -> ListedTheorem:
 
 
 def theorem_in_full(theorem: Theorem) -> TheoremInFull:
-    """Return a theorem as it is shown by itself."""
+    """Return everything about one theorem: its entry in the list, conditions and errata.
+
+    A theorem with a formula also has its readings (versions of the statement, such as printed and corrected) and
+    examples of inputs.
+    """
     has_formula = theorem.formula is not None and theorem.inputs is not None
     return TheoremInFull(
         **vars(listed_theorem(theorem)),
@@ -90,9 +94,11 @@ def theorem_in_full(theorem: Theorem) -> TheoremInFull:
 
 def listed_condition(premise: Condition) -> ListedCondition:
     """Return a condition of a theorem as it is listed, with its kind: checked, declared or undecidable."""
-    kind: Literal["checked", "declared", "undecidable"] = "declared"
+    kind: Literal["checked", "declared", "undecidable"]
     if premise.checked:
         kind = "checked"
     elif premise.undecidable:
         kind = "undecidable"
+    else:
+        kind = "declared"
     return ListedCondition(id=premise.id, statement=premise.statement, kind=kind)

@@ -10,7 +10,8 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from epsilond import strict_json
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.quantities import quantity_of
+from epsilond.accountants.quantities import WindowedUnit, quantity_of
+from epsilond.accountants.quantities.units import unit_named
 from epsilond.options import FieldOption
 from epsilond.reading import allowed_values
 
@@ -41,9 +42,11 @@ def read_texts(request: type, texts: JsonObject) -> tuple[JsonRecord, list[Fault
     for name, text in texts.items():
         if text is None:
             continue
+        if not isinstance(text, str) or name not in hints:
+            values[name] = text
+            continue
         try:
-            is_text_of_field = isinstance(text, str) and name in hints
-            values[name] = _read_text(hints[name], text, at=f"/{name}") if is_text_of_field else text
+            values[name] = _read_text(hints[name], text, at=f"/{name}")
         except InvalidInput as error:
             faults.extend(error.faults)
     return values, faults
@@ -66,6 +69,12 @@ def read_options(request: type, texts: Mapping[str, object]) -> JsonRecord:
 
 
 def _describe_option(field: Field[object], annotation: object) -> FieldOption:
+    """Return the option of a field, with its placeholder and its help.
+
+    Args:
+        field: the field of a request class.
+        annotation: its type, with its metadata, such as a range.
+    """
     bare, _ = quantity_of(annotation)
     help_text = _describe_field(annotation)
     if field.default is not MISSING and field.default is not None:
@@ -85,7 +94,12 @@ def _describe_field(annotation: object) -> str:
 
 
 def _metavar(bare: object) -> str:
-    if get_origin(bare) is Literal:
+    """Return the placeholder of an option's value, such as NUMBER; JSON for structures.
+
+    Args:
+        bare: type of the field, without metadata.
+    """
+    if get_origin(bare) is Literal or WindowedUnit in get_args(bare):
         return "WORD"
     members = [METAVARS[member] for member in (bare, *get_args(bare)) if member in METAVARS]
     return "JSON" if get_origin(bare) is tuple or not members else "|".join(members)
@@ -100,6 +114,8 @@ def _read_text(annotation: object, text: str, *, at: str) -> object:
         InvalidInput: the field takes JSON, and the text is not JSON.
     """
     bare, _ = quantity_of(annotation)
+    if WindowedUnit in get_args(bare) and not text.lstrip().startswith("{"):
+        return unit_named(text)
     if _metavar(bare) == "JSON":
         return strict_json.parse(text, at=at)
     if bare is str or get_origin(bare) is Literal:

@@ -22,7 +22,7 @@ from epsilond.accountants.quantities import Tagged, quantity_of
 from epsilond.accountants.quantity import Quantity, check_value, scale_of, sure_range, whole_number
 from epsilond.accountants.scale import Scale
 from epsilond.calibrators.strict_json import MOST_FAULTS, step
-from epsilond.spelling import not_named, quote_words, suggest
+from epsilond.spelling import describe_unknown, not_named, quote_words, suggest
 
 T = TypeVar("T")
 _KINDS = {
@@ -51,8 +51,7 @@ def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
         at: JSON pointer to the request, with which the pointers of errors begin.
 
     Raises:
-        InvalidInput: a name is unknown or missing, or a value has a wrong type or is out of range. The error lists all
-            such faults. Combinations of fields are checked only if each field is valid.
+        InvalidInput: with all faults of names, types and ranges. Combinations are checked if each field is valid.
     """
     reader = _Reader()
     made: T = reader.result(reader.fields(request, given, at))
@@ -102,11 +101,12 @@ class _Shape:
     """The parts of a type annotation. They are computed once for each field, because that is slow.
 
     Attributes:
+        kind: kind of the values: "request" for a request class, "tagged" for a union of request classes with a tag.
         annotation: the annotation itself, behind any aliases.
-        bare: the type, None and metadata removed.
-        quantity: the meaning and range, if any.
-        scale: the further range of a field of a request class.
-        tag: the field that distinguishes the members of a union of request classes.
+        bare: the type without `None` and without metadata.
+        quantity: meaning and range of the values; None if the annotation states neither.
+        scale: range of a number in a request class in which results neither vanish nor overflow; None without one.
+        tag: name of the field, such as `kind`, that distinguishes the members of a union of request classes.
         members: the shapes of the members of a union, or of the items of a tuple.
     """
 
@@ -121,7 +121,7 @@ class _Shape:
     @functools.cached_property
     def _sure(self) -> tuple[float, float]:
         """The open interval in which a number has no fault; empty without a quantity."""
-        is_number = self.kind in ("float", "int") and self.quantity is not None
+        is_number = self.kind in ("float", "int")
         return sure_range(self.bare, self.quantity, self.scale) if is_number and self.quantity else (1.0, 0.0)
 
     def has_no_fault(self, value: Any) -> bool:
@@ -132,10 +132,12 @@ class _Shape:
 
     @functools.cached_property
     def classes(self) -> tuple[type, ...]:
-        """The classes with instances that are values already."""
+        """Classes of which an instance is a valid value that needs no conversion."""
         if self.kind == "tagged":
             return tuple(member.bare for member in self.members)
-        return {"request": (self.bare,), "mapping": (Mapping,)}.get(self.kind, ())
+        if self.kind == "request":
+            return (self.bare,)
+        return (Mapping,) if self.kind == "mapping" else ()
 
     @functools.cached_property
     def words(self) -> tuple[object, ...]:
@@ -155,11 +157,11 @@ def _shape_of(annotation: Hashable) -> _Shape:
 
 
 def _shape(annotation: object, request: type | None = None) -> _Shape:
-    """Return the parts of an annotation.
+    """Split a type annotation into the parts that the reader checks values by.
 
     Args:
-        annotation: the annotation.
-        request: the request class, if it is the annotation of one of its fields.
+        annotation: a type, with its metadata.
+        request: the request class that has the annotated field; None outside of request classes.
     """
     if isinstance(annotation, TypeAliasType):
         return _shape(annotation.__value__)
@@ -232,16 +234,17 @@ class _Reader:
             raise InvalidInput(*self.faults)
         return value
 
-    def read(self, shape: _Shape, value: object, at: str) -> object:
+    def read(self, shape: _Shape, value: object, at: str, *, is_optional: bool = False) -> object:
         """Convert a value, or add a fault to `faults` and return `_FAULTY`.
 
         Args:
             shape: parts of the annotation of the value.
             value: the value.
             at: JSON pointer to the value.
+            is_optional: whether the value may be left out. The message of a null then says so.
         """
         if value is None and shape.kind != "any":
-            return self.add_fault(at, "must not be null; leave it out", shape)
+            return self.add_fault(at, f"must not be null{'; leave it out' if is_optional else ''}", shape)
         if shape.kind in ("float", "int"):
             return self._number(shape, value, at)
         if shape.kind in ("bool", "str", "literal"):
@@ -266,19 +269,23 @@ class _Reader:
             at: JSON pointer to the request.
         """
         declared = _fields(request)
-        before = len(self.faults)
+        faults_before = len(self.faults)
         values: JsonRecord = {}
         for name, field in declared.items():
             if name not in given:
                 if field.is_required:
                     self.add_fault(f"{at}/{name}", "is required", field.shape)
-            elif (value := given[name]) is not None or self._is_body or field.default is not None:
-                is_plain = field.shape.has_no_fault(value)
-                values[name] = value if is_plain else self.read(field.shape, value, f"{at}/{name}")
+                continue
+            value = given[name]
+            if value is None and field.default is None and not self._is_body:
+                continue  # None counts as absent
+            if not field.shape.has_no_fault(value):  # a shortcut for most values
+                value = self.read(field.shape, value, f"{at}/{name}", is_optional=not field.is_required)
+            values[name] = value
         for name in given:
             if name not in declared:
                 self.faults.append(self._unknown(name, declared, at))
-        if len(self.faults) > before:
+        if len(self.faults) > faults_before:
             return _FAULTY
         try:
             return request(**values)
@@ -294,18 +301,14 @@ class _Reader:
             message: description of the fault.
             shape: parts of the annotation of the value, from which the fault states the allowed values.
         """
-        if not self._is_body:
-            allowed = allowed_values(shape.annotation)
-        elif shape.quantity is not None:
-            allowed = shape.quantity.allowed or None
-        else:
-            allowed = None
+        of_body = None if shape.quantity is None else shape.quantity.allowed or None
+        allowed = of_body if self._is_body else allowed_values(shape.annotation)
         self.faults.append(Fault(at, message, allowed))
         return _FAULTY
 
     def _unknown(self, name: str, known: Mapping[str, object], at: str) -> Fault:
         """Return the fault of an unknown field name. Except for bodies, it lists similar names or, without any, all."""
-        message = "is not a field of this object"
+        message = describe_unknown(name, known)
         if self._is_body:
             return Fault(step(at, name), message)
         proposal = suggest(name, known)
@@ -315,7 +318,8 @@ class _Reader:
         """Convert a number to int or float, and check its range; a float that is not finite counts as ±∞."""
         value = value.item() if _is_numpy_scalar(value) else value
         number = whole_number(value) if shape.kind == "int" else value
-        if isinstance(number, bool) or not isinstance(number, int if shape.kind == "int" else int | float):
+        accepted = int if shape.kind == "int" else int | float
+        if isinstance(number, bool) or not isinstance(number, accepted):  # True is an int for Python
             return self.add_fault(at, _KINDS[shape.kind], shape)
         if shape.kind == "float" and abs(number) <= sys.float_info.max:
             number = float(number)
@@ -328,17 +332,22 @@ class _Reader:
         return _FAULTY
 
     def _word(self, shape: _Shape, value: Any, at: str) -> Any:
-        """Check a string, a truth value, or a word of a `Literal`.
-
-        A string may be converted by its quantity, and must not be longer than the quantity allows.
-        """
+        """Check a string, a truth value, or a word of a `Literal`."""
         value = value.item() if _is_numpy_scalar(value) else value
-        if shape.kind != "literal":
-            value = value if shape.quantity is None else shape.quantity.convert(value)
-            if not isinstance(value, shape.bare):
-                return self.add_fault(at, _KINDS[shape.kind], shape)
-            longest = shape.quantity and shape.quantity.longest
-            return self.add_fault(at, "is not valid", shape) if longest and len(value) > longest else value
+        return self._literal(shape, value, at) if shape.kind == "literal" else self._text(shape, value, at)
+
+    def _text(self, shape: _Shape, value: Any, at: str) -> Any:
+        """Check a string or a truth value, after converting it by its quantity, if it has one."""
+        value = value if shape.quantity is None else shape.quantity.convert(value)
+        if not isinstance(value, shape.bare):
+            return self.add_fault(at, _KINDS[shape.kind], shape)
+        longest = None if shape.quantity is None else shape.quantity.longest
+        if longest and len(value) > longest:
+            return self.add_fault(at, "is not valid", shape)
+        return value
+
+    def _literal(self, shape: _Shape, value: Any, at: str) -> Any:
+        """Check that a value is one of the words of a `Literal`, of the same type."""
         if any(type(value) is type(word) and value == word for word in shape.words):
             return value
         if shape.quantity is not None and shape.quantity.choices:
@@ -348,7 +357,7 @@ class _Reader:
         return _FAULTY
 
     def _member(self, shape: _Shape, value: JsonObject, at: str) -> object:
-        """Convert a mapping to the request class of a tagged union that its tag, such as `kind`, names."""
+        """Convert a mapping, as `read` does, to the request class that its tag (a field such as `kind`) names."""
         if shape.tag not in value:
             names = None if self._is_body else ", ".join(shape.choices)
             self.faults.append(Fault(f"{at}/{shape.tag}", "is required", names))
@@ -363,15 +372,17 @@ class _Reader:
         return _FAULTY
 
     def _union(self, shape: _Shape, value: object, at: str) -> object:
-        """Convert a value to the first member of a union that it fits; otherwise report the faults of all members."""
-        every: list[Fault] = []
-        for member in shape.members:
+        """Convert a value, as `read` does, to the first member of a union that it fits, or add all their faults."""
+        is_structure = isinstance(value, Mapping) or is_dataclass(value)
+        fitting = [member for member in shape.members if (member.kind == "request") == is_structure]
+        faults: list[Fault] = []
+        for member in fitting or shape.members:
             reader = _Reader(is_body=self._is_body)
             result = reader.read(replace(member, quantity=member.quantity or shape.quantity), value, at)
             if not reader.faults:
                 return result
-            every += reader.faults
-        self.faults += every
+            faults += reader.faults
+        self.faults += faults
         return _FAULTY
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,6 +61,8 @@ def run(
     executor: Executor | None = None,
     figure: str | None,
     as_body: bool,
+    data: Mapping[str, str] | None = None,
+    resume: str | None = None,
 ) -> None:
     """Simulate, print the answer, and draw its figure into a file.
 
@@ -71,13 +73,15 @@ def run(
         executor: runs the blocks instead of processes.
         figure: name of the file; None for no figure.
         as_body: whether to print JSON.
+        data: folder of each data set, by name.
+        resume: file of finished trials.
 
     Raises:
         InvalidInput: the request has values out of range, or the figure cannot be written.
         NoCertificate: noise is to be calibrated, and nothing can be certified.
     """
     request, path = simulation.simulation_request(asked, **overrides), figure_file(figure)
-    answer = with_progress(request, workers, executor)
+    answer = with_progress(request, workers, executor, data=data, resume=resume)
     # The answer is printed first, so that an error of the figure does not lose minutes of work.
     print_answer(answer, simulations.simulation, as_body=as_body)
     if path is not None:
@@ -86,13 +90,22 @@ def run(
             typer.echo(f"\nfigure: {path}")
 
 
-def with_progress(request: SimulationRequest, workers: int | None, executor: Executor | None = None) -> object:
+def with_progress(
+    request: SimulationRequest,
+    workers: int | None,
+    executor: Executor | None = None,
+    *,
+    data: Mapping[str, str] | None = None,
+    resume: str | None = None,
+) -> object:
     """Simulate with a progress bar on standard error, and return the answer.
 
     Args:
         request: the request.
         workers: number of processes; one per core if None.
         executor: runs the blocks instead of processes.
+        data: folder of each data set, by name.
+        resume: file of finished trials.
     """
     columns = (
         TextColumn("{task.description}"),
@@ -108,12 +121,36 @@ def with_progress(request: SimulationRequest, workers: int | None, executor: Exe
     ):
         task = bar.add_task("preparing", total=None)
 
+        counts: list[int] = []
+
         def progress(done: int, total: int) -> None:
             """Move the bar."""
+            counts[:] = done, total
             bar.update(task, description="simulating", completed=done, total=total)
 
         processes = workers or os.cpu_count() or 1
-        return simulation.simulate(request, workers=processes, executor=executor, progress=progress)
+        try:
+            return simulation.simulate(
+                request, workers=processes, executor=executor, progress=progress, data=data, resume=resume
+            )
+        except KeyboardInterrupt:
+            if resume is not None:
+                bar.stop()
+                typer.echo(stop_message(counts, resume), err=True)
+            raise
+
+
+def stop_message(counts: Sequence[int], resume: str) -> str:
+    """Return the message about an interrupted experiment with the number of its kept trials.
+
+    Args:
+        counts: number of finished trials, and of all; empty if the interruption came before the first trial.
+        resume: file of finished trials.
+    """
+    if not counts:
+        return f"stopped before the first trial; run the same command to start again with {resume}"
+    done, total = counts
+    return f"stopped; {done} of {total} trials are kept in {resume}; run the same command to go on"
 
 
 @contextmanager

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities.risks import RISKS
 
 T = TypeVar("T")
 
@@ -18,16 +19,16 @@ def suggest(name: str, names: Iterable[str]) -> str:
 
 
 def choose_by_name(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
-    """Return the choice of a name.
+    """Return the choice with a name.
 
     Args:
-        name: the name.
-        choices: the choices by name.
+        name: name of the wanted choice.
+        choices: all choices by name.
         at: JSON pointer of the name, for the error.
         noun: the kind of thing that has a name, such as `algorithm`.
 
     Raises:
-        InvalidInput: there is none; the message proposes similar names.
+        InvalidInput: no choice has this name; the message proposes similar names.
     """
     if name in choices:
         return choices[name]
@@ -52,3 +53,21 @@ def quote_words(words: Sequence[object]) -> str:
     """Return words in quotes, in the form of a list in a sentence."""
     quoted = [f"'{word}'" for word in words]
     return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if len(quoted) > 1 else quoted[0]
+
+
+def describe_unknown(name: str, known: Container[str]) -> str:
+    """Return why a field is rejected that a request does not have.
+
+    A risk such as `advantage` may replace ε only where the noise is searched for it. Its rejection says so.
+
+    Args:
+        name: name of the field.
+        known: names of the fields of the request.
+    """
+    is_risk = name in (*RISKS, "false_positive_rate")
+    if is_risk and "epsilon" in known and "relation" in known:
+        return (
+            "is no target here: the noise of this request is prescribed or searched by epsilon and delta. The "
+            "algorithms gaussian and mu2-sgd take it"
+        )
+    return "is not a field of this object"

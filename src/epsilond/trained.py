@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.quantities import base_unit
 from epsilond.calibrators.answer import Caution, DeclaredCondition
 from epsilond.runs.premises import OUTSIDE_CLIENTS, OUTSIDE_RECORDS
 from epsilond.runs.report import describe_statement
@@ -55,10 +56,13 @@ CARRIED_OUT = frozenset(
 BY_CLIPPING = "bounded-gradients"
 """Condition that a run carries out if it gets every record's gradient."""
 BY_DEALING = "fresh-records"
-"""And to this one where records are dealt so that none is used twice."""
+"""Condition that a run of mu2-sgd carries out: it uses no record twice."""
 BY_DRAWING = "oblivious-participation"
-"""And to this one where it draws who takes part, and no pattern is given."""
+"""Condition that a run of mu2-sgd carries out if it draws the participants, so that no pattern is given."""
 RISK_RESTS_ON_GRADIENTS = "clipping-changes-gradients"
+"""Code of the caution about bounds on the risk under clipping."""
+INSECURE_RANDOMNESS = "randomness-is-not-secure"
+"""Code of the caution about random bits that the caller gave."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,18 +107,12 @@ class Trained:
         Conditions that the loop carried out count as observed in each round. The others of the guarantee rest on the
         caller. Those that concern the deployment accompany every ε, because no run shows them.
         """
-        needed = {condition.id for condition in self.calibration.declared_conditions}
-        unobserved = [condition for condition in self.left_to_you if condition.id in needed]
-        declared = [condition.statement for condition in unobserved if condition.id not in OF_DEPLOYMENT]
+        of_guarantee = {condition.id for condition in self.calibration.declared_conditions}
+        unobserved = [condition for condition in self.left_to_you if condition.id in of_guarantee]
         deployment = [condition.statement for condition in unobserved if condition.id in OF_DEPLOYMENT]
-        if "randomness-is-not-secure" in {caution.code for caution in self.cautions}:
-            declared.append(GIVEN_RANDOMNESS)
-        if not self.tables:
-            declared.append(ROWS_OF_FUNCTIONS)
-        if any(entry.unprotected is not None for entry in self.log):
-            declared.append(UNPROTECTED_LOG)
+        declared = self._list_declared(unobserved)
         guarantee = self.guarantee
-        outside = OUTSIDE_CLIENTS if guarantee.unit == "client" else OUTSIDE_RECORDS
+        outside = OUTSIDE_CLIENTS if base_unit(guarantee.unit) == "client" else OUTSIDE_RECORDS
         return RunStatement(
             status=RunStatus.DECLARED if declared else RunStatus.CERTIFIED,
             epsilon=Interval(guarantee.epsilon.lower, guarantee.epsilon.upper),
@@ -128,14 +126,29 @@ class Trained:
             outside=tuple(deployment) + outside,
         )
 
+    def _list_declared(self, unobserved: Iterable[DeclaredCondition]) -> list[str]:
+        """Return the premises of ε that rest on the caller, as sentences.
+
+        Args:
+            unobserved: conditions of the guarantee that the run did not carry out.
+        """
+        declared = [condition.statement for condition in unobserved if condition.id not in OF_DEPLOYMENT]
+        if any(caution.code == INSECURE_RANDOMNESS for caution in self.cautions):
+            declared.append(GIVEN_RANDOMNESS)
+        if not self.tables:
+            declared.append(ROWS_OF_FUNCTIONS)
+        if any(entry.unprotected is not None for entry in self.log):
+            declared.append(UNPROTECTED_LOG)
+        return declared
+
     def report(self, *, date: str | None = None) -> str:
         """Return a page of HTML to sign: the calibration, and the status of this run.
 
         Args:
-            date: the caller's date, YYYY-MM-DD; no clock is read.
+            date: the caller's date, YYYY-MM-DD, because no clock is read; None for a page without a date.
 
         Raises:
-            InvalidInput: the date is none.
+            InvalidInput: the text is not a date.
             MissingExtra: the packages of the extra `reports` are not installed.
         """
         problem = self.calibration.problem
@@ -166,15 +179,18 @@ class Trained:
 def conditions(
     answer: Calibration, *, means_only: bool, tables: bool
 ) -> tuple[tuple[DeclaredCondition, ...], tuple[DeclaredCondition, ...]]:
-    """Split the conditions of a calibration's guarantee into those that the run fulfils by itself, and the others.
+    """Split the conditions of a calibration's guarantee into those that the training loop ensures, and the others.
+
+    The loop ensures `CARRIED_OUT` in every run. The other constants are conditions that it ensures in some runs, such
+    as `BY_CLIPPING` if it clips the gradient of each record.
 
     Args:
         answer: the calibration.
         means_only: whether clients return the mean of their gradients instead of one gradient for each record.
-        tables: whether the library computes the gradients, from features and targets.
+        tables: whether clients are features and targets, so that the library itself computes the gradients.
 
     Returns:
-        The conditions that the run fulfils, and the conditions for which the caller must vouch.
+        The conditions that the loop ensures, and the conditions for which the caller must vouch.
     """
     observed = set(CARRIED_OUT)
     if tables:
@@ -201,7 +217,7 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
     """
     if seeded:
         yield Caution(
-            code="randomness-is-not-secure",
+            code=INSECURE_RANDOMNESS,
             message="batches and noise came from randomness that was given: a party that can repeat it can remove "
             "the noise, so that nothing is protected",
         )
@@ -236,9 +252,8 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
             message="a gradient longer than its bound is scaled down, and the result is no gradient of the loss. The "
             "guarantee holds, but bounds on the risk are for losses without clipping",
         )
-    yield Caution(
-        code="floating-point",
-        message="Gaussian noise, sums and models are double precision: leakage by rounding is not covered"
-        if answer.algorithm != "norm-fedavg"
-        else "messages have exactly the law that was calibrated; only the models' sums are rounded",
-    )
+    if answer.algorithm == "norm-fedavg":
+        rounding = "messages have exactly the law that was calibrated; only the models' sums are rounded"
+    else:
+        rounding = "Gaussian noise, sums and models are double precision: leakage by rounding is not covered"
+    yield Caution(code="floating-point", message=rounding)

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias, overload
 
 from epsilond.accountants.federation import ClientGroupRequest, ParticipationCount
 from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
+from epsilond.accountants.quantities.units import WindowedUnit
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.theorem import Evaluation, Reading
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import Batches
@@ -15,25 +16,32 @@ from epsilond.calibrators.accelerated_mb_sgd.risk import AcceleratedRiskProblem
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.dp_fedavg.calibrator import DpFedavgParameters
 from epsilond.calibrators.dp_fedavg.problem import AdaptiveClipping, DpFedavgProblem
+from epsilond.calibrators.dp_fedavg.risk_bounds import DpFedavgRiskProblem
 from epsilond.calibrators.gaussian.calibrator import GaussianParameters
 from epsilond.calibrators.gaussian.problem import GaussianProblem
+from epsilond.calibrators.gaussian.risk_bounds import GaussianRiskProblem
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.calibrators.mb_sgd.risk import MbSgdRiskProblem
 from epsilond.calibrators.mb_sgd.solution import MbSgdParameters
 from epsilond.calibrators.mu2_sgd.calibrator import Mu2SgdParameters
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem, Participation
+from epsilond.calibrators.mu2_sgd.risk_bounds import Mu2SgdRiskProblem
 from epsilond.calibrators.norm_fedavg.calibrator import NormFedavgParameters
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
+from epsilond.calibrators.norm_fedavg.risk_bounds import NormFedavgRiskProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.risk import OnePassRiskProblem
 from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.problem import Reach
 from epsilond.calibrators.ppsgd.calibrator import PpsgdParameters
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
+from epsilond.calibrators.ppsgd.risk_bounds import PpsgdRiskProblem
 from epsilond.calibrators.projected_sgd.calibrator import ProjectedSgdParameters
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
+from epsilond.calibrators.projected_sgd.risk_bounds import ProjectedSgdRiskProblem
 from epsilond.calibrators.qtdl.calibrator import QtdlParameters
 from epsilond.calibrators.qtdl.problem import QtdlProblem, SensitivityRule
+from epsilond.calibrators.qtdl.risk_bounds import QtdlRiskProblem
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.shuffled_mb_sgd.calibrator import ShuffledMbSgdParameters
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
@@ -49,7 +57,7 @@ def calibrate(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     samples_per_client: int,
     clients: int,
@@ -83,7 +91,7 @@ def calibrate(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     samples_per_client: int,
     clients: int,
@@ -120,7 +128,7 @@ def calibrate(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     samples_per_client: int,
     clients: int,
@@ -157,7 +165,7 @@ def calibrate(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     samples_per_client: int,
     clients: int,
@@ -187,7 +195,7 @@ def calibrate(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     dimension: int,
     quantization_levels: int,
@@ -211,7 +219,7 @@ def calibrate(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     dimension: int,
     quantization_levels: int,
@@ -244,7 +252,7 @@ def calibrate(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     solve_for: Literal["noise_std", "step_size", "participants"] = "noise_std",
     clients: int,
@@ -276,7 +284,7 @@ def calibrate(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Literal["client"],
+    unit: Literal["client"] | WindowedUnit | Mapping[str, object],
     observer: Literal["other-clients"],
     clients: int,
     rounds: int,
@@ -305,13 +313,17 @@ def calibrate(
     algorithm: Literal["mu2-sgd"],
     /,
     *,
+    advantage: float | None = None,
+    true_positive_rate: float | None = None,
+    false_positive_rate: float | None = None,
+    gaussian_dp_mu: float | None = None,
+    rho: float | None = None,
     relation: Relation,
-    unit: Literal["record"],
+    unit: Literal["record"] | WindowedUnit | Mapping[str, object],
     observer: Observer,
     epsilon: float | None = None,
     delta: float | None = None,
     log10_delta: float | None = None,
-    gaussian_dp_mu: float | None = None,
     clients: int,
     participants: int | None = None,
     rounds: int,
@@ -339,7 +351,7 @@ def calibrate(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Literal["client"],
+    unit: Literal["client"] | WindowedUnit | Mapping[str, object],
     observer: Literal["released-models", "final-model", "other-clients"],
     clients: int,
     participants: int | None = None,
@@ -362,8 +374,13 @@ def calibrate(
     algorithm: Literal["gaussian"],
     /,
     *,
+    advantage: float | None = None,
+    true_positive_rate: float | None = None,
+    false_positive_rate: float | None = None,
+    gaussian_dp_mu: float | None = None,
+    rho: float | None = None,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     solve_for: Literal["noise_multiplier", "rounds", "rate", "epsilon", "delta"] = "noise_multiplier",
     sampling: Sampling,
@@ -398,7 +415,7 @@ def bound_risk(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     samples_per_client: int,
     clients: int,
@@ -440,7 +457,7 @@ def bound_risk(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     samples_per_client: int,
     clients: int,
@@ -484,7 +501,7 @@ def bound_risk(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     samples_per_client: int,
     clients: int,
@@ -529,7 +546,7 @@ def bound_risk(
     log10_delta: float | None = None,
     epsilon: float,
     relation: Relation,
-    unit: Unit,
+    unit: Unit | WindowedUnit | Mapping[str, object],
     observer: Observer,
     samples_per_client: int,
     clients: int,
@@ -550,6 +567,228 @@ def bound_risk(
 ) -> RiskBoundsAnswer: ...
 @overload
 def bound_risk(request: ShuffledMbSgdRiskProblem, /) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(
+    algorithm: Literal["qtdl"],
+    /,
+    *,
+    delta: float | None = None,
+    log10_delta: float | None = None,
+    epsilon: float,
+    relation: Relation,
+    unit: Unit | WindowedUnit | Mapping[str, object],
+    observer: Observer,
+    dimension: int,
+    quantization_levels: int,
+    l1_sensitivity: float | None = None,
+    linf_sensitivity: float | None = None,
+    l2_sensitivity: float | None = None,
+    sensitivity_rule: SensitivityRule | Mapping[str, object] | None = None,
+    rounds: int = 1,
+    method: Literal["escape", "hockey-stick", "concentrated", "concentrated-coupled"] | None = None,
+    readings: Sequence[Literal["statement"]] | None = None,
+    participants: int = 1,
+    noise_std: float | None = None,
+) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(request: QtdlRiskProblem, /) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(
+    algorithm: Literal["norm-fedavg"],
+    /,
+    *,
+    delta: float | None = None,
+    log10_delta: float | None = None,
+    epsilon: float,
+    relation: Relation,
+    unit: Unit | WindowedUnit | Mapping[str, object],
+    observer: Observer,
+    dimension: int,
+    quantization_levels: int,
+    l1_sensitivity: float | None = None,
+    linf_sensitivity: float | None = None,
+    l2_sensitivity: float | None = None,
+    sensitivity_rule: SensitivityRule | Mapping[str, object] | None = None,
+    rounds: int,
+    method: Literal["escape", "hockey-stick", "concentrated", "concentrated-coupled"] | None = None,
+    readings: Sequence[Literal["statement"]] | None = None,
+    clients: int,
+    participants: int | None = None,
+    smoothness: float,
+    quasar_convexity: float,
+    initial_distance: float,
+    client_optimum_distance: float = 0.0,
+    growth_ratio: float | None = None,
+    samples_per_client: int | None = None,
+    local_steps: int | None = None,
+    step_ratio: float | None = None,
+    noise_std: float | None = None,
+) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(request: NormFedavgRiskProblem, /) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(
+    algorithm: Literal["projected-sgd"],
+    /,
+    *,
+    delta: float | None = None,
+    log10_delta: float | None = None,
+    epsilon: float,
+    relation: Relation,
+    unit: Unit | WindowedUnit | Mapping[str, object],
+    observer: Observer,
+    solve_for: Literal["noise_std", "step_size", "participants"] = "noise_std",
+    clients: int,
+    participants: int | None = None,
+    dimension: int,
+    lipschitz: float,
+    radius: float,
+    smoothness: float | None = None,
+    strong_convexity: float = 0.0,
+    convex: bool = True,
+    step_schedule: Constant | Mapping[str, object] | InverseTime | Explicit | None = None,
+    noise_schedule: Constant | Mapping[str, object] | InverseTime | Explicit | None = None,
+    release: Literal["last", "random-stop", "suffix"] = "last",
+    suffix_fraction: float | None = None,
+    gradient_bound: float | None = None,
+    gradient_std: float | None = None,
+    shamir_constant: float | None = None,
+    readings: Sequence[Literal["statement", "lipschitz", "smooth", "strongly-convex", "proof", "experimental"]]
+    | None = None,
+    noise_std: float | None = None,
+) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(request: ProjectedSgdRiskProblem, /) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(
+    algorithm: Literal["ppsgd"],
+    /,
+    *,
+    delta: float | None = None,
+    log10_delta: float | None = None,
+    epsilon: float,
+    relation: Relation,
+    unit: Literal["client"] | WindowedUnit | Mapping[str, object],
+    observer: Literal["other-clients"],
+    clients: int,
+    rounds: int,
+    sampling: Literal["full", "poisson", "without-replacement"] = "full",
+    participation_rate: float | None = None,
+    clipping_norm: float,
+    shared_dimension: int,
+    smoothness: float | None = None,
+    lipschitz: float | None = None,
+    batch_size: int | None = None,
+    client_groups: Sequence[Batches | Mapping[str, object]] | None = None,
+    weighting: Literal["clients", "samples"] = "clients",
+    shared_gradient_std: float | None = None,
+    local_gradient_std: float | None = None,
+    shared_gradient_norm: float | None = None,
+    optimum_norm: float | None = None,
+    optimum_spread: float = 0.0,
+    personalization: float | Literal["unbounded"] | None = None,
+    noise_constant: float | None = None,
+    readings: Sequence[Literal["statement", "experimental"]] | None = None,
+    noise_std: float | None = None,
+    step_size: float | None = None,
+) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(request: PpsgdRiskProblem, /) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(
+    algorithm: Literal["mu2-sgd"],
+    /,
+    *,
+    advantage: float | None = None,
+    true_positive_rate: float | None = None,
+    false_positive_rate: float | None = None,
+    gaussian_dp_mu: float | None = None,
+    rho: float | None = None,
+    relation: Relation,
+    unit: Literal["record"] | WindowedUnit | Mapping[str, object],
+    observer: Observer,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    log10_delta: float | None = None,
+    clients: int,
+    participants: int | None = None,
+    rounds: int,
+    dimension: int,
+    lipschitz: float,
+    smoothness: float,
+    diameter: float,
+    server: Literal["trusted", "untrusted"] = "untrusted",
+    gradient_std: float | None = None,
+    heterogeneity: float | None = None,
+    smoothness_std: float | None = None,
+    smoothness_heterogeneity: float | None = None,
+    optimum_gradient_norm: float | None = None,
+    participation: Participation | Mapping[str, object] | None = None,
+    readings: Sequence[Literal["statement", "corrected"]] | None = None,
+    noise_std: float | None = None,
+    step_size: float | None = None,
+) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(request: Mu2SgdRiskProblem, /) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(
+    algorithm: Literal["dp-fedavg"],
+    /,
+    *,
+    delta: float | None = None,
+    log10_delta: float | None = None,
+    epsilon: float,
+    relation: Relation,
+    unit: Literal["client"] | WindowedUnit | Mapping[str, object],
+    observer: Literal["released-models", "final-model", "other-clients"],
+    clients: int,
+    participants: int | None = None,
+    rounds: int | None = None,
+    dimension: int,
+    clipping_norm: float,
+    sampling: Literal["full", "poisson", "without-replacement"] = "poisson",
+    adaptive_clipping: AdaptiveClipping | Mapping[str, object] | None = None,
+    max_rounds: int | None = None,
+    communication_budget: int | None = None,
+    max_bytes_per_client: int | None = None,
+    max_reports_per_client: float | None = None,
+    lipschitz: float | None = None,
+    diameter: float | None = None,
+    noise_std: float | None = None,
+    step_size: float | None = None,
+) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(request: DpFedavgRiskProblem, /) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(
+    algorithm: Literal["gaussian"],
+    /,
+    *,
+    advantage: float | None = None,
+    true_positive_rate: float | None = None,
+    false_positive_rate: float | None = None,
+    gaussian_dp_mu: float | None = None,
+    rho: float | None = None,
+    relation: Relation,
+    unit: Unit | WindowedUnit | Mapping[str, object],
+    observer: Observer,
+    solve_for: Literal["noise_multiplier", "rounds", "rate", "epsilon", "delta"] = "noise_multiplier",
+    sampling: Sampling,
+    noise_multiplier: float | None = None,
+    rounds: int | None = None,
+    rate: float | None = None,
+    batch_size: int | None = None,
+    population: int | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    log10_delta: float | None = None,
+    dimension: int,
+    contribution_norm: float = 1.0,
+    records: int | None = None,
+    noise_std: float | None = None,
+) -> RiskBoundsAnswer: ...
+@overload
+def bound_risk(request: GaussianRiskProblem, /) -> RiskBoundsAnswer: ...
 @overload
 def bound_risk(algorithm: str, /, **fields: object) -> RiskBoundsAnswer: ...
 @overload
@@ -613,6 +852,16 @@ TheoremId: TypeAlias = Literal[
     "epsilond.truncated-discrete-laplace-l2",
     "epsilond.randomized-response",
     "kairouz-oh-viswanath-2015.extremal-pair",
+    "bun-steinke-2016.approximate-zcdp",
+    "epsilond.declared-renyi-divergences",
+    "epsilond.profile-points",
+    "epsilond.bounded-range",
+    "epsilond.permute-and-flip",
+    "epsilond.report-noisy-max-laplace",
+    "epsilond.discrete-gaussian",
+    "epsilond.skellam",
+    "epsilond.sparse-vector",
+    "epsilond.poisson-binomial",
     "feldman-mcmillan-talwar-2021.3.1",
     "epsilond.approximate-clones",
     "feldman-mcmillan-talwar-2023.lemma-3.5",
@@ -620,6 +869,8 @@ TheoremId: TypeAlias = Literal[
     "epsilond.shuffled-randomized-response",
     "balle-bell-gascon-nissim-2019.lemma-5.3",
     "epsilond.gaussian-blanket",
+    "papernot-steinke-2022.lemma-7",
+    "papernot-steinke-2022.corollary-3",
     "epsilond.one-large-step",
     "dwork-roth-2014.3.16",
     "kairouz-oh-viswanath-2015.3.3",
@@ -640,6 +891,9 @@ TheoremId: TypeAlias = Literal[
     "lowy.lemma-d.2",
     "lowy.appendix-g.1",
     "lowy.lemma-f.4",
+    "kairouz-oh-viswanath-2015.hypothesis-testing",
+    "epsilond.bayes-error",
+    "epsilond.gaussian-above-pure",
     "lowy.2.1",
     "lowy.2.2",
     "lowy.2.3",
@@ -666,6 +920,8 @@ TheoremId: TypeAlias = Literal[
     "lowy.lemma-e.9",
     "lowy.lemma-e.4",
     "lowy.lemma-e.4.strongly-convex",
+    "lowy.lemma-e.5.minimiser",
+    "lowy.equation-16",
     "lowy.lemma-e.10",
     "lowy.f.2",
     "lowy.f.2.equation-41",
@@ -677,6 +933,7 @@ TheoremId: TypeAlias = Literal[
     "lowy.lemma-f.7",
     "lowy.definition-4",
     "lowy.appendix-f.2",
+    "lowy.lemma-f.1",
     "lowy.4.1",
     "epsilond.shuffled-sgd-noise",
     "lowy.3.1",
@@ -685,6 +942,7 @@ TheoremId: TypeAlias = Literal[
     "lowy.f.5",
     "lowy.section-3",
     "lowy.figure-2",
+    "lowy.appendix-a",
     "lowy.appendix-b",
     "lowy.appendix-d.1",
     "lowy.definition-4.one-pass",
@@ -698,12 +956,18 @@ TheoremId: TypeAlias = Literal[
     "asoodeh.lemma-2",
     "epsilond.projected-contraction",
     "asoodeh.section-2",
+    "asoodeh.equation-3",
+    "asoodeh.equation-8",
     "asoodeh.2",
     "asoodeh.corollary-3",
     "asoodeh.corollary-1",
+    "asoodeh.equation-19",
+    "asoodeh.after-11",
+    "asoodeh.after-corollary-3",
     "asoodeh.corollary-2",
     "asoodeh.convex-losses",
     "epsilond.one-pass-convex-excess-risk",
+    "epsilond.one-pass-scheduled-excess-risk",
     "epsilond.shifted-interpolation",
     "bok-su-altschuler-2024.noisy-gd-strongly-convex",
     "bok-su-altschuler-2024.noisy-gd-projected",
@@ -730,6 +994,8 @@ TheoremId: TypeAlias = Literal[
     "bietti.b.4.equation-36",
     "epsilond.personalization-by-variance",
     "bietti.section-5-bias",
+    "bietti.lemma-b.2",
+    "bietti.lemma-b.3",
     "bietti.squared-loss",
     "bietti.appendix-a",
     "reshef.lemma-2.3",
@@ -761,6 +1027,7 @@ TheoremId: TypeAlias = Literal[
     "reshef.appendix-a.anytime",
     "reshef.appendix-a.regret",
     "reshef.lemma-a.7",
+    "reshef.lemma-a.2",
     "reshef.experiments",
     "das.1",
     "das.remark-2",
@@ -779,6 +1046,7 @@ TheoremId: TypeAlias = Literal[
     "epsilond.coupled-rounding",
     "epsilond.hoeffding-rounding",
     "das.equation-6",
+    "das.equation-90",
     "das.clipped-updates",
     "das.algorithm-1",
     "epsilond.levels-at-decay-rate",
@@ -789,7 +1057,11 @@ TheoremId: TypeAlias = Literal[
     "das.4",
     "das.lemma-3",
     "das.lemma-2",
+    "das.lemma-2-distance",
     "das.lemma-4",
+    "das.equation-48",
+    "das.equation-85",
+    "das.remark-3",
     "das.2-compression",
     "agarwal-2018.1",
     "agarwal-2018.1-epsilon",
@@ -801,6 +1073,8 @@ TheoremId: TypeAlias = Literal[
     "epsilond.excess-risk-of-the-start",
     "epsilond.gradient-norm-of-the-start",
     "epsilond.averaged-noisy-steps",
+    "epsilond.noisy-mean-error",
+    "epsilond.mean-of-messages-error",
 ]
 
 def evaluate(theorem_id: TheoremId | str, /, reading: Reading = "printed", **inputs: object) -> Evaluation: ...

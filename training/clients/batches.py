@@ -104,10 +104,13 @@ def integers(source: RandomSource, count: int, size: int) -> Indices:
         count: number of values.
         size: number of draws.
     """
-    limit = np.uint64((1 << WORD) - (1 << WORD) % count - 1)
+    # Words beyond the largest multiple of `count` are rejected, so that every remainder has the same probability.
+    largest_accepted = np.uint64((1 << WORD) - (1 << WORD) % count - 1)
     words = source.words((size,))
-    while (beyond := words > limit).any():
-        words = np.where(beyond, source.words((size,)), words)
+    is_rejected = words > largest_accepted
+    while is_rejected.any():
+        words = np.where(is_rejected, source.words((size,)), words)
+        is_rejected = words > largest_accepted
     return np.asarray(words % np.uint64(count)).astype(np.int64)
 
 
@@ -122,6 +125,7 @@ def draw(source: RandomSource, sampling: Sampling, clients: Indices, sizes: Indi
         batch_sizes: number of records of each batch, (M,); the expected number for Poisson batches. It is not used for
             full batches.
     """
+    # n and k of each client: its number of records, and the number in its batch
     rows = list(zip(sizes.tolist(), batch_sizes.tolist(), strict=True))
     if sampling == "full":
         return Batch.of(clients, [np.arange(n) for n, _ in rows])
@@ -129,7 +133,7 @@ def draw(source: RandomSource, sampling: Sampling, clients: Indices, sizes: Indi
         return Batch.of(clients, [np.flatnonzero(source.flips(k / n, (n,))) for n, k in rows])
     if sampling == "with-replacement":
         return Batch.of(clients, [integers(source, n, k) for n, k in rows])
-    if len(set(rows)) == 1:
-        ((n, k),) = set(rows)
+    if len(set(rows)) == 1:  # one call for all clients is faster
+        n, k = rows[0]
         return Batch(clients, source.subsets((len(rows),), n, k))
     return Batch.of(clients, [source.subsets((), n, k) for n, k in rows])

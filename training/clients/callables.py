@@ -62,7 +62,8 @@ class CallableClients:
         Raises:
             InvalidInput: a client returned an array of the wrong shape; the message contains only the shape.
         """
-        sums, statistics = np.zeros((len(batch.clients), self.dimension)), GradientStatistics()
+        sums = np.zeros((len(batch.clients), self.dimension))
+        statistics = GradientStatistics()
         for row, name in enumerate(batch.clients.tolist()):
             places = batch.own(row)
             if not len(places):

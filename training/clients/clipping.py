@@ -14,7 +14,7 @@ NOTICED = 1e-9
 
 
 def rounding(dimension: int) -> float:
-    """Return the relative rounding error of norms and products with that many coordinates."""
+    """Return an upper bound on the relative rounding error of a norm or product of vectors with d coordinates."""
     return (dimension + 16) * 2.0**-52
 
 
@@ -49,6 +49,9 @@ def measure_norms(norms: Floats, bounds: Floats, finite: Bools) -> GradientStati
         bounds: clipping norms.
         finite: whether all entries of each vector are finite.
     """
+    is_clipped = norms > bounds * (1.0 + NOTICED)
     return GradientStatistics(
-        float(np.max(norms, initial=0.0)), int(np.sum(norms > bounds * (1.0 + NOTICED))), int(np.sum(~finite))
+        largest_norm=float(np.max(norms, initial=0.0)),
+        clipped=int(np.sum(is_clipped)),
+        not_finite=int(np.sum(~finite)),
     )

@@ -115,17 +115,17 @@ def least_squares(largest_target: float = 1.0) -> VectorLoss:
 
 
 def huber(threshold: float = 1.0, largest_target: float = 1.0) -> VectorLoss:
-    """Return the Huber loss: ½(z − y)² for |z − y| ≤ threshold, and linear beyond.
+    """Return the Huber loss of r = |z − y|: ½r² for r ≤ t, and t(r − ½t) for larger r, with the threshold t.
 
     Args:
-        threshold: residual beyond which the loss is linear.
+        threshold: residual t beyond which the loss is linear.
         largest_target: targets are clipped to [−largest_target, largest_target].
     """
 
     def values(z: Floats, y: Floats) -> Floats:
         residual = np.abs(z[..., 0] - y)
-        near = np.minimum(residual, threshold)
-        return np.asarray(near * (residual - 0.5 * near))
+        capped = np.minimum(residual, threshold)
+        return np.asarray(capped * (residual - 0.5 * capped))
 
     return VectorLoss(
         name="huber",

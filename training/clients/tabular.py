@@ -56,9 +56,11 @@ class TabularClients:
         return self.loss.steepest(radius * self.feature_norm) * self.feature_norm + ridge
 
     def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
-        """Return the sums of clipped gradients; see `Gradients.sums`.
+        """Return the sums of clipped gradients of the clients in a batch, (M, d), and statistics of their norms.
 
-        No gradient is stored; only its norm and the sum are computed.
+        The gradient of a record is s ⊗ x + μw, with the features x, the slopes s = ∂ℓ/∂z at the predictions z = Wx, and
+        the strong convexity μ. No gradient is stored: its norm and the sum follow from s and x. A gradient with NaN or
+        infinite entries counts as zeros.
 
         Args:
             models: one model (d,), or one per client (M, d).
@@ -66,11 +68,12 @@ class TabularClients:
             bounds: clipping norm of each client, (M,).
         """
         rows = self.starts[batch.clients][:, None] + batch.places
-        features, targets = self.features[rows], self.targets[rows]
-        shaped = np.reshape(models, (-1, self.loss.outputs, features.shape[-1]))
-        margins = np.matmul(features, np.swapaxes(shaped, -1, -2))
-        slopes = self.loss.slopes(margins, targets)
-        norms = self._norms(models, features, margins, slopes)
+        features = self.features[rows]
+        targets = self.targets[rows]
+        weights = np.reshape(models, (-1, self.loss.outputs, features.shape[-1]))
+        predictions = np.matmul(features, np.swapaxes(weights, -1, -2))
+        slopes = self.loss.slopes(predictions, targets)
+        norms = self._norms(models, features, predictions, slopes)
         counts = np.ones(rows.shape) if batch.counted is None else batch.counted.astype(np.float64)
         finite = np.isfinite(norms)
         clipping = scales(np.where(finite, norms, 1.0), bounds[:, None], self.dimension)
@@ -79,21 +82,36 @@ class TabularClients:
         sums = np.matmul(np.swapaxes(slopes * factors[..., None], -1, -2), features).reshape(len(rows), -1)
         if self.strong_convexity:
             sums = sums + self.strong_convexity * np.sum(factors, axis=1)[:, None] * models
-        counted = counts > 0.0
-        counted_norms = np.where(counted & finite, norms, 0.0)
+        is_counted = counts > 0.0  # entries that pad a batch are neither clipped nor reported as not finite
+        counted_norms = np.where(is_counted & finite, norms, 0.0)
         all_bounds = np.broadcast_to(bounds[:, None], counted_norms.shape)
-        return sums, measure_norms(counted_norms, all_bounds, finite | ~counted)
+        return sums, measure_norms(counted_norms, all_bounds, finite | ~is_counted)
 
-    def _norms(self, models: Floats, features: Floats, margins: Floats, slopes: Floats) -> Floats:
-        """Return upper bounds on the norms of slopes ⊗ x + μw, tight up to rounding."""
-        loss_part = np.sum(np.square(slopes), axis=-1) * np.sum(np.square(features), axis=-1)
+    def _norms(self, models: Floats, features: Floats, predictions: Floats, slopes: Floats) -> Floats:
+        """Return upper bounds on the norms of the gradients s ⊗ x + μw, tight up to rounding.
+
+        ‖s ⊗ x + μw‖² = ‖s‖²‖x‖² + 2μ ⟨s, Wx⟩ + μ²‖w‖², plus a bound on the rounding error of this sum.
+
+        Args:
+            models: one model w (d,), or one per client (M, d).
+            features: x of each record, (M, K, p).
+            predictions: Wx of each record, (M, K, outputs).
+            slopes: s of each record, (M, K, outputs).
+
+        Returns:
+            (M, K).
+        """
+        squared_loss_part = np.sum(np.square(slopes), axis=-1) * np.sum(np.square(features), axis=-1)
         if not self.strong_convexity:
-            return np.asarray(np.sqrt(loss_part))
-        mu, squared_model = self.strong_convexity, np.sum(np.square(models), axis=-1)
-        squared_model = squared_model[..., None] if np.ndim(squared_model) else squared_model
-        squared = loss_part + 2.0 * mu * np.sum(slopes * margins, axis=-1) + mu * mu * squared_model
-        error = rounding(self.dimension) * np.square(np.sqrt(loss_part) + mu * np.sqrt(squared_model))
-        return np.asarray(np.sqrt(np.maximum(squared, 0.0) + error))
+            return np.asarray(np.sqrt(squared_loss_part))
+        mu = self.strong_convexity
+        squared_model = np.sum(np.square(models), axis=-1)
+        if np.ndim(squared_model):
+            squared_model = squared_model[..., None]
+        cross_term = 2.0 * mu * np.sum(slopes * predictions, axis=-1)
+        squared_norm = squared_loss_part + cross_term + mu * mu * squared_model
+        error = rounding(self.dimension) * np.square(np.sqrt(squared_loss_part) + mu * np.sqrt(squared_model))
+        return np.asarray(np.sqrt(np.maximum(squared_norm, 0.0) + error))
 
 
 def tabular(
@@ -141,10 +159,20 @@ def tabular(
 
 
 def _read_client(place: int, part: object) -> tuple[Floats, Floats]:
-    """Convert one client's features and targets, and check their shapes."""
+    """Convert one client's features and targets to arrays of doubles, and check their shapes.
+
+    Args:
+        place: index of the client, which error messages name.
+        part: pair of features and targets.
+
+    Raises:
+        InvalidInput: the part is not such a pair.
+    """
+    pointer = f"/clients/{place}"
     if not isinstance(part, Sequence) or len(part) != 2:
-        raise InvalidInput.at(f"/clients/{place}", "must be a pair of features and targets")
-    features, targets = (as_floats(array, pointer=f"/clients/{place}") for array in part)
-    if features.ndim != 2 or targets.shape != features.shape[:1] or not len(targets):
-        raise InvalidInput.at(f"/clients/{place}", "must be features (n, p) and targets (n), with one record at least")
+        raise InvalidInput.at(pointer, "must be a pair of features and targets")
+    features, targets = (as_floats(array, pointer=pointer) for array in part)
+    has_matching_shapes = features.ndim == 2 and targets.shape == features.shape[:1]
+    if not has_matching_shapes or not len(targets):
+        raise InvalidInput.at(pointer, "must be features (n, p) and targets (n), with one record at least")
     return features, targets

@@ -19,7 +19,16 @@ from epsilond.training.steps.acceleration import AccelerationStage, Sequences, s
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedRun:
-    """Algorithm 2 with fresh batches."""
+    """A run of Algorithm 2 of Lowy and Razaviyayn, with batches that are drawn afresh in every round.
+
+    Attributes:
+        reporting: computes the clients' noisy messages, and draws the batches.
+        sizes: number of records of each client that the noise was calibrated for, (N,).
+        stages: numbers of consecutive rounds, each with its prox weight.
+        strong_convexity: strong convexity μ of the loss, in loss/length²; 0 if it is only convex.
+        radius: radius of the ball around the start onto which models are projected.
+        one_pass: True if each client splits its records into disjoint batches instead.
+    """
 
     reporting: RoundMessages
     sizes: Indices
@@ -58,12 +67,19 @@ class AcceleratedRun:
         """Reject clients without the number of records that the noise was calibrated for.
 
         Raises:
-            InvalidInput: at a client.
+            InvalidInput: a client has another number of records.
         """
         require_records(session.clients.sizes, self.sizes, exactly=True)
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run all rounds."""
+        """Run the rounds of all stages, unless the caller's callback ends the run earlier.
+
+        Args:
+            session: clients, start, randomness and log of the run.
+
+        Returns:
+            The output w^ag of the last round, and the number of rounds.
+        """
         state = Sequences(session.start, self.strong_convexity, session.projection_around_start(self.radius))
         batches = self.reporting.deal_batches(session) if self.one_pass else self.reporting.draw_batches(session)
         for step, batch in zip(steps(self.stages), batches, strict=True):
@@ -77,6 +93,6 @@ class AcceleratedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class OnePassRun(AcceleratedRun):
-    """Algorithm 2 with disjoint batches."""
+    """A run of Algorithm 2 of Lowy and Razaviyayn, with disjoint batches of each client's records."""
 
     one_pass: bool = True

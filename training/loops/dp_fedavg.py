@@ -93,10 +93,21 @@ class DpFedavgRun:
         """Accept any clients, because each is protected as a whole."""
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run all rounds."""
+        """Run all rounds, unless the caller's callback ends the run earlier.
+
+        In each, clients send updates clipped to the norm C, and the server steps by their mean with noise of
+        proportional size. With adaptive clipping, C then changes.
+
+        Args:
+            session: clients, start, randomness and log of the run.
+
+        Returns:
+            The last model, and the number of rounds.
+        """
         model, bound = session.start, self.clipping_norm
         for _ in range(self.rounds):
             clients = self._draw_participants(session)
+            # Statistics of NaN or infinite gradients, and below of clipped updates, are logged together.
             updates, of_gradients = client_updates(
                 session, model, clients, steps=self.local_steps, step_size=self.local_step_size
             )

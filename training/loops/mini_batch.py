@@ -58,8 +58,10 @@ class RoundMessages:
             noise_stds = [group.noise_std for group in calibrated_groups]
         else:
             clients = np.asarray([count])
-            batch_sizes, bounds = [parameters.batch_size], [problem.lipschitz]
-            scales, noise_stds = np.ones(1), [parameters.noise_std]
+            batch_sizes = [parameters.batch_size]
+            bounds = [problem.lipschitz]
+            scales = np.ones(1)
+            noise_stds = [parameters.noise_std]
         return cls(
             rounds=parameters.rounds,
             counts=np.asarray(problem.counts, dtype=np.float64),
@@ -72,12 +74,13 @@ class RoundMessages:
 
     def participants(self, session: Session) -> Indices:
         """Draw a round's number of participants, and a uniform set of that size, sorted."""
-        number = int(self.counts[0, 0])
-        if len(self.counts) > 1:
+        numbers, probabilities = self.counts[:, 0], self.counts[:, 1]
+        choice = 0
+        if len(numbers) > 1:
             uniform = float(session.source.uniform(()))
-            place = int(np.searchsorted(np.cumsum(self.counts[:, 1]), uniform, side="right"))
-            number = int(self.counts[min(place, len(self.counts) - 1), 0])
-        return np.sort(session.source.subsets((), session.count, number))
+            choice = int(np.searchsorted(np.cumsum(probabilities), uniform, side="right"))
+            choice = min(choice, len(numbers) - 1)  # the probabilities may sum to slightly less than 1
+        return np.sort(session.source.subsets((), session.count, int(numbers[choice])))
 
     def messages(self, session: Session, model: Floats, batch: Batch) -> tuple[Floats, GradientStatistics]:
         """Return the clients' noisy messages in a round.
@@ -114,8 +117,9 @@ class RoundMessages:
             clients = self.participants(session)
             batches = []
             for client in clients.tolist():
-                k = int(self.batch_sizes[client])
-                batches.append(orders[client][number * k : (number + 1) * k])
+                batch_size = int(self.batch_sizes[client])
+                first = number * batch_size
+                batches.append(orders[client][first : first + batch_size])
             yield Batch.of(clients, batches)
 
 
@@ -129,7 +133,16 @@ def required_sizes(problem: Problem, count: int) -> Indices:
 
 @dataclass(frozen=True, kw_only=True)
 class MiniBatchRun:
-    """Algorithm 1 of Lowy and Razaviyayn."""
+    """A run of Algorithm 1 of Lowy and Razaviyayn: mini-batch SGD with noise, projection and averaging of the models.
+
+    Attributes:
+        reporting: computes the clients' noisy messages, and draws the batches.
+        sizes: number of records of each client that the noise was calibrated for, (N,).
+        step_size: step size η of the server.
+        fading: weight of a model in the average, over the weight of the next model; 1 for equal weights.
+        radius: radius of the ball around the start onto which models are projected.
+        shuffled: whether a shuffler permutes the messages of a round.
+    """
 
     reporting: RoundMessages
     sizes: Indices
@@ -179,12 +192,19 @@ class MiniBatchRun:
         """Reject clients without the number of records that the noise was calibrated for.
 
         Raises:
-            InvalidInput: at a client.
+            InvalidInput: a client has another number of records.
         """
         require_records(session.clients.sizes, self.sizes, exactly=True)
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run all rounds."""
+        """Run all rounds, unless the caller's callback ends the run earlier.
+
+        Args:
+            session: clients, start, randomness and log of the run.
+
+        Returns:
+            The average of the models, and the number of rounds.
+        """
         project: Callable[[Floats], Floats] = session.projection_around_start(self.radius)
         server = AveragedDescent(session.start, step_size=self.step_size, fading=self.fading, project=project)
         for batch in self.reporting.draw_batches(session):

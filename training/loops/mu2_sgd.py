@@ -94,7 +94,7 @@ class Mu2SgdRun:
         """Reject clients with fewer records than reports, because each report uses a new record.
 
         Raises:
-            InvalidInput: at a client.
+            InvalidInput: a client has too few records.
         """
         most_reports = np.full(session.count, self.cap)
         if self.schedule is not None:
@@ -103,32 +103,56 @@ class Mu2SgdRun:
         require_records(session.clients.sizes, most_reports, exactly=False)
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run all rounds."""
-        source = session.source
-        orders = [source.permutations((), n) for n in session.clients.sizes.tolist()]
+        """Run all rounds, unless the caller's callback ends the run earlier.
+
+        Each report uses the client's next record, in a random order. A trusted server adds the noise itself; otherwise
+        each client adds its own. In both cases new noise replaces the last.
+
+        Args:
+            session: clients, start, randomness and log of the run.
+
+        Returns:
+            The model x_t of the last round t, and the number of rounds.
+        """
+        orders = [session.source.permutations((), n) for n in session.clients.sizes.tolist()]
+        used = np.zeros(session.count, dtype=np.int64)
         server = CancellingServer(
             session.start, step_size=self.step_size, project=session.projection_around_start(self.radius)
         )
-        by_clients = ClientNoise(1, 0 if self.trusted else session.count, session.dimension)
-        by_server, used = ServerNoise(session.start), np.zeros(session.count, dtype=np.int64)
+        server_noise = ServerNoise(session.start)
+        client_noise = ClientNoise(1, 0 if self.trusted else session.count, session.dimension)
         for number, clients in enumerate(self._draw_reporters(session), start=1):
             records = np.asarray([orders[client][used[client]] for client in clients.tolist()], dtype=np.int64)
             used[clients] += 1
             reports, statistics = self._reports(session, server, Batch(clients, records[:, None]), number)
-            increment = np.sum(reports, axis=0)
-            if self.trusted:
-                increment = increment / self.participants
-                increment = increment + by_server.replace_noise(self.noise_std, source.normal((session.dimension,)))
-            else:
-                normal = source.normal((1, len(clients), session.dimension))
-                present = np.ones((1, len(clients)), dtype=np.bool_)
-                changes = by_clients.replace_noise(clients[None], present, self.noise_std, normal)
-                increment = (increment + np.sum(changes[0], axis=0)) / self.participants
-            server.receive(increment, number)
+            noise = server_noise if self.trusted else client_noise
+            server.receive(self._noisy_mean(session, clients, reports, noise), number)
             if session.record_round(server.before, clients, statistics):
                 break
         # The output x_T does not depend on the sum of the last round.
         return TrainingOutcome(model=server.before, rounds=len(session.log))
+
+    def _noisy_mean(
+        self, session: Session, clients: Indices, reports: Floats, noise: ServerNoise | ClientNoise
+    ) -> Floats:
+        """Return the sum of the reports over m with the change of the noise since the previous round.
+
+        Args:
+            session: randomness of the run.
+            clients: the clients that report, at most m.
+            reports: their reports without noise, (len(clients), d).
+            noise: noise of the server, which is added to the mean, or of the clients, which is added to each report.
+        """
+        total = np.sum(reports, axis=0)
+        if isinstance(noise, ServerNoise):
+            normal = session.source.normal((session.dimension,))
+            server_mean: Floats = total / self.participants + noise.replace_noise(self.noise_std, normal)
+            return server_mean
+        normal = session.source.normal((1, len(clients), session.dimension))
+        present = np.ones((1, len(clients)), dtype=np.bool_)
+        changes = noise.replace_noise(clients[None], present, self.noise_std, normal)
+        mean: Floats = (total + np.sum(changes[0], axis=0)) / self.participants
+        return mean
 
     def _reports(
         self, session: Session, server: CancellingServer, batch: Batch, number: int

@@ -9,6 +9,7 @@ calibration.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -73,14 +74,24 @@ class NormFedavgRun:
         """Reject clients without the number of records that was calibrated for, if the calibration depends on it.
 
         Raises:
-            InvalidInput: at a client.
+            InvalidInput: a client has another number of records.
         """
         if self.samples_per_client is not None:
             sizes = session.clients.sizes
             require_records(sizes, np.full(len(sizes), self.samples_per_client), exactly=True)
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run all rounds."""
+        """Run all rounds, unless the caller's callback ends the run earlier.
+
+        Clients normalise their updates and send them in multiples of 1/`levels`, with noise. The server moves by
+        `server_step_size` times the mean message.
+
+        Args:
+            session: clients, start, randomness and log of the run.
+
+        Returns:
+            The last model, and the number of rounds.
+        """
         model = session.start
         for _ in range(self.rounds):
             clients = np.sort(session.source.subsets((), session.count, self.participants))
@@ -88,12 +99,13 @@ class NormFedavgRun:
                 session, model, clients, steps=self.local_steps, step_size=self.local_step_size
             )
             messages = quantized_messages(
-                clip(unit_vectors(updates), 1.0, records=True).values,
+                clip(unit_vectors(updates), 1.0, records=True).values,  # rounding may leave a norm just above 1
                 levels=self.levels,
                 noise_levels=self.noise_levels,
                 decay_rate=self.decay_rate,
                 source=session.source,
             )
+            # A message is a vector of integers, in units of 1/levels.
             model = server_step(model, messages / self.levels, self.server_step_size)
             if session.record_round(model, clients, statistics):
                 break
@@ -118,16 +130,16 @@ def client_updates(
     sizes = session.clients.sizes[clients]
     all_records = Batch.of(clients, [np.arange(n) for n in sizes.tolist()])
     unbounded = np.full(len(clients), np.inf)
-    statistics = GradientStatistics()
+    statistics_of_steps: list[GradientStatistics] = []
 
     def gradient(local: Floats) -> Floats:
-        nonlocal statistics
-        sums, of_step = session.clients.sums(local, all_records, unbounded)
-        statistics = of_step.merge(statistics)
+        """Return the mean gradient of each participant at its local model, and collect its statistics."""
+        sums, statistics = session.clients.sums(local, all_records, unbounded)
+        statistics_of_steps.append(statistics)
         mean: Floats = sums / sizes[:, None]
         return mean
 
     with np.errstate(over="ignore", invalid="ignore"):  # an update that overflows is sent as zeros
         start = np.broadcast_to(model, (len(clients), len(model)))
         updates = local_update(start, gradient, steps=steps, step_size=step_size)
-    return updates, statistics
+    return updates, reduce(GradientStatistics.merge, statistics_of_steps, GradientStatistics())

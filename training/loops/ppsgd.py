@@ -22,7 +22,14 @@ from epsilond.training.steps.shared_and_own import OwnParts, SharedPart
 
 @dataclass(frozen=True)
 class ModelParts:
-    """Composition of a client's model: the sum of w and θ_i, or their concatenation if there is an `own_start`."""
+    """Composition of a client's model from the shared part w, (d,), and the client's own part θ_i, (p,).
+
+    The model is the sum w + θ_i, with p = d, or the concatenation (w, θ_i) if there is an `own_start`.
+
+    Attributes:
+        shared_size: dimension d of w.
+        own_start: first θ_i for a concatenation, (p,); None for a sum, where θ_i starts at 0.
+    """
 
     shared_size: int
     own_start: Floats | None
@@ -86,8 +93,10 @@ class PpsgdRun:
             problem: problem of the calibration.
             parameters: calibrated parameters.
             session: clients, randomness and log of the run.
-            step_size: αη of the caller; None for the calibrated one.
-            local_step_size: η/(qW) of the caller; None for the calibrated one.
+            step_size: the caller's step size αη of the shared part, the personalisation α times the base step size η;
+                None for the calibrated one.
+            local_step_size: the caller's step size η/(qW) of the own parts, with participation rate q and total weight
+                W; None for the calibrated one.
             caller_steps: further steps of the caller, which must be None.
 
         Raises:
@@ -124,14 +133,25 @@ class PpsgdRun:
         require_records(session.clients.sizes, self.batch_sizes, exactly=False)
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run all rounds."""
+        """Run all rounds, unless the caller's callback ends the run earlier.
+
+        The server steps by the clipped messages with noise. Each client steps by its own message without clipping.
+
+        Args:
+            session: clients, start, randomness and log of the run.
+
+        Returns:
+            The mean of the shared parts, each client's personal model, and the number of rounds.
+        """
         shared = SharedPart(session.start, step_size=self.shared_step_size, noise_std=self.noise_std)
         parts = ModelParts.of(session)
         own = OwnParts(parts.start(session.count), step_size=self.own_step_size)
-        scale, output = 1.0 / (self.rate * self.weight), session.start
+        scale = 1.0 / (self.rate * self.weight)
+        output = session.start
         for number in range(1, self.rounds + 1):
             clients = self._draw_participants(session)
-            messages, not_finite = self._messages(session, parts.models(shared.model, own.models[clients]), clients)
+            models = parts.models(shared.model, own.models[clients])
+            messages, not_finite = self._messages(session, models, clients)
             clipped, statistics = clip_rows(parts.shared_gradient(messages), self.clipping_norm)
             normal = session.source.normal(session.start.shape)
             shared.receive(scale * np.sum(clipped, axis=0), normal, number)

@@ -66,7 +66,7 @@ class ProjectedSgdRun:
         A mean hides the norms of the records' gradients, which have to be checked.
 
         Raises:
-            InvalidInput: at a client.
+            InvalidInput: a client has more than one record, or returns means.
         """
         sizes = session.clients.sizes
         require_records(sizes, np.ones_like(sizes), exactly=True)
@@ -74,23 +74,36 @@ class ProjectedSgdRun:
             raise InvalidInput.at("/clients", "return means: here every record's gradient has to be seen")
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run all steps, because the step of the released model is secret.
+        """Run all steps of one pass, and release the model of a random step.
+
+        The pass is not ended at that step, because the step must stay secret.
+
+        Args:
+            session: clients, start, randomness and log of the run.
+
+        Returns:
+            The released model, and the number of all steps.
 
         Raises:
-            RunDiffers: a gradient had NaN or infinite entries, or was longer than L; raised after the last step.
+            RunDiffers: a gradient had NaN or infinite entries, or was longer than the Lipschitz constant `lipschitz`.
+                It is raised after the last step.
         """
-        source, steps = session.source, len(self.step_sizes)
+        source = session.source
+        steps = len(self.step_sizes)
         batches = whole_batches(source.permutations((), session.count), self.participants)
         stop = int(stopping_step(np.asarray(self.first_stop), np.asarray(steps), source.uniform(())))
         project = session.projection_around_start(self.radius)
         model = released = session.start
-        bounds, total = np.full(self.participants, self.lipschitz), GradientStatistics()
+        bounds = np.full(self.participants, self.lipschitz)
+        total = GradientStatistics()
         for number in range(steps):
-            batch = Batch(batches[number], np.zeros((self.participants, 1), dtype=np.int64))
+            only_record = np.zeros((self.participants, 1), dtype=np.int64)
+            batch = Batch(batches[number], only_record)
             gradients, statistics = session.clients.sums(model, batch, bounds)
             messages = with_noise(gradients, self.noise_stds[number], source.normal(gradients.shape))
             model = projected_step(model, np.mean(messages, axis=-2), self.step_sizes[number], project)
-            released = model if number + 1 == stop else released
+            if number + 1 == stop:
+                released = model
             session.record_round(model, batch.clients, statistics)
             total = total.merge(statistics)
         if total.clipped or total.not_finite:

@@ -33,11 +33,11 @@ class AccelerationStage(Protocol):
 
 @dataclass(frozen=True)
 class AcceleratedStep:
-    """One round of a stage.
+    """The coefficients of round t ≥ 1 of a stage in Algorithm 2 of Lowy and Razaviyayn.
 
     Attributes:
-        share: α of the round.
-        pull: η of the round.
+        share: α = 2/(t + 1), the weight of the iterate w in the new output w^ag.
+        pull: η = 4v/(t(t + 1)) for prox weight v, which keeps w near its last value.
         first: whether it is the first round of its stage.
     """
 
@@ -55,7 +55,16 @@ def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
 
 
 class Sequences:
-    """The sequences w and w^ag, (…, d), which start at the same models."""
+    """The two sequences of models in Algorithm 2 of Lowy and Razaviyayn, an accelerated stochastic gradient descent.
+
+    They are the iterate w (`iterate`) and the output w^ag (`output`), (…, d), which start at the same models. Gradients
+    are taken at a third point w^md (`middle`). α and η are the coefficients of a round, in `AcceleratedStep`.
+
+    Args:
+        start: first models.
+        strong_convexity: μ, in loss/length²; 0 for losses that are only convex.
+        project: projection onto the domain.
+    """
 
     def __init__(self, start: Floats, strong_convexity: float, project: Callable[[Floats], Floats]) -> None:
         self.iterate = start
@@ -64,16 +73,22 @@ class Sequences:
         self._project = project
 
     def middle(self, step: AcceleratedStep) -> Floats:
-        """Return w^md, the point of this round's gradients."""
+        """Return the point of this round's gradients (line 4 of Algorithm 2); a new stage sets w to w^ag.
+
+        w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ).
+        """
         if step.first:
             self.iterate = self.output
         alpha, eta, mu = step.share, step.pull, self._mu
         denominator = eta + (1.0 - alpha * alpha) * mu
-        output = (1.0 - alpha) * (mu + eta) / denominator
-        return output * self.output + alpha * ((1.0 - alpha) * mu + eta) / denominator * self.iterate
+        output_weight = (1.0 - alpha) * (mu + eta) / denominator
+        iterate_weight = alpha * ((1.0 - alpha) * mu + eta) / denominator
+        return output_weight * self.output + iterate_weight * self.iterate
 
     def move(self, step: AcceleratedStep, middle: Floats, gradient: Floats) -> None:
-        """Update w and w^ag.
+        """Update w and w^ag (lines 10 and 11 of Algorithm 2).
+
+        w is the projection of [αμ w^md + ((1 − α)μ + η) w − αg]/(μ + η), and w^ag ← αw + (1 − α) w^ag.
 
         Args:
             step: α and η of the round.

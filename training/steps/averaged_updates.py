@@ -25,20 +25,22 @@ def noisy_mean(sent: Floats, participants: int, noise_std: float, normal: Floats
     return mean
 
 
-def adapted_bound(bound: float, short: Bools, participants: int, noise: float, *, target: float, rate: float) -> float:
+def adapted_bound(
+    bound: float, is_unclipped: Bools, participants: int, noise: float, *, target: float, rate: float
+) -> float:
     """Return the next clipping bound C e^(−rate (share − target)) (Andrew et al. 2021).
 
     The share is ½ + (Σ of bits shifted to ±½ + noise)/M.
 
     Args:
         bound: clipping bound C.
-        short: whether each update was within the bound.
+        is_unclipped: whether each update was within the bound, (m,).
         participants: planned number M of participants.
         noise: noise of the sum of bits.
         target: share of updates to leave unclipped.
         rate: learning rate of log C.
     """
-    share = 0.5 + (float(np.sum(short - 0.5)) + noise) / participants
+    share = 0.5 + (float(np.sum(is_unclipped - 0.5)) + noise) / participants
     exponent = -rate * (share - target)
     # The noise may be large compared with M.
     return bound * math.exp(min(max(exponent, -MOST_EXPONENT), MOST_EXPONENT))

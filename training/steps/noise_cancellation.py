@@ -27,7 +27,14 @@ def weighted_difference(now: Floats, before: Floats, number: int) -> Floats:
 
 
 class CancellingServer:
-    """The sequences x and w, which start at the same models, and the sum q: (…, d)."""
+    """The server's state in DP-μ²-FL (Algorithms 1 and 2 of Reshef and Levy), in arrays (…, d).
+
+    Attributes:
+        model: x_{t+1} after round t, the point of the next gradients.
+        before: x_t, the point of the last gradients.
+        moved: w, the iterate that follows the sum of reports. It starts at the same models as x.
+        sum: q, the sum of the rounds' mean reports.
+    """
 
     def __init__(self, start: Floats, *, step_size: float, project: Callable[[Floats], Floats]) -> None:
         self.model = self.before = self.moved = start
@@ -36,7 +43,14 @@ class CancellingServer:
         self._project = project
 
     def receive(self, increment: Floats, number: int) -> None:
-        """Apply the mean report (1/m) Σ s of round `number` ≥ 1, including its noise."""
+        """Take one step: q ← q + increment, w ← Π(w − ηq), and x moves by the share 2/(t + 2) towards w.
+
+        With this share, x is an average of the start and all w, in which those of later rounds weigh more.
+
+        Args:
+            increment: mean (1/m) Σ s of the reports s of the round, with their noise, (…, d).
+            number: number t of the round, from 1 on.
+        """
         self.sum += increment
         self.moved = self._project(self.moved - self._step_size * self.sum)
         share = 2.0 / (number + 2.0)
@@ -111,13 +125,22 @@ class GapDifferences:
 
 
 class ServerNoise:
-    """Last noise of a trusted server: (…, d)."""
+    """Noise of a trusted server (Algorithm 2 of Reshef and Levy). Each round's noise replaces that of the last round.
+
+    Attributes:
+        held: noise that the sum of reports contains now, (…, d).
+    """
 
     def __init__(self, start: Floats) -> None:
         self.held = np.zeros_like(start)
 
     def replace_noise(self, base: float, normal: Floats) -> Floats:
-        """Return the new noise minus the old."""
+        """Compute the noise of a round, and return it minus the noise of the last round, (…, d).
+
+        Args:
+            base: standard deviation of the noise in each coordinate.
+            normal: standard normal variables, (…, d).
+        """
         noise: Floats = base * normal
         change: Floats = noise - self.held
         self.held = noise

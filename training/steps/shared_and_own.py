@@ -18,12 +18,19 @@ from epsilond.training.arrays import Floats
 
 
 class SharedPart:
-    """The server's shared part w, (…, d)."""
+    """The part w of the models that all clients share and the server updates in PPSGD of Bietti et al., (…, d)."""
 
     def __init__(self, start: Floats, *, step_size: float, noise_std: float) -> None:
-        """Start at `start`, with step size αη and noise of σ_ζ on the mean."""
+        """Start a run.
+
+        Args:
+            start: first w, (…, d).
+            step_size: step size αη of w, the personalisation α times the base step size η.
+            noise_std: standard deviation σ_ζ of the noise in each coordinate of the mean.
+        """
         self.model = start
-        self._late = np.zeros_like(start)
+        self._weighted_changes = np.zeros_like(start)
+        """Σ t Δ_t over the changes Δ_t of the model in rounds t so far."""
         self._step_size = step_size
         self._noise_std = noise_std
 
@@ -37,34 +44,47 @@ class SharedPart:
         """
         change = -self._step_size * (mean + self._noise_std * normal)
         self.model = self.model + change
-        self._late = self._late + number * change
+        self._weighted_changes = self._weighted_changes + number * change
 
     def mean(self, rounds: int) -> Floats:
-        """Return the mean of the iterates before each of that many rounds."""
-        return self.model - self._late / rounds
+        """Return the mean of w before each of the n = `rounds` rounds so far.
+
+        With Δ_s the change in round s and w_n the last w, w before round t is w_n − Σ_{s ≥ t} Δ_s. The mean over t is
+        therefore w_n − (1/n) Σ s Δ_s.
+        """
+        return self.model - self._weighted_changes / rounds
 
 
 class OwnParts:
-    """The clients' own parts θ, one row each, (…, p)."""
+    """The parts θ_i of the models that each client i keeps and updates itself in PPSGD of Bietti et al.
+
+    They are an array with one row for each client, (…, p).
+    """
 
     def __init__(self, start: Floats, *, step_size: float) -> None:
-        """Start at `start`, with step size η/(qW)."""
+        """Start a run.
+
+        Args:
+            start: first θ_i, one row for each client, (…, p).
+            step_size: η/(qW), with base step size η, participation rate q and total weight W of the clients.
+        """
         self.models = start
-        self._late = np.zeros_like(start)
+        self._weighted_changes = np.zeros_like(start)
+        """Σ t Δ_t over the changes Δ_t of the models in rounds t so far; 0 for a client that does not participate."""
         self._step_size = step_size
 
-    def move(self, at: Any, messages: Floats, number: int) -> None:
+    def move(self, rows: Any, messages: Floats, number: int) -> None:
         """Apply one round to the participating clients.
 
         Args:
-            at: index of the participating rows.
+            rows: index of the participating clients.
             messages: their gradients without clipping; they stay with the clients.
             number: number of the round, from 1 on.
         """
         change = (-self._step_size) * messages
-        self.models[at] += change
-        self._late[at] += number * change
+        self.models[rows] += change
+        self._weighted_changes[rows] += number * change
 
     def means(self, rounds: int) -> Floats:
-        """Return the mean of the iterates before each of that many rounds."""
-        return self.models - self._late / rounds
+        """Return the mean of each θ_i before each of the n = `rounds` rounds so far, as in `SharedPart.mean`."""
+        return self.models - self._weighted_changes / rounds

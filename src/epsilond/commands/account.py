@@ -23,10 +23,17 @@ from epsilond.commands.requests import (
 from epsilond.options import listed_commands
 
 QUERIES = ("epsilon", "delta", "log10_delta")
+FIGURES = {
+    "false_positive_rates": "false_positive_rate",
+    "priors": "prior",
+    "orders": "order",
+    "signed_epsilons": "signed_epsilon",
+}
+"""Members of the query that are lists, and their options."""
 CLAIM = "claim_"
 STRUCTURES = ("spec", "query", "claim")
 """Fields of the request that have options of their own here."""
-QUERY_PANEL = f"{REQUIRED}: one of these, once or several times"
+QUERY_PANEL = f"{REQUIRED}: one of these, once or several times, or a figure of an attacker"
 
 Numbers = list[float] | None
 _OPTIONS: JsonObject = {
@@ -39,6 +46,39 @@ _OPTIONS: JsonObject = {
     "log10_delta": Annotated[
         Numbers,
         typer.Option("--log10-delta", metavar="NUMBER", help="give ε at this log10 δ", rich_help_panel=QUERY_PANEL),
+    ],
+    "false_positive_rates": Annotated[
+        Numbers,
+        typer.Option(
+            "--false-positive-rate",
+            metavar="NUMBER",
+            help="give the true positive rate at this false positive rate",
+            rich_help_panel=OPTIONAL,
+        ),
+    ],
+    "priors": Annotated[
+        Numbers,
+        typer.Option(
+            "--prior",
+            metavar="NUMBER",
+            help="give the least error of an attacker with this prior",
+            rich_help_panel=OPTIONAL,
+        ),
+    ],
+    "orders": Annotated[
+        Numbers,
+        typer.Option(
+            "--order", metavar="NUMBER", help="give the Rényi divergence at this order", rich_help_panel=OPTIONAL
+        ),
+    ],
+    "signed_epsilons": Annotated[
+        Numbers,
+        typer.Option(
+            "--signed-epsilon",
+            metavar="NUMBER",
+            help="give δ of each direction at this ε of any sign",
+            rich_help_panel=OPTIONAL,
+        ),
     ],
     "claim_epsilon": Annotated[
         float | None, typer.Option(metavar="NUMBER", help="ε of a claim to check", rich_help_panel=OPTIONAL)
@@ -55,12 +95,17 @@ _SPEC = Annotated[str | None, typer.Option("--spec", metavar="JSON|FILE|-", help
 
 
 def add(main: typer.Typer) -> None:
-    """Add the command."""
+    """Add the command `epsilond account` to the command line.
+
+    Args:
+        main: the command line.
+    """
     options = listed_commands("")["account"].options
     setting = field_parameters([option for option in options if option.field not in STRUCTURES])
     keyword = inspect.Parameter.KEYWORD_ONLY
     annotations = {"spec": _ARGUMENT, "spec_option": _SPEC, **_OPTIONS}
     own = [inspect.Parameter(name, keyword, default=None, annotation=option) for name, option in annotations.items()]
+    # The two forms of the spec come first, then the setting, the queries and the claim.
     parameters = own[:2] + setting + own[2:] + request_parameters()
     text = "Show the guarantee of a run at an ε or δ, and whether a claim about it holds."
     main.command(cls=RequestCommand)(with_parameters(account, parameters, text))
@@ -101,17 +146,25 @@ def _read_fields(
 ) -> JsonRecord:
     """Return the fields of the request; options override those of the request file.
 
+    Args:
+        problem: the request class.
+        context: context of the command, with the faults of its options.
+        spec: the mechanism as JSON, or the name of a file that contains it; None if it is not given.
+        request: value of --request; None if it is not given.
+        texts: values of the other options, by name.
+
     Raises:
         InvalidInput: with the faults of the options and of the request.
     """
-    queries = {name: texts[name] for name in QUERIES if texts[name]}
+    queries = {name: texts[name] for name in QUERIES if texts[name]}  # absent: None or []
     claim = {name: texts[f"{CLAIM}{name}"] for name in QUERIES if texts[f"{CLAIM}{name}"] is not None}
     rest = {name: text for name, text in texts.items() if name not in _OPTIONS}
     fields = RequestFields.from_options(problem, request, rest, option_faults(context))
     if spec is not None:
         fields.values["spec"] = _read_spec(spec)
-    if queries:
-        fields.values["query"] = dict(_query(name, values) for name, values in queries.items())
+    figures = {name: texts[name] for name in FIGURES if texts[name]}
+    if queries or figures:
+        fields.values["query"] = dict(_query_field(name, values) for name, values in queries.items()) | figures
     if claim:
         fields.values["claim"] = claim
     if "kind" in fields.values and "spec" not in fields.values:
@@ -121,6 +174,11 @@ def _read_fields(
 
 
 def _one_spec(argument: str | None, option: str | None) -> str | None:
+    """Return the text of the spec, which is given as the argument SPEC or as the option --spec; None if absent.
+
+    Raises:
+        InvalidInput: both are given.
+    """
     if argument is not None and option is not None:
         raise InvalidInput.at("/spec", "is given twice: as an argument and as --spec")
     return argument if option is None else option
@@ -139,8 +197,11 @@ def _read_spec(text: str) -> JsonRecord:
     return spec
 
 
-def _query(name: str, values: list[float]) -> tuple[str, object]:
-    return (name, values[0]) if len(values) == 1 else (f"{name}s", values)
+def _query_field(name: str, values: list[float]) -> tuple[str, object]:
+    """Return name and value of a field of the query: `delta` for one value, `deltas` for several."""
+    if len(values) == 1:
+        return name, values[0]
+    return f"{name}s", values
 
 
 def _option(pointer: str) -> str:
@@ -148,11 +209,13 @@ def _option(pointer: str) -> str:
 
     For example, /query/deltas/3 becomes /delta/3, and /claim/epsilon becomes /claim_epsilon.
     """
-    first, _, rest = pointer.removeprefix("/").partition("/")
-    name, _, place = rest.partition("/")
-    if first == "claim" and name:
-        return f"/{CLAIM}{name}"
-    if first == "query":
-        single = name.removesuffix("s")
-        return f"/{single}/{place}".rstrip("/") if single in QUERIES else "/epsilon, --delta or --log10-delta"
-    return pointer
+    structure, _, rest = pointer.removeprefix("/").partition("/")
+    field, _, index = rest.partition("/")
+    if structure == "claim" and field:
+        return f"/{CLAIM}{field}"
+    if structure != "query":
+        return pointer
+    option = FIGURES.get(field) or field.removesuffix("s")
+    if option not in (*QUERIES, *FIGURES.values()):
+        return "/epsilon, --delta or --log10-delta"  # a fault of the whole query; the message gets "--" in front
+    return f"/{option}/{index}" if index else f"/{option}"

@@ -6,7 +6,7 @@ The options of each algorithm are those of `epsilond/options.json`: a new algori
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -22,11 +22,15 @@ from epsilond.ledgers.commands import budget_options
 from epsilond.options import FieldOption, ListedCommand, listed_commands
 
 INFERRED = {"gaussian": "solve_for"}
-"""The field of an algorithm that the command line infers from the other fields."""
+"""The field of an algorithm that the command line infers from the other fields, by the algorithm's name."""
 
 
 def add(main: typer.Typer) -> None:
-    """Add a command for each algorithm of both lists, and the list."""
+    """Add `epsilond calibrate` and `epsilond risk-bound`, with a command for each algorithm, and `epsilond algorithms`.
+
+    Args:
+        main: the command line.
+    """
     calibrate = typer.Typer(
         cls=AlgorithmGroup, no_args_is_help=True, help="Find the parameters of an algorithm for a target."
     )
@@ -66,13 +70,16 @@ def algorithms(
         from epsilond.questions.calibrate import calibrator  # noqa: PLC0415
         from epsilond.terminal import lists  # noqa: PLC0415
 
-        if name is None:
-            print_body({"algorithms": list(map(listing.listed_algorithm, CALIBRATORS))}) if as_body else show(
-                lists.algorithms(CALIBRATORS)
-            )
-            return
-        chosen = calibrator(name)
-        print_body(listing.listed_algorithm(chosen)) if as_body else show(lists.algorithm(chosen))
+        if name is not None:
+            chosen = calibrator(name)
+            if as_body:
+                print_body(listing.listed_algorithm(chosen))
+            else:
+                show(lists.algorithm(chosen))
+        elif as_body:
+            print_body({"algorithms": list(map(listing.listed_algorithm, CALIBRATORS))})
+        else:
+            show(lists.algorithms(CALIBRATORS))
 
 
 def _click_command(listed: ListedCommand, command: Callable[..., None]) -> object:
@@ -108,8 +115,6 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
 def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
     """Make the command that calibrates an algorithm.
 
-    It has one option for each field of the request, the options --sweep and --dask, and the options of a ledger.
-
     Args:
         listed: name, texts and options of the algorithm.
     """
@@ -132,39 +137,66 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
                 _print_calibration(listed.name, fields, as_body=as_body, given=ledger, **budget.place)
             return
         with exit_codes():
-            problem = _problem(listed.name)
-            read = RequestFields.from_options(problem, request, texts, faults)
+            request_fields = RequestFields.from_options(_problem(listed.name), request, texts, faults)
             if sweep is None:
-                _infer_field(listed.name, read.values)
-                read.check()
-                _print_calibration(listed.name, read.values, as_body=as_body)
+                _infer_field(listed.name, request_fields.values)
+                request_fields.check()
+                _print_calibration(listed.name, request_fields.values, as_body=as_body)
             else:
-                swept, values = _swept_values(problem, sweep)
-                _infer_field(listed.name, read.values, swept=swept)
-                read.check(**{swept: values[0]})
-                _print_sweep(listed.name, swept, values, read.values, dask=dask, as_body=as_body)
+                _print_sweep(listed.name, sweep, request_fields, dask=dask, as_body=as_body)
 
-    keyword = inspect.Parameter.KEYWORD_ONLY
+    return with_parameters(command, _calibration_parameters(listed), f"{listed.title}. {listed.summary}")
+
+
+def _calibration_parameters(listed: ListedCommand) -> list[inspect.Parameter]:
+    """Return the parameters of the command that calibrates one algorithm.
+
+    There is one for each field of the request. Then follow --request, --json, --sweep and --dask, and the options for
+    a ledger that pays for the run.
+
+    Args:
+        listed: name, texts and options of the algorithm.
+    """
     sweep_option = typer.Option(
         "--sweep", metavar="FIELD=VALUE,…", help="a table over at most 200 values of one field", rich_help_panel=COMMON
     )
-    sweep = inspect.Parameter("sweep", keyword, default=None, annotation=Annotated[str | None, sweep_option])
-    parameters = field_parameters(_options_with_inference(listed))
-    parameters += [*request_parameters(), sweep, cluster.parameter(), *budget_options.parameters()]
-    return with_parameters(command, parameters, f"{listed.title}. {listed.summary}")
+    sweep = inspect.Parameter(
+        "sweep", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, sweep_option]
+    )
+    return [
+        *field_parameters(_options_with_inference(listed)),
+        *request_parameters(),
+        sweep,
+        cluster.parameter(),
+        *budget_options.parameters(),
+    ]
 
 
 def _options_with_inference(listed: ListedCommand) -> list[FieldOption]:
-    """Return the options of an algorithm; the help of the inferred field states this."""
-    field = INFERRED.get(listed.name)
-    return [_describe_inference(option) if option.field == field else option for option in listed.options]
+    """Return the options of an algorithm. The help of an option that can be inferred says how it is inferred.
 
-
-def _describe_inference(option: FieldOption) -> FieldOption:
-    return replace(option, help=f"{option.help.partition(' · ')[0]} · absent: the one that is missing")
+    Args:
+        listed: name, texts and options of the algorithm.
+    """
+    options = []
+    for option in listed.options:
+        if option.field == INFERRED.get(listed.name):
+            description = option.help.partition(" · ")[0]  # without the default value, which does not apply here
+            options.append(replace(option, help=f"{description} · absent: the quantity that is not given"))
+        else:
+            options.append(option)
+    return options
 
 
 def _print_calibration(name: str, fields: JsonObject, *, as_body: bool, **budget: Any) -> None:
+    """Calibrate an algorithm, and print the answer.
+
+    Args:
+        name: name of the algorithm.
+        fields: fields of the request.
+        as_body: whether to print JSON.
+        **budget: arguments of `calibrate` for a run that a ledger pays for: `given`, `slot`, `item` and `eta`.
+    """
     from epsilond.questions import calibrate  # noqa: PLC0415  help needs no mathematics
     from epsilond.terminal import calibrations  # noqa: PLC0415
 
@@ -173,16 +205,29 @@ def _print_calibration(name: str, fields: JsonObject, *, as_body: bool, **budget
     print_answer(answer, calibrations.calibration, as_body=as_body)
 
 
-def _print_sweep(
-    name: str, swept: str, values: list[object], fields: Mapping[str, object], *, dask: str | None, as_body: bool
-) -> None:
+def _print_sweep(name: str, assigned: str, request_fields: RequestFields, *, dask: str | None, as_body: bool) -> None:
+    """Calibrate an algorithm at several values of one field, and print the answers.
+
+    Args:
+        name: name of the algorithm.
+        assigned: the text of --sweep, FIELD=VALUE,….
+        request_fields: the other fields of the request.
+        dask: address of the scheduler of a Dask cluster; None to compute in this process.
+        as_body: whether to print JSON.
+    """
+    swept, values = _swept_values(request_fields.problem, assigned)
+    _infer_field(name, request_fields.values, swept=swept)
+    request_fields.check(**{swept: values[0]})
     from epsilond.questions import sweep  # noqa: PLC0415  as above
     from epsilond.terminal import calibrations  # noqa: PLC0415
 
     with show_progress(name), cluster.executor_at(dask) as executor:
-        # The table shows no printed readings, so that their true figures are not computed for it.
-        answer = sweep.sweep(name, swept, values, executor=executor, true_figures=as_body, **fields)
-    print_body(answer.body) if as_body else show(calibrations.sweep(answer))
+        # Only JSON shows formulas of papers, taken literally, with the certified ε and δ at their parameters.
+        answer = sweep.sweep(name, swept, values, executor=executor, true_figures=as_body, **request_fields.values)
+    if as_body:
+        print_body(answer.body)
+    else:
+        show(calibrations.sweep(answer))
 
 
 def _swept_values(problem: type, text: str) -> tuple[str, list[object]]:
@@ -194,6 +239,7 @@ def _swept_values(problem: type, text: str) -> tuple[str, list[object]]:
 
 
 def _problem(name: str) -> type:
+    """Return the request class of an algorithm's calibration."""
     from epsilond.questions.calibrate import calibrator  # noqa: PLC0415  help needs no mathematics
 
     return calibrator(name).problem
@@ -212,6 +258,7 @@ def _infer_field(name: str, fields: dict[str, object], *, swept: str | None = No
         return
     from epsilond.calibrators.gaussian.problem import infer_unknown  # noqa: PLC0415  few commands need it
 
-    unknown = infer_unknown({**fields, **({} if swept is None else {swept: ...})})
+    present = fields if swept is None else {**fields, swept: ...}  # the value of a present field does not matter
+    unknown = infer_unknown(present)
     if unknown is not None:
         fields[field] = unknown

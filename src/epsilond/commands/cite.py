@@ -20,10 +20,10 @@ def cite(
         list[str] | None, typer.Argument(metavar="ID…", help="theorems, as `epsilond theorems` lists")
     ] = None,
     answer: Annotated[
-        str | None, typer.Option(metavar="FILE", help="an answer as JSON, as printed by --json; - reads it")
+        str | None, typer.Option(metavar="FILE", help="an answer as JSON, as printed by --json; - reads standard input")
     ] = None,
 ) -> None:
-    """Print BibTeX of this software and of the works with the theorems of an answer, or with the given theorems."""
+    """Print BibTeX entries of this software, and of the works that prove the given theorems or those of an answer."""
     with exit_codes():
         from epsilond.questions.cite import cite as bibtex  # noqa: PLC0415  help cites nothing
 

@@ -29,7 +29,10 @@ def parameter() -> inspect.Parameter:
 
 
 def executor_at(address: str | None) -> AbstractContextManager[Executor | None]:
-    """Return a context with the cluster of an address; with None without an address.
+    """Return a context manager that yields an executor on a Dask cluster; it yields None without an address.
+
+    Args:
+        address: address of the scheduler, such as tcp://10.0.0.1:8786; None or empty to compute in this process.
 
     Raises:
         MissingExtra: distributed is not installed.

@@ -45,39 +45,50 @@ EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEA
 
 
 @contextmanager
-def exit_codes(to_option: Callable[[str], str] = lambda pointer: pointer) -> Iterator[None]:
+def exit_codes(
+    to_option: Callable[[str], str] = lambda pointer: pointer, name_field: Callable[[str], str] = option_name
+) -> Iterator[None]:
     """Print an error of the library within this context manager to standard error, and exit with its exit code.
 
     Args:
         to_option: for a JSON pointer into the request, returns the option to name in the message, as a pointer. It is
             for commands with options that are not named like the fields of the request.
+        name_field: for a field of the request, returns the option with which it is given.
     """
     try:
         yield
     except InvalidInput as error:
         for fault in error.faults:
-            typer.echo(complaint(Fault(to_option(fault.pointer), fault.message, fault.allowed)), err=True)
+            fault_of_option = Fault(to_option(fault.pointer), fault.message, fault.allowed)
+            typer.echo(complaint(fault_of_option, name_field), err=True)
         raise typer.Exit(BAD_INPUT) from None
     except NoCertificate as error:
-        typer.echo(f"not certified ({error.slug}): {error.message}", err=True)
-        if error.condition is not None:
-            failing = error.condition
-            has_sides = failing.left is not None or failing.right is not None
-            sides = f"; left {failing.left}, right {failing.right}" if has_sides else ""
-            typer.echo(f"  condition {failing.id}: {failing.statement}{sides}", err=True)
-        if isinstance(error, RunDiffers):
-            for observation in error.observations:
-                typer.echo(f"  {observation}", err=True)
-        for name, value in error.nearest.items():
-            typer.echo(f"  nearest {name}: {value}", err=True)
-        for attempt in error.considered:
-            typer.echo(f"  tried {attempt.theorem}: {attempt.reason}", err=True)
+        for text in _explain_no_certificate(error):
+            typer.echo(text, err=True)
         raise typer.Exit(NOT_CERTIFIED) from None
     except RuntimeError as error:
         if not isinstance(error, cluster_error()):
             raise
         typer.echo(f"error: --dask: {error}", err=True)
         raise typer.Exit(NO_CLUSTER) from None
+
+
+def _explain_no_certificate(error: NoCertificate) -> Iterator[str]:
+    """Yield the lines about a request that cannot be certified.
+
+    They have the failing condition with both sides, the observations of a run, the nearest values that can be
+    certified, and the theorems that were tried.
+    """
+    yield f"not certified ({error.slug}): {error.message}"
+    condition = error.condition
+    if condition is not None:
+        has_sides = condition.left is not None or condition.right is not None
+        sides = f"; left {condition.left}, right {condition.right}" if has_sides else ""
+        yield f"  condition {condition.id}: {condition.statement}{sides}"
+    if isinstance(error, RunDiffers):
+        yield from (f"  {observation}" for observation in error.observations)
+    yield from (f"  nearest {name}: {value}" for name, value in error.nearest.items())
+    yield from (f"  tried {attempt.theorem}: {attempt.reason}" for attempt in error.considered)
 
 
 def cluster_error() -> type[Exception]:
@@ -87,15 +98,21 @@ def cluster_error() -> type[Exception]:
     return ClusterError
 
 
-def complaint(fault: Fault) -> str:
+def complaint(fault: Fault, name_field: Callable[[str], str] = option_name) -> str:
     """Return the message about a fault, such as `--clients is out of range`.
 
     A message that is a sentence of its own follows a colon.
+
+    Args:
+        fault: the fault; its pointer begins with the name of a field.
+        name_field: for a field of the request, returns the option with which it is given.
     """
-    name, *inner = fault.pointer.removeprefix("/").split("/")
-    option = name if name.isupper() else ARGUMENTS.get(name, option_name(name))
-    where = " at ".join(part for part in (option, "/".join(inner)) if part)
-    is_sentence = fault.message.startswith(SENTENCES)
-    where = f"{where}{':' if is_sentence else ''} " if where else ""
-    allowed = f" (allowed: {fault.allowed})" if fault.allowed else ""
-    return f"error: {where}{fault.message}{allowed}"
+    name, _, place_inside = fault.pointer.removeprefix("/").partition("/")
+    subject = ARGUMENTS[name] if name in ARGUMENTS else name_field(name)
+    if name.isupper():  # an argument, such as SPEC
+        subject = name
+    subject = " at ".join(part for part in (subject, place_inside) if part)
+    if subject and fault.message.startswith(SENTENCES):
+        subject += ":"
+    allowed = f"(allowed: {fault.allowed})" if fault.allowed else ""
+    return " ".join(part for part in ("error:", subject, fault.message, allowed) if part)

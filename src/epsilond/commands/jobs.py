@@ -73,8 +73,8 @@ def list_jobs(
         from epsilond.terminal.parts import table  # noqa: PLC0415  help shows no table
 
         show(table("Jobs", map(_row, page["jobs"])))
-        if cut := re.search(r"[?&]cursor=(\w+)", page.get("next", "")):
-            typer.echo(f"older ones: --cursor {cut[1]}")
+        if next_cursor := re.search(r"[?&]cursor=(\w+)", page.get("next", "")):
+            typer.echo(f"older ones: --cursor {next_cursor[1]}")
 
 
 @group.command("show")
@@ -106,7 +106,7 @@ def result(
     service: Url = HERE,
     key_file: KeyFile = None,
 ) -> None:
-    """Print the answer of a job, as it would have come at once."""
+    """Print the answer of a job that is done: the same as that to its request without a job."""
     with exit_codes():
         answer = Service.at(service, key_file).ask(f"{_path(job)}/result").content
         if out is None:
@@ -123,12 +123,14 @@ def cancel(job: Id, service: Url = HERE, key_file: KeyFile = None) -> None:
     """Cancel a job; one that has ended stays as it is."""
     with exit_codes():
         server = Service.at(service, key_file)
-        before = server.ask(_path(job)).document()
-        if _is_over(before):
-            typer.echo(f"{job} has ended: {before['state']}")
+        current = server.ask(_path(job)).document()
+        if _is_over(current):
+            typer.echo(f"{job} has ended: {current['state']}")
             return
         answer = server.ask(_path(job), method="DELETE")
-        typer.echo(f"{job}: {answer.document()['state'] if answer.content else 'had ended, and is forgotten'}")
+        # A job that ended after the first request is deleted, and the answer is then empty.
+        state = answer.document()["state"] if answer.content else "had ended, and is forgotten"
+        typer.echo(f"{job}: {state}")
 
 
 def _path(job: str) -> str:
@@ -162,19 +164,20 @@ def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRec
         TimeElapsedColumn,
     )
 
-    until = float("inf") if timeout is None else time.monotonic() + timeout
+    deadline = float("inf") if timeout is None else time.monotonic() + timeout
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
         job = service.ask(path).document()
         move = _mover(bar, job)
         while not _is_over(job):
-            if time.monotonic() >= until:
+            if time.monotonic() >= deadline:
                 exit_unanswered(f"the job is {job['state']}, and goes on")
-            start = time.monotonic()
+            asked_at = time.monotonic()
             job = service.ask(path, wait=HELD).document()
             move(job)
-            if not _is_over(job) and time.monotonic() - start < HELD / 2:
-                time.sleep(HELD / 2)  # the service did not hold the request
+            was_held = time.monotonic() - asked_at >= HELD / 2
+            if not was_held and not _is_over(job):
+                time.sleep(HELD / 2)  # a service that answers at once would otherwise get a flood of requests
     return job
 
 
@@ -204,6 +207,7 @@ def _require_done(job: JsonObject) -> None:
 
 
 def _show(job: JsonObject, *, as_body: bool) -> None:
+    """Print a job as JSON or as a table, which leaves out its request and its result."""
     if as_body:
         print_body(job)
     else:
@@ -215,13 +219,14 @@ def _show(job: JsonObject, *, as_body: bool) -> None:
 def _row(job: JsonObject) -> dict[str, str]:
     """Return the row of a job in the list."""
     progress = job.get("progress", {})
-    spent = progress.get("seconds_spent")
+    seconds = progress.get("seconds_spent")
+    has_parts = progress.get("of", 1) > 1
     return {
         "job": job["id"],
         "kind": job["kind"],
         "of": job["name"],
         "state": job["state"],
-        "done": f"{progress['done']} of {progress['of']}" if progress.get("of", 1) > 1 else "",
-        "seconds": "" if spent is None else f"{spent:.0f}",
+        "done": f"{progress['done']} of {progress['of']}" if has_parts else "",
+        "seconds": "" if seconds is None else f"{seconds:.0f}",
         "created": job["created"],
     }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -18,6 +18,7 @@ from epsilond.extras import extra
 if TYPE_CHECKING:
     from epsilond.app.callers.keys import KeyLine
 
+Name = TypeVar("Name", bound=str)
 group = CommandLine(no_args_is_help=True, help="Make, list and revoke API keys for the service.")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="file of keys")]
 DURATION = re.compile(r"([1-9][0-9]{0,5})([hdw])")
@@ -43,7 +44,7 @@ def new(
     organisation: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="owner of the data sets that it may use; absent: those of all keys that name none"
+            metavar="NAME", help="owner of the data sets that the key may use; absent: shared by keys without one"
         ),
     ] = None,
     role: Annotated[
@@ -60,24 +61,19 @@ def new(
         float | None, typer.Option(min=0.0, help="CPU time in the long run; absent: the service's")
     ] = None,
 ) -> None:
-    """Print a fresh key, once, and the line that makes it known: the service keeps digests only."""
+    """Make an API key and print it, this once only. The line for the file of keys has a digest and not the key."""
     with _exit_on_error():
         from epsilond.app.callers import key_file, limits, scopes  # noqa: PLC0415  as below
         from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  other commands need no framework
 
-        requested = frozenset(scope) if scope else scopes.ASKING
-        if unknown := sorted(requested - scopes.SCOPES):
-            raise ValueError(f"there is no scope {unknown[0]}; there are {', '.join(sorted(scopes.SCOPES))}")
-        if unknown := sorted(frozenset(role or ()) - scopes.ROLES):
-            raise ValueError(f"there is no role {unknown[0]}; there are {', '.join(sorted(scopes.ROLES))}")
+        scope_names = _known_names("scope", scope or scopes.DEFAULT_SCOPES, scopes.SCOPES)
+        roles = _known_names("role", role or (), scopes.ROLES)
         caller_limits = limits.CallerLimits(
             requests_per_minute=requests_per_minute,
             concurrent_computations=concurrent_computations,
             jobs=jobs,
             cpu_seconds_per_minute=cpu_seconds_per_minute,
         )
-        scope_names = [known for known in scopes.SCOPES if known in requested]
-        roles = [known for known in scopes.ROLES if known in (role or ())]
         until = moment_of(expires) if expires else None
         key, line = api_keys.new(name, caller_limits, scope_names, until, organisation=organisation, roles=roles)
         if file is not None:
@@ -85,6 +81,22 @@ def new(
     typer.echo(key)
     if file is None:
         typer.echo(line.text)
+
+
+def _known_names(noun: str, requested: Collection[str], known: Collection[Name]) -> list[Name]:
+    """Return the requested names, each once, in the order of the known names.
+
+    Args:
+        noun: kind of the names, for the error.
+        requested: names that the caller gave.
+        known: all valid names.
+
+    Raises:
+        ValueError: a requested name is unknown.
+    """
+    if unknown := sorted(set(requested).difference(known)):
+        raise ValueError(f"there is no {noun} {unknown[0]}; there are {', '.join(sorted(known))}")
+    return [name for name in known if name in requested]
 
 
 @group.command("list")
@@ -119,10 +131,13 @@ def revoke(
 
 
 def moment_of(text: str) -> datetime:
-    """Return the moment of a text: a duration from now, or a date and time with an offset.
+    """Return the moment at which a key expires.
+
+    Args:
+        text: duration from now in hours, days or weeks (12h, 90d, 4w), or date and time with an offset from UTC.
 
     Raises:
-        ValueError: the text is neither.
+        ValueError: the text is neither a duration nor a date and time with an offset.
     """
     if duration := DURATION.fullmatch(text):
         return datetime.now(UTC).replace(microsecond=0) + timedelta(hours=int(duration[1]) * HOURS[duration[2]])
@@ -136,12 +151,14 @@ def moment_of(text: str) -> datetime:
 
 
 def _state(line: KeyLine) -> str:
+    """Return the state of a key now: revoked with its date, expired, or open."""
     if line.revoked is not None:
         return f"revoked {_text(line.revoked)}"
     return "expired" if line.is_expired(datetime.now(UTC)) else "open"
 
 
 def _text(moment: datetime) -> str:
+    """Return a moment in UTC as RFC 3339 has it, to the second."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 

@@ -36,16 +36,16 @@ FAMILIES = {
 
 
 class Commands(LazyGroup):
-    """The commands of `FAMILIES`."""
+    """The commands of `FAMILIES`, each from a module that is imported when the command is called, and `version`."""
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
-        """Return their names."""
+        """Return the names of the commands."""
         return [*FAMILIES, "version"]
 
     def get_command(self, ctx: object, cmd_name: str) -> Any:  # noqa: ARG002
-        """Return the command of that name; its family is imported now."""
+        """Return a command by its name, from the module that adds it; None for an unknown name."""
         family = CommandLine(pretty_exceptions_enable=False)
-        family.command()(version)
+        family.command()(version)  # it needs no module
         if cmd_name in FAMILIES:
             import_module(f"epsilond.{FAMILIES[cmd_name]}").add(family)
         return get_group(family).commands.get(cmd_name)

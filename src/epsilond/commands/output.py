@@ -29,7 +29,10 @@ def print_answer(answer: T, table: Callable[[T], RenderableType], *, as_body: bo
         table: makes the table of an answer.
         as_body: whether to print JSON.
     """
-    print_body(answer) if as_body else show(table(answer))
+    if as_body:
+        print_body(answer)
+    else:
+        show(table(answer))
 
 
 def show(answer: RenderableType) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -15,8 +16,10 @@ REQUIRED, OPTIONAL, COMMON = "Required", "Optional", "General"
 """Titles of the help's panels; panels with titles that begin with the first come before the others."""
 MOST_FAULTS = 32
 """Number of faults after which the parser stops looking for more."""
-_HELD = "epsilond.option_faults"
+_FAULTS_KEY = "epsilond.option_faults"
+"""Key of the parsed options' faults in the context of a command."""
 _USAGE_ERROR: Any = typer.BadParameter.__bases__[0]
+"""The parser's class of errors about arguments, which typer does not export."""
 
 
 class Command(TyperCommand):
@@ -30,7 +33,8 @@ class Command(TyperCommand):
         params: list[Any] = super().get_params(ctx)
         for param in params:
             if _is_option(param) and not getattr(param, "rich_help_panel", None):
-                param.rich_help_panel = COMMON if "--help" in param.opts else REQUIRED if param.required else OPTIONAL
+                param.rich_help_panel = _panel_of(param)
+        # False sorts before True, so that arguments and required options come first.
         return sorted(params, key=lambda param: _is_option(param) and not param.rich_help_panel.startswith(REQUIRED))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -46,21 +50,20 @@ class Command(TyperCommand):
         remaining = list(args)
         for _ in range(MOST_FAULTS):
             try:
-                rest: list[str] = super().parse_args(ctx, list(remaining))
+                unparsed: list[str] = super().parse_args(ctx, list(remaining))
             except _USAGE_ERROR as error:
-                fault, remaining, goes_on = _remove_fault(error, remaining, self.params)
-                if fault is None:
-                    raise
-                faults.append(fault)
-                if not goes_on:
+                removal = _remove_fault(error, remaining, self.params)
+                faults.append(removal.fault)
+                remaining = removal.arguments
+                if not removal.can_continue:
                     break
             else:
-                if not faults or self.runs_with_faults:
-                    ctx.meta[_HELD] = tuple(faults)
-                    return rest
-                break
+                if faults and not self.runs_with_faults:
+                    break
+                ctx.meta[_FAULTS_KEY] = tuple(faults)
+                return unparsed
         reject(ctx, faults)
-        raise AssertionError
+        raise AssertionError  # reject exits
 
 
 class RequestCommand(Command):
@@ -71,7 +74,7 @@ class RequestCommand(Command):
 
 def option_faults(context: typer.Context) -> InvalidInput:
     """Return the faults that were met while the options were parsed; there may be none."""
-    return InvalidInput(*context.meta.get(_HELD, ()))
+    return InvalidInput(*context.meta.get(_FAULTS_KEY, ()))
 
 
 class CommandLine(typer.Typer):
@@ -97,13 +100,17 @@ class LazyGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def reject(ctx: Any, faults: Iterable[Fault]) -> None:
-    """Print faults and a hint at the help, and exit.
+def reject(ctx: Any, faults: Iterable[Fault]) -> NoReturn:
+    """Print the faults of a command's options and how to show its help, and exit.
+
+    Args:
+        ctx: context of the command.
+        faults: the faults, one line each.
 
     Raises:
         Exit: always, with the code of bad input.
     """
-    from epsilond.commands.exits import BAD_INPUT, complaint  # noqa: PLC0415  that file imports this one's neighbours
+    from epsilond.commands.exits import BAD_INPUT, complaint  # noqa: PLC0415  avoids a circular import
 
     for fault in faults:
         typer.echo(complaint(fault), err=True)
@@ -115,7 +122,29 @@ def _is_option(param: Any) -> bool:
     return bool(param.param_type_name == "option")
 
 
-def _remove_fault(error: Any, args: list[str], params: list[Any]) -> tuple[Fault | None, list[str], bool]:
+def _panel_of(option: Any) -> str:
+    """Return the title of the help's panel for an option that names none."""
+    if "--help" in option.opts:
+        return COMMON
+    return REQUIRED if option.required else OPTIONAL
+
+
+@dataclass(frozen=True)
+class _Removal:
+    """A fault of a command's arguments, and the arguments without its cause.
+
+    Attributes:
+        fault: the fault.
+        arguments: the remaining arguments.
+        can_continue: whether the remaining arguments can be parsed again, to find further faults.
+    """
+
+    fault: Fault
+    arguments: list[str]
+    can_continue: bool
+
+
+def _remove_fault(error: Any, args: list[str], params: list[Any]) -> _Removal:
     """Turn an error of the parser into a fault, and remove its cause so that parsing can go on.
 
     A required parameter that is missing or invalid is made optional, by changing it in place.
@@ -124,57 +153,85 @@ def _remove_fault(error: Any, args: list[str], params: list[Any]) -> tuple[Fault
         error: the first error of the parser.
         args: the arguments that were parsed.
         params: the parameters of the command.
-
-    Returns:
-        The fault, the arguments without its cause, and whether they can be parsed again.
     """
     param = getattr(error, "param", None)
-    name = getattr(error, "option_name", None)
-    if name is not None:
-        options = [option for param in params if _is_option(param) for option in param.opts]
-        place = _place(args, name)
-        if name in options:
-            fault = Fault(_pointer(name), "needs a value")
-        else:
-            fault = Fault(_pointer(name), f"is not an option of this command{_suggest_option(name, options)}")
-        return fault, _without(args, place, takes_value=name not in options), place is not None
+    option = getattr(error, "option_name", None)
+    if option is not None:
+        return _remove_option(option, args, params)
     if param is None:
-        return Fault("/arguments", error.format_message().rstrip(".")), args, False
+        fault = Fault("/arguments", error.format_message().rstrip("."))
+        return _Removal(fault, args, can_continue=False)
+    param.required = False  # the command was made for this call only
     if error.__class__.__name__ == "MissingParameter":
-        param.required = False  # the command was made for this call only
-        return Fault(_pointer_of(param), "is required"), args, True
+        return _Removal(Fault(_pointer_of(param), "is required"), args, can_continue=True)
     fault = Fault(_pointer_of(param), f"is not valid: {error.message.rstrip('.')}")
-    place = next((place for place in (_place(args, option) for option in param.opts) if place is not None), None)
-    param.required = False
-    return fault, _without(args, place, takes_value=True), place is not None
+    indices = [index for index in (_index_of(args, name) for name in param.opts) if index is not None]
+    if not indices:
+        return _Removal(fault, args, can_continue=False)
+    return _Removal(fault, _without(args, indices[0], takes_value=True), can_continue=True)
+
+
+def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
+    """Remove an option that has no value, or that the command does not have.
+
+    Args:
+        option: name of the option, with its dashes.
+        args: the arguments that were parsed.
+        params: the parameters of the command.
+    """
+    known_options = [name for param in params if _is_option(param) for name in param.opts]
+    is_known = option in known_options
+    if is_known:
+        fault = Fault(_pointer(option), "needs a value")
+    else:
+        message = f"is not an option of this command{_suggest_option(option, known_options)}"
+        fault = Fault(_pointer(option), message)
+    index = _index_of(args, option)
+    if index is None:
+        return _Removal(fault, args, can_continue=False)
+    return _Removal(fault, _without(args, index, takes_value=not is_known), can_continue=True)
 
 
 def _suggest_option(name: str, options: Iterable[str]) -> str:
-    """Return similar options; the dashes, which all options share, do not count."""
+    """Return the end of a message about an unknown option: similar options, or nothing.
+
+    The dashes, which all options share, are removed before the comparison and added again to the suggestions.
+    """
     similar: str = suggest(name.lstrip("-"), (option.lstrip("-") for option in options))
     return similar.replace("mean ", "mean --").replace(" or ", " or --")
 
 
-def _place(args: list[str], option: str) -> int | None:
-    """Return where an option is among the arguments."""
-    places = (place for place, each in enumerate(args) if each == option or each.startswith(f"{option}="))
-    return next(places, None)
+def _index_of(args: list[str], option: str) -> int | None:
+    """Return the first index at which an option is among the arguments; None if it is not."""
+    for index, argument in enumerate(args):
+        if argument == option or argument.startswith(f"{option}="):
+            return index
+    return None
 
 
-def _without(args: list[str], place: int | None, *, takes_value: bool) -> list[str]:
-    """Return the arguments without the option at a place, and without its value if the next argument can be one."""
-    if place is None:
-        return args
-    following = args[place + 1 : place + 2]
-    is_value = takes_value and "=" not in args[place] and bool(following) and not following[0].startswith("--")
-    return args[:place] + args[place + 1 + is_value :]
+def _without(args: list[str], index: int, *, takes_value: bool) -> list[str]:
+    """Return the arguments without the option at an index, and without its value.
+
+    Args:
+        args: the arguments.
+        index: index of the option.
+        takes_value: whether the next argument can be the option's value. It is the value unless it is an option, or
+            the value follows an equals sign.
+    """
+    end = index + 1
+    has_value_inside = "=" in args[index]
+    if takes_value and not has_value_inside and end < len(args) and not args[end].startswith("--"):
+        end += 1
+    return args[:index] + args[end:]
 
 
 def _pointer(option: str) -> str:
+    """Return the JSON pointer of an option's field, such as /batch_size for --batch-size."""
     return "/" + option.lstrip("-").replace("-", "_")
 
 
 def _pointer_of(param: Any) -> str:
+    """Return the JSON pointer for faults of a parameter: the field of an option, or the name of an argument."""
     if _is_option(param):
         return _pointer(max(param.opts, key=len))
     return "/" + str(param.metavar or param.name).strip("[]").upper()

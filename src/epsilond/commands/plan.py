@@ -48,13 +48,20 @@ def plan(*, context: typer.Context, request: str | None, as_body: bool, dask: st
             _print_plan(fields, as_body=as_body, given=ledger, **budget.place)
         return
     with exit_codes():
-        read = _read_fields(request, texts, faults)
-        read.check()
+        request_fields = _read_fields(request, texts, faults)
+        request_fields.check()
         with cluster.executor_at(dask) as executor:
-            _print_plan(read.values, as_body=as_body, executor=executor)
+            _print_plan(request_fields.values, as_body=as_body, executor=executor)
 
 
 def _print_plan(fields: JsonObject, *, as_body: bool, **settings: Any) -> None:
+    """Calibrate every algorithm, and print the plan.
+
+    Args:
+        fields: fields of the plan.
+        as_body: whether to print JSON.
+        **settings: further arguments of `epsilond.plan`: its executor, or its ledger.
+    """
     from epsilond.questions import plan as planning  # noqa: PLC0415  help needs no mathematics
     from epsilond.terminal import plans  # noqa: PLC0415
 
@@ -67,9 +74,13 @@ def _read_fields(request: str | None, texts: JsonObject, faults: InvalidInput) -
     """Return the fields of a plan; lists may be written with commas."""
     from epsilond.calibrators.planning.problem import PlanProblem  # noqa: PLC0415  as above
 
-    texts_of_lists = {name: texts[name] for name in LISTS if texts[name] is not None}
-    lists = {name: text.split(",") for name, text in texts_of_lists.items() if not text.startswith("[")}
-    rest = {name: text for name, text in texts.items() if name not in lists}
-    read = RequestFields.from_options(PlanProblem, request, rest, faults)
-    read.values |= lists
-    return read
+    lists = {}
+    for name in LISTS:
+        text = texts[name]
+        is_json = text is not None and text.startswith("[")
+        if text is not None and not is_json:
+            lists[name] = text.split(",")
+    other_texts = {name: text for name, text in texts.items() if name not in lists}
+    request_fields = RequestFields.from_options(PlanProblem, request, other_texts, faults)
+    request_fields.values |= lists
+    return request_fields

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NONE = "none"
 OWN = ("algorithm", "request", "out", "date")
 """Pointers of faults that are not about a field of the request."""
+FAILURES = {"broken": BROKEN, "another-engine": ANOTHER_ENGINE}
+"""Exit codes of outcomes that do not confirm a report; the others have `DISAGREES`."""
 
 Source = Annotated[
     str, typer.Option("--request", metavar="FILE", help="the JSON request: a file, - to read it, or the text itself")
@@ -97,7 +99,7 @@ def verify(
 
             show(verification(result))
     if not result.agrees and result.outcome != "signed":
-        raise typer.Exit({"broken": BROKEN, "another-engine": ANOTHER_ENGINE}.get(result.outcome, DISAGREES))
+        raise typer.Exit(FAILURES.get(result.outcome, DISAGREES))
 
 
 def _signature_text(path: Path) -> str:
@@ -108,6 +110,15 @@ def _signature_text(path: Path) -> str:
 
 
 def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str | None) -> None:
+    """Answer a request, and write its report to a file or to standard output.
+
+    Args:
+        kind: `calibration` or `account`.
+        algorithm: name of the algorithm of a calibration; None for an account.
+        request: the text of --request.
+        out: the text of --out.
+        date: the text of --date; None for today in UTC.
+    """
     with exit_codes(_option):
         from epsilond.questions import report as reporting  # noqa: PLC0415  as above
 
@@ -127,9 +138,12 @@ def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str 
 
 
 def _option(pointer: str) -> str:
-    """Return the pointer of a fault in terms of the options: a field is within the request."""
+    """Return the pointer of a fault in terms of the command's options.
+
+    For example, the field /epsilon of the request becomes /request/epsilon, and the option /date remains.
+    """
     first = pointer.removeprefix("/").partition("/")[0]
-    return pointer if pointer and first in OWN else f"/request{pointer}"
+    return pointer if first in OWN else f"/request{pointer}"
 
 
 def _file(out: str) -> Path | None:

@@ -33,7 +33,7 @@ def fields_of(source: str | None, *, at: str = "/request") -> JsonRecord:
         text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput.at(at, f"cannot be read: {error}") from None
-    return _object(text, at, "")
+    return _parse_object(text, at=at, inner_at="")
 
 
 def structure_of(given: str, *, at: str) -> JsonRecord:
@@ -43,7 +43,7 @@ def structure_of(given: str, *, at: str) -> JsonRecord:
         InvalidInput: as `fields_of`; faults within the object have pointers that begin with `at`.
     """
     if given.lstrip().startswith("{"):
-        return _object(given, at, at)
+        return _parse_object(given, at=at, inner_at=at)
     return fields_of(given, at=at)
 
 
@@ -78,15 +78,15 @@ class RequestFields:
         return cls(problem, fields | values, (*error.faults, *faults))
 
     def check(self, **others: object) -> None:
-        """Raise an error if reading the options has found faults. The error also lists the faults of the request.
+        """Raise an error if the options have faults. The error also lists the faults of the whole request.
 
-        Without such faults nothing is checked: the function that answers the request will check it.
+        Without faults of options nothing is checked: the function that answers the request will check it.
 
         Args:
-            others: values of further fields.
+            **others: values of further fields of the request, such as a swept field.
 
         Raises:
-            InvalidInput: reading the options has found a fault.
+            InvalidInput: an option has a fault.
         """
         if not self.faults:
             return
@@ -101,27 +101,43 @@ class RequestFields:
         raise InvalidInput(*self.faults)
 
     def without_check(self) -> JsonRecord:
-        """Return the values, where the request class cannot be checked because a ledger gives some of its fields.
+        """Return the values of the fields without a check of the request as a whole.
+
+        It is for requests of which a ledger sets some fields, so that the request class would miss them.
 
         Raises:
-            InvalidInput: there is a known fault.
+            InvalidInput: an option has a fault.
         """
         if self.faults:
             raise InvalidInput(*self.faults)
         return self.values
 
 
-def _object(text: str, at: str, inner: str) -> JsonRecord:
+def _parse_object(text: str, *, at: str, inner_at: str) -> JsonRecord:
+    """Parse a JSON object.
+
+    Args:
+        text: the JSON text.
+        at: JSON pointer for the fault that the text is no object.
+        inner_at: JSON pointer with which pointers of faults within the object begin.
+
+    Raises:
+        InvalidInput: the text is not JSON, or no object.
+    """
     from epsilond import strict_json  # noqa: PLC0415  help reads no request
 
-    body = strict_json.parse(text, at=inner)
+    body = strict_json.parse(text, at=inner_at)
     if not isinstance(body, dict):
         raise InvalidInput.at(at, "must hold a JSON object")
     return body
 
 
 def assignment(text: str, *, at: str) -> tuple[str, str]:
-    """Return the name and the value of NAME=VALUE.
+    """Return the name and the value of NAME=VALUE. Hyphens in the name become underscores, as in names of fields.
+
+    Args:
+        text: the text NAME=VALUE.
+        at: JSON pointer for the error.
 
     Raises:
         InvalidInput: there is no `=`.

@@ -30,7 +30,7 @@ def serve(
     ] = None,
 ) -> None:
     """Start the HTTP service."""
-    gc.disable()  # until the service has started: what is made before that stays
+    gc.disable()  # until the service has started: a collection would find nothing, since imported objects stay
     from epsilond.app.workers.threads import ONE_THREAD  # noqa: PLC0415  help needs nothing of the service
 
     os.environ.update(ONE_THREAD)  # before numpy reads it: workers are forks of this process

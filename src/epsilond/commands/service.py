@@ -21,6 +21,8 @@ LONGEST_PAUSE = 120
 """Longest time [s] until a request is repeated on demand of the service; a longer one is an error at once."""
 PATIENCE = 60.0
 """Time [s] that a response may take in addition to the time for which the service holds it."""
+CALLER_ERRORS = frozenset({400, 401, 403, 404, 413, 422})
+"""HTTP statuses of requests that are at fault, and remain so if they are sent again."""
 
 
 @dataclass(frozen=True)
@@ -89,17 +91,18 @@ def refuse(problem: JsonObject) -> NoReturn:
         typer.Exit: always.
     """
     status = problem.get("status", 500)
-    said = problem.get("detail") or problem.get("title")
+    reason = problem.get("detail") or problem.get("title")
     slug = str(problem.get("type", "")).rpartition("/")[2]
-    if status == 409 and slug != "no-result":
-        typer.echo(f"not certified ({slug}): {said}", err=True)
+    is_not_certified = status == 409 and slug != "no-result"  # a job without a result has status 409 too
+    if is_not_certified:
+        typer.echo(f"not certified ({slug}): {reason}", err=True)
         for name, value in problem.get("nearest", {}).items():
             typer.echo(f"  nearest {name}: {value}", err=True)
         raise typer.Exit(NOT_CERTIFIED)
-    typer.echo(f"error: {said}", err=True)
+    typer.echo(f"error: {reason}", err=True)
     for fault in problem.get("errors", ()):
         typer.echo(f"  {fault.get('pointer') or fault.get('parameter')}: {fault.get('message')}", err=True)
-    raise typer.Exit(BAD_INPUT if status in (400, 401, 403, 404, 413, 422) else UNANSWERED)
+    raise typer.Exit(BAD_INPUT if status in CALLER_ERRORS else UNANSWERED)
 
 
 def exit_unanswered(message: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -20,9 +21,12 @@ def add(main: typer.Typer) -> None:
 
 
 def simulate(
-    asked: Annotated[
-        str | None,
-        typer.Argument(metavar="PRESET|REQUEST.json", help="an experiment by its name, or a request; - reads it"),
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PRESET|REQUEST.json",
+            help="an experiment by its name, also after the word preset, or a request; - reads it",
+        ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="list the presets")] = False,
     repetitions: Annotated[
@@ -39,21 +43,70 @@ def simulate(
     request: Annotated[
         str | None, typer.Option("--request", metavar="FILE", help="a JSON request, - for standard input")
     ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option("--data", metavar="NAME=FOLDER", help="folder of a data set, for example mnist=FOLDER"),
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option(metavar="FILE", help="keep finished trials here, and go on from them")
+    ] = None,
     as_body: AsJson = False,
 ) -> None:
     """Run an algorithm or attack a mechanism, and compare the measurement with the guarantee. Draws a figure."""
     with exit_codes():
         from epsilond import simulating  # noqa: PLC0415  it needs an extra, which the rest of the commands do not
 
-        if asked is not None and request is not None:
+        argument = experiment_of(words or ())
+        if argument is not None and request is not None:
             raise InvalidInput.at("/request", "and the argument both name an experiment: give one of them")
-        source = asked if request is None else request
+        source = argument if request is None else request
         if listed or source is None:
             simulating.show_presets()
             return
         reads_file = request is not None or source == "-" or source.endswith(".json")
         experiment = fields_of(source) if reads_file else source
-        figure = out if out is not None or as_body else f"{Path(source).stem if reads_file else source}.png"
+        figure = out
+        if figure is None and not as_body:
+            figure = f"{Path(source).stem if reads_file else source}.png"
         overrides = {"repetitions": repetitions, "seed": seed}
         with executor_at(dask) as executor:
-            simulating.run(experiment, overrides, workers=workers, executor=executor, figure=figure, as_body=as_body)
+            simulating.run(
+                experiment,
+                overrides,
+                workers=workers,
+                executor=executor,
+                figure=figure,
+                as_body=as_body,
+                data=folders_of(data or ()),
+                resume=resume,
+            )
+
+
+def experiment_of(words: Sequence[str]) -> str | None:
+    """Return the argument that names the experiment or its file; `preset` may precede it.
+
+    Args:
+        words: all arguments of the command.
+
+    Raises:
+        InvalidInput: there are several arguments, or only the word `preset`.
+    """
+    names = words[1:] if words and words[0] == "preset" else words
+    if len(names) > 1 or (words and not names):
+        raise InvalidInput.at("/PRESET", "must be one name, also after the word preset: see epsilond simulate --list")
+    return names[0] if names else None
+
+
+def folders_of(options: Sequence[str]) -> dict[str, str]:
+    """Return the folder of each data set, by name, from options NAME=FOLDER.
+
+    Raises:
+        InvalidInput: an option has no name or no folder.
+    """
+    folders = {}
+    for option in options:
+        name, equals, folder = option.partition("=")
+        if not (name and equals and folder):
+            raise InvalidInput.at("/data", f"{option!r} is not NAME=FOLDER")
+        folders[name] = folder
+    return folders

@@ -10,6 +10,7 @@ from epsilond.accountants.json_types import JsonRecord
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import AsJson, print_answer, print_body, show
 from epsilond.commands.requests import assignment
+from epsilond.options import option_name
 
 Reading = Literal["printed", "corrected"]
 """The readings of `epsilond.accountants.theorem`, which help does not import."""
@@ -32,13 +33,16 @@ def theorems(
         from epsilond.questions import evaluate as evaluating  # noqa: PLC0415
         from epsilond.terminal import lists  # noqa: PLC0415
 
-        if theorem_id is None:
-            print_body({"theorems": list(map(listing.listed_theorem, THEOREMS))}) if as_body else show(
-                lists.theorems(THEOREMS)
-            )
-        else:
+        if theorem_id is not None:
             chosen = evaluating.theorem(theorem_id)
-            print_body(listing.theorem_in_full(chosen)) if as_body else show(lists.theorem(chosen))
+            if as_body:
+                print_body(listing.theorem_in_full(chosen))
+            else:
+                show(lists.theorem(chosen))
+        elif as_body:
+            print_body({"theorems": list(map(listing.listed_theorem, THEOREMS))})
+        else:
+            show(lists.theorems(THEOREMS))
 
 
 def evaluate(
@@ -48,7 +52,7 @@ def evaluate(
     as_body: AsJson = False,
 ) -> None:
     """Evaluate a theorem's formula and its conditions."""
-    with exit_codes():
+    with exit_codes(name_field=_name_input):
         from epsilond import option_values  # noqa: PLC0415  as above
         from epsilond.questions import evaluate as evaluating  # noqa: PLC0415
         from epsilond.terminal import lists  # noqa: PLC0415
@@ -58,3 +62,8 @@ def evaluate(
         values = option_values.read_options(problem, texts) if problem is not None else texts
         answer = evaluating.evaluate(theorem_id, reading=reading, **values)
         print_answer(answer, lambda evaluation: lists.evaluation(theorem_id, evaluation), as_body=as_body)
+
+
+def _name_input(field: str) -> str:
+    """Return the option with which an input of a theorem is given, such as `--input epsilon=…`."""
+    return option_name(field) if field in ("input", "reading") else f"--input {field}=…"

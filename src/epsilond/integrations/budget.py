@@ -17,7 +17,7 @@ from epsilond.accountants.errors import (
     ReservationEnded,
     RunDiffers,
 )
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation, require_unit
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.mathematics.state import SlotKind
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from epsilond.ledgers.log.receipts import Receipt
 
 
-class _Words(TypedDict):
-    """Arguments that every reservation of a budget shares."""
+class _ChargeArguments(TypedDict):
+    """Arguments of `Ledger.reserve` and `Ledger.what_if` that all reservations of a budget share."""
 
     slot: SlotKind | None
     eta: AmountTold | None
@@ -98,7 +98,8 @@ class LedgerBudget:
         Raises:
             InvalidInput: neither item nor slot, both, or a count below 1.
         """
-        if (item is None) == (slot is None):
+        has_one_source = (item is None) != (slot is None)
+        if not has_one_source:
             raise InvalidInput.at("/item", "give either the plan's item or a slot")
         hold = chunk if hold is None else hold
         for name, value in (("chunk", chunk), ("hold", hold)):
@@ -109,16 +110,19 @@ class LedgerBudget:
         self.taken = 0
         self.refused: LedgerExhausted | None = None
         self.observations: tuple[Observation, ...] = ()
-        self._words: _Words = {"slot": slot, "eta": eta, "delta": delta}
+        self._charge: _ChargeArguments = {"slot": slot, "eta": eta, "delta": delta}
         self._item = item
         self._hold = hold
         self._chunk = min(chunk, hold)
         self._expires_in = expires_in
+        # Steps that are committed and not handed out yet, and the ids of the reservations with commits.
         self._paid: Counter[Spec] = Counter()
         self._paid_by: dict[str, None] = {}
+        # Observations that the ledger has not got yet, by an idempotency key.
         self._unsent: dict[str, tuple[Observation, ...]] = {}
+        # The present reservation, its step, and the number of its steps that are not committed.
         self._run: HeldRun | None = None
-        self._held: tuple[Spec | None, int] = (None, 0)
+        self._reserved: tuple[Spec | None, int] = (None, 0)
 
     @property
     def relation(self) -> Relation:
@@ -127,10 +131,9 @@ class LedgerBudget:
         return relation
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> ProtectedUnit:
         """Unit that the ledger protects."""
-        unit: Unit = self.ledger.told["unit"]
-        return unit
+        return require_unit(self.ledger.told["unit"])
 
     @property
     def observer(self) -> Observer:
@@ -157,8 +160,8 @@ class LedgerBudget:
         while self._paid[step] < count:
             try:
                 self._commit(step, count - self._paid[step])
-            except LedgerExhausted as refused:
-                self.refused = refused
+            except LedgerExhausted as error:
+                self.refused = error
                 raise
         self._paid[step] -= count
         self.taken += count
@@ -178,14 +181,15 @@ class LedgerBudget:
         """
         self._require_consistent()
         paid = self._paid[step]
-        held, left = self._held
-        if held != step or paid + left < count:
+        reserved_step, left = self._reserved
+        has_enough = reserved_step == step and paid + left >= count
+        if not has_enough:
             self.close()
             left = 0
-            with suppress(LedgerExhausted):
-                if count > paid:
+            if count > paid:
+                with suppress(LedgerExhausted):
                     self._run, left = self._reserve_available(step, count - paid)
-                    self._held = (step, left)
+                    self._reserved = (step, left)
         return min(paid + left, count)
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
@@ -193,9 +197,10 @@ class LedgerBudget:
         if self.observations:
             return True
         missing = count - self._paid[step]
-        held, left = self._held
-        missing -= left if held == step else 0
-        return missing > 0 and not self.ledger.what_if(self._item, spec=step, count=missing, **self._words).fits
+        reserved_step, left = self._reserved
+        if reserved_step == step:
+            missing -= left
+        return missing > 0 and not self.ledger.what_if(self._item, spec=step, count=missing, **self._charge).fits
 
     def contradict(self, observations: Sequence[Observation]) -> None:
         """Reject all further payments, because observations contradict the record of the run.
@@ -215,7 +220,7 @@ class LedgerBudget:
         self.close()
 
     def close(self) -> None:
-        """Give back the runs that are reserved and not committed.
+        """Give back the runs that are reserved and not committed, and send observations that the ledger has not got.
 
         Raises:
             Unanswered: the ledger's service does not answer; the runs that were not committed expire by themselves.
@@ -223,11 +228,14 @@ class LedgerBudget:
         for key, observations in list(self._unsent.items()):
             self.ledger.contradict(observations, list(self._paid_by), key=key)
             del self._unsent[key]
-        run, self._run, self._held = self._run, None, (None, 0)
+        run = self._run
+        self._run = None
+        self._reserved = (None, 0)
         if run is not None:
             run.cancel()
 
     def _require_consistent(self) -> None:
+        """Reject further payments of a run that an observation contradicts."""
         if self.observations:
             raise RunDiffers.of(self.observations)
 
@@ -240,8 +248,8 @@ class LedgerBudget:
             step: mechanism of one run.
             wanted: number of runs. At least the chunk size is committed, but at most the rest of the reservation.
         """
-        held, left = self._held
-        if held != step or not left or self._run is None:
+        reserved_step, left = self._reserved
+        if self._run is None or reserved_step != step or left == 0:
             self.close()
             self._run, left = self._reserve_available(step, max(wanted, self._hold))
         count = min(max(wanted, self._chunk), left)
@@ -250,25 +258,25 @@ class LedgerBudget:
             self._paid_by[self._run.id] = None
         except ReservationEnded:  # the reservation expired: the rest of it went back, and is reserved anew
             self._run = None
-            self._held = (None, 0)
+            self._reserved = (None, 0)
             return
         self._paid[step] += count
-        self._held = (step, left - count)
+        self._reserved = (step, left - count)
 
     def _reserve_available(self, step: Spec, count: int) -> tuple[HeldRun, int]:
         """Reserve `count` runs, or as many as the ledger has room for, and return the reservation and its size."""
         while True:
             try:
-                held = self.ledger.reserve(
-                    self._item, spec=step, count=count, expires_in=self._expires_in, **self._words
+                reservation = self.ledger.reserve(
+                    self._item, spec=step, count=count, expires_in=self._expires_in, **self._charge
                 )
-            except LedgerExhausted as refused:
-                fits = int(refused.nearest.get("largest_count", 0))
-                if not 0 < fits < count:
+            except LedgerExhausted as error:
+                available = int(error.nearest.get("largest_count", 0))
+                if not 0 < available < count:
                     raise
-                count = fits
+                count = available
             else:
-                return held, count
+                return reservation, count
 
     def __enter__(self) -> Self:
         return self

@@ -9,15 +9,20 @@ from epsilond.accountants.specs import Composed, Repeated, Spec
 
 
 def run_of(parts: Iterable[tuple[Spec, int]]) -> Spec | None:
-    """Return the composition of parts, each with its number of runs; None if there is no run.
+    """Return the composition of mechanisms, each with its number of runs; None if there is no run.
 
-    Equal parts are counted together: the certified curve of a composition does not depend on the order of its parts,
-    so a million equal steps are one power.
+    Equal mechanisms are counted together, because the certified curve of a composition does not depend on the order. A
+    million equal steps are then one repetition.
     """
     counts: Counter[Spec] = Counter()
     for part, times in parts:
         counts[part] += times
-    runs = [part if times == 1 else Repeated(times=times, mechanism=part) for part, times in counts.items() if times]
+    runs: list[Spec] = []
+    for part, times in counts.items():
+        if times == 1:
+            runs.append(part)
+        elif times > 1:
+            runs.append(Repeated(times=times, mechanism=part))
     if not runs:
         return None
     return runs[0] if len(runs) == 1 else Composed(mechanisms=tuple(runs))

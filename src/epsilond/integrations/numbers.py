@@ -20,8 +20,8 @@ def number(value: object, at: str) -> float:
     Raises:
         InvalidInput: the value is not a number.
     """
-    item = getattr(value, "item", None)
-    plain = item() if callable(item) else value
+    convert = getattr(value, "item", None)  # of numpy scalars and tensors
+    plain = convert() if callable(convert) else value
     if isinstance(plain, bool) or not isinstance(plain, int | float):
         raise InvalidInput.at(at, "must be a number")
     return float(plain)
@@ -49,8 +49,8 @@ def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields
     Args:
         request: the request class.
         at: JSON pointer to the object of the other library from which the fields were read.
-        names: the other library's names of fields that have another name there, by the name in `request`.
-        **fields: fields of the request.
+        names: for each field that has another name in the other library: this name, by the field's name in `request`.
+        **fields: values of the fields of `request`.
 
     Raises:
         InvalidInput: fields are out of range. The pointers of the error begin with `at`.

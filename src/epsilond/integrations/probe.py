@@ -31,13 +31,18 @@ class Probe:
         sizes = {name: int(np.prod(shape, dtype=np.int64)) for name, shape in shapes.items()}
         total = max(sum(sizes.values()), 1)
         self._shapes = dict(shapes)
-        self._places = {
-            name: np.unique(np.linspace(0, size - 1, max(1, COORDINATES * size // total)).astype(np.int64))
-            for name, size in sizes.items()
-            if size > 0
-        }
-        counts = [len(places) for places in self._places.values()]
-        self.groups: NDArray[np.intp] = np.cumsum([0, *counts[:-1]], dtype=np.intp) if counts else np.zeros(0, np.intp)
+        self._coordinates: dict[str, NDArray[np.int64]] = {}
+        starts: list[int] = []
+        start = 0
+        for name, size in sizes.items():
+            if size == 0:
+                continue
+            count = max(1, COORDINATES * size // total)
+            coordinates = np.unique(np.linspace(0, size - 1, count).astype(np.int64))
+            self._coordinates[name] = coordinates
+            starts.append(start)
+            start += len(coordinates)
+        self.groups: NDArray[np.intp] = np.asarray(starts, dtype=np.intp)
 
     def fits(self, arrays: Arrays) -> bool:
         """Return whether arrays have the shapes of the first round."""
@@ -45,16 +50,16 @@ class Probe:
 
     def take(self, arrays: Arrays) -> NDArray[np.float64]:
         """Return the values at the coordinates, in double precision."""
-        parts = [np.asarray(arrays[name]).reshape(-1)[places] for name, places in self._places.items()]
+        parts = [np.asarray(arrays[name]).reshape(-1)[chosen] for name, chosen in self._coordinates.items()]
         return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
 
     def spacing(self, arrays: Arrays) -> float:
         """Return the largest distance between neighbouring floating-point numbers at the coordinates."""
-        gaps = [
-            float(np.max(np.spacing(np.abs(_floats(arrays[name]).reshape(-1)[places]))))
-            for name, places in self._places.items()
-        ]
-        return max(gaps, default=0.0)
+        largest = 0.0
+        for name, chosen in self._coordinates.items():
+            values = _floats(arrays[name]).reshape(-1)[chosen]
+            largest = max(largest, float(np.max(np.spacing(np.abs(values)))))
+        return largest
 
 
 def _floats(array: NDArray[np.number]) -> NDArray[np.number]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypedDict
 
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
 from epsilond.integrations.counted import run_of
 from epsilond.questions.account import account
 
@@ -18,7 +18,7 @@ class StatedSetting(TypedDict):
     """Neighbouring relation, protected unit and adversary of a guarantee."""
 
     relation: Relation
-    unit: Unit
+    unit: ProtectedUnit
     observer: Observer
 
 

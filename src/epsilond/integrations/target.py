@@ -148,10 +148,12 @@ class TargetBudget:
         """Do nothing: this budget holds no reservation. The method is part of the interface of budgets."""
 
     def _require_consistent(self) -> None:
+        """Reject a run that an observation contradicts."""
         if self.observations:
             raise RunDiffers.of(self.observations)
 
     def _epsilon(self, paid: Mapping[Spec, int]) -> float:
+        """Return the certified upper bound on ε [nat] at δ of steps, each with its number of runs; 0 without any."""
         setting = StatedSetting(relation=self.relation, unit=self.unit, observer=self.observer)
         curve = find_curve(paid.items(), setting)
         return 0.0 if curve is None else curve.epsilon(delta=self.delta).upper

@@ -10,10 +10,11 @@ import numpy as np
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.guarantee import require_setting
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Spec
 from epsilond.calibrators import accounts as accounting
+from epsilond.calibrators.accounting.query import FIGURES
 from epsilond.calibrators.accounts import AccountAnswer, Accounted, AccountProblem, AccountQuestion, Claim
 from epsilond.reading import read, read_value
 
@@ -23,11 +24,15 @@ def account(
     spec: Spec | JsonObject,
     *,
     relation: Relation,
-    unit: Unit,
+    unit: ProtectedUnit | JsonObject,
     observer: Observer,
     epsilon: None = None,
     delta: None = None,
     log10_delta: None = None,
+    false_positive_rates: None = None,
+    priors: None = None,
+    orders: None = None,
+    signed_epsilons: None = None,
     claim: Claim | JsonObject | None = None,
     effort: Effort = "default",
 ) -> Accounted: ...
@@ -38,12 +43,17 @@ def account(
     spec: Spec | JsonObject,
     *,
     relation: Relation,
-    unit: Unit,
+    unit: ProtectedUnit | JsonObject,
     observer: Observer,
     epsilon: float | Sequence[float] | None = None,
     delta: float | Sequence[float] | None = None,
     log10_delta: float | Sequence[float] | None = None,
+    false_positive_rates: Sequence[float] | None = None,
+    priors: Sequence[float] | None = None,
+    orders: Sequence[float] | None = None,
+    signed_epsilons: Sequence[float] | None = None,
     claim: Claim | JsonObject | None = None,
+    windows: int | None = None,
     effort: Effort = "default",
 ) -> AccountAnswer: ...
 
@@ -53,29 +63,42 @@ def account(
     spec: Spec | JsonObject,
     *,
     relation: Relation,
-    unit: Unit,
+    unit: ProtectedUnit | JsonObject,
     observer: Observer,
     epsilon: float | Sequence[float] | None = None,
     delta: float | Sequence[float] | None = None,
     log10_delta: float | Sequence[float] | None = None,
+    false_positive_rates: Sequence[float] | None = None,
+    priors: Sequence[float] | None = None,
+    orders: Sequence[float] | None = None,
+    signed_epsilons: Sequence[float] | None = None,
     claim: Claim | JsonObject | None = None,
+    windows: int | None = None,
     effort: Effort = "default",
 ) -> Accounted:
     """Return the certified guarantee of a run, for a stated neighbouring relation, unit and observer.
 
     With one of `epsilon`, `delta` and `log10_delta` the answer is that of `POST /v1/accounts`: the guarantee there, the
-    points, and their meaning for an attacker. Without any of them the answer has no points and no meaning and is much
-    faster; `guarantee.curve` gives δ at any ε, and ε at any δ.
+    points, and their meaning for an attacker. With only a list such as `priors`, the guarantee is given at ε = 0.
+    Without any of them the answer has no points and no meaning and is much faster; `guarantee.curve` gives δ at any ε,
+    and ε at any δ.
 
     Args:
         spec: a spec or its JSON form, a mapping with a `kind`.
         relation: the neighbouring relation.
-        unit: the protected unit.
+        unit: the protected unit: `record`, `client`, or `{"of": "client", "window": "day"}`.
         observer: the adversary.
         epsilon: values of ε [nat] at which δ is computed, one or a sequence of up to 1000.
         delta: values of δ at which ε is computed, likewise.
         log10_delta: values of log10 δ at which ε is computed, likewise.
+        false_positive_rates: false positive rates at which `trade_off` has the largest true positive rate, up to 100.
+        priors: priors of an attacker at which `bayes_errors` has the least error and the largest accuracy, likewise.
+        orders: orders above 1 for `renyi_divergences`, likewise.
+        signed_epsilons: ε of any sign [nat] at which `directions` has δ of each direction, likewise.
         claim: an (ε, δ) to check: a mapping of `epsilon` and of `delta` or `log10_delta`.
+        windows: windows in which one client contributes, with a windowed unit and one of ε, δ and log10 δ. Under
+            replace-one, those in which the client or its replacement contributes. The answer's `over_windows` then
+            bounds all of them together.
         effort: work that the composition may take.
 
     Guarantees: every enclosure contains the true value over all neighbours in the stated setting.
@@ -100,12 +123,24 @@ def account(
     """
     fields = {"spec": spec, "relation": relation, "unit": unit, "observer": observer, "claim": claim}
     points = {"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}
-    query = {f"{name}s" if np.ndim(value) else name: value for name, value in points.items() if value is not None}
+    # The HTTP body has a field for one value, such as `delta`, and one for several, such as `deltas`.
+    query = {
+        f"{name}s" if np.ndim(value) else name: _as_list(value) for name, value in points.items() if value is not None
+    }
     chosen: Effort = read_value(Effort, effort, at="/effort")
+    figures = {
+        "false_positive_rates": false_positive_rates,
+        "priors": priors,
+        "orders": orders,
+        "signed_epsilons": signed_epsilons,
+    }
+    query |= {name: _as_list(values) for name, values in figures.items() if values is not None}
     if not query:
+        if windows is not None:
+            raise InvalidInput.at("/windows", "needs an ε or a δ at which all windows are bounded")
         return accounting.account_spec(read(AccountQuestion, fields), effort=chosen)
     try:
-        problem = read(AccountProblem, {**fields, "query": {name: _as_list(value) for name, value in query.items()}})
+        problem = read(AccountProblem, {**fields, "query": query, "windows": windows})
     except InvalidInput as error:
         raise InvalidInput(*map(_point_at_argument, error.faults)) from None
     return accounting.answer(problem, effort=chosen)
@@ -117,11 +152,15 @@ def _as_list(value: object) -> object:
 
 
 def _point_at_argument(fault: Fault) -> Fault:
-    """Return a fault of the HTTP body's query with the pointer of the argument: /query/deltas/3 is /delta/3."""
-    query, _, place = fault.pointer.removeprefix("/query/").partition("/")
+    """Translate a fault of the HTTP body's query to the arguments of `account`.
+
+    For example, /query/deltas/3 becomes /delta/3. A fault of the whole query gets the empty pointer, and its message
+    names only fields that are arguments.
+    """
     if not fault.pointer.startswith("/query"):
         return fault
-    pointer = "/" + "/".join(part for part in (query.removesuffix("s"), place) if part) if query else ""
-    return Fault(
-        pointer.replace("//query", ""), fault.message.replace(", epsilons, deltas, log10_deltas", ""), fault.allowed
-    )
+    _, _, *rest = fault.pointer.split("/", maxsplit=3)  # "", "query", and perhaps the field and an index
+    if rest and rest[0] not in FIGURES:
+        rest[0] = rest[0].removesuffix("s")
+    pointer = "".join(f"/{part}" for part in rest)
+    return Fault(pointer, fault.message.replace(", epsilons, deltas, log10_deltas", ""), fault.allowed)

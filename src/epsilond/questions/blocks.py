@@ -10,20 +10,25 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 
 from epsilond.executors import run_in_order
-from epsilond.progress import Progress
+from epsilond.progress import Progress, in_silence
 from epsilond.witness import simulation
 from epsilond.witness.kind import Prepared
+from epsilond.witness.trials.trial_file import TrialFile
 
 _prepared: list[Prepared] = []
 """Simulation of a worker process; one entry after `_start`."""
 
 
 def run_blocks(
-    prepared: Prepared, workers: int, progress: Progress, executor: Executor | None = None
+    prepared: Prepared,
+    workers: int,
+    progress: Progress,
+    executor: Executor | None = None,
+    checkpoint: TrialFile | None = None,
 ) -> Sequence[object]:
     """Run all blocks (independent parts) of a simulation, and return their results in order.
 
@@ -32,35 +37,69 @@ def run_blocks(
         workers: number of processes; with one, the blocks run in this process.
         progress: called with the number of finished blocks and the number of blocks.
         executor: runs the blocks instead of processes.
+        checkpoint: file of finished blocks; those in it do not run again, and new ones are added to it.
 
     Raises:
         ClusterError: the executor lost the work.
     """
     total = prepared.plan.blocks
+    if checkpoint is not None:
+        return _with_checkpoint(prepared, workers, progress, checkpoint)
     if executor is None and min(workers, total) > 1:
         progress(0, total)
-        return _in_processes(prepared, min(workers, total), progress)
+        return _in_processes(prepared, min(workers, total), range(total), progress)
     parts = [(prepared, index) for index in range(total)]
     return run_in_order(executor, simulation.run_block, parts, progress)
 
 
-def _in_processes(prepared: Prepared, workers: int, progress: Progress) -> Sequence[object]:
-    """Run all blocks in new processes, which are terminated at once if the work is interrupted or fails.
+def _with_checkpoint(prepared: Prepared, workers: int, progress: Progress, checkpoint: TrialFile) -> Sequence[object]:
+    """Run the blocks that a checkpoint does not have, and return all blocks in order."""
+    total = prepared.plan.blocks
+    finished: dict[int, object] = dict(checkpoint.finished)
+    missing = [index for index in range(total) if index not in finished]
+    progress(len(finished), total)
+
+    def add(index: int, block: object) -> None:
+        """Keep a new block."""
+        checkpoint.add(index, block)
+        finished[index] = block
+        progress(len(finished), total)
+
+    if min(workers, len(missing)) > 1:
+        _in_processes(prepared, min(workers, len(missing)), missing, in_silence, add)
+    else:
+        for index in missing:
+            add(index, simulation.run_block(prepared, index))
+    return [finished[index] for index in range(total)]
+
+
+def _in_processes(
+    prepared: Prepared,
+    workers: int,
+    indices: Sequence[int],
+    progress: Progress,
+    add: Callable[[int, object], None] | None = None,
+) -> Sequence[object]:
+    """Run blocks in new processes, which are terminated at once if the work is interrupted or fails.
 
     Args:
         prepared: the simulation.
         workers: number of processes.
+        indices: the blocks.
         progress: called with the number of finished blocks and the number of blocks.
+        add: called with the index and the result of each block when it is finished.
     """
-    total = prepared.plan.blocks
+    total = len(indices)
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start, initargs=(prepared,)
     )
     try:
-        numbers = {pool.submit(_run, index): index for index in range(total)}
+        numbers = {pool.submit(_run, index): index for index in indices}
         for done, future in enumerate(as_completed(numbers), start=1):
-            future.result()
+            block = future.result()
+            if add is not None:
+                add(numbers[future], block)
             progress(done, total)
     except BaseException:
         # Also Ctrl-C: a block may have seconds to go, and its result is not needed any more.

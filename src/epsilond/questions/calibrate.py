@@ -38,17 +38,19 @@ def calibrate(
 ) -> Calibration:
     """Return parameters of `algorithm` at which the target (ε, δ) is certified.
 
-    With a ledger, the noise is the smallest at which the run fits into the rest of the ledger: of its Gaussian slot,
-    of `slot`, or of the plan's `item`. Leave out ε, δ, the unit, the relation and the observer, which are those of the
-    ledger. The guarantee of the answer is that of this run without earlier ones, at the ledger's δ. Nothing is
-    reserved: reserve the spec of the run, which `given.calibrate` returns.
+    With a ledger, the noise is the smallest at which the run fits into the budget that is left. Without `slot` and
+    `item`, this is the budget of the slot for Gaussian differential privacy. Leave out ε, δ, the unit, the relation and
+    the observer, which are those of the ledger. The guarantee of the answer is that of this run alone, without earlier
+    ones, at the ledger's δ. No budget is reserved. To reserve it, pass the spec that `given.calibrate(…)` returns to
+    `given.reserve`.
 
     Args:
         algorithm: name of an algorithm, or a request, one of `epsilond.requests`.
-        given: a ledger that pays for the run.
-        slot: kind of slot of the ledger.
-        item: item of the ledger's plan.
-        eta: amount that the charge may add to δ.
+        given: a ledger that pays for the run; None without one.
+        slot: kind of slot. A slot is the part of the ledger's budget that counts in one notion of privacy: gdp, zcdp,
+            rdp or pure.
+        item: name of an item of the ledger's plan: a mechanism with its number of runs, for which budget is set aside.
+        eta: η, the largest amount that the charge may add to δ in a Gaussian slot; None for the slot's default.
         **fields: fields of the HTTP body and of the command line. They replace those of a request.
 
     Guarantees: the upper bound of the answer's guarantee meets the target at the returned parameters.
@@ -69,9 +71,9 @@ def calibrate(
     """
     place = {"slot": slot, "item": item, "eta": eta}
     if given is not None:
-        from epsilond.questions.given import within  # noqa: PLC0415  few calibrations are within a ledger
+        from epsilond.questions.given import calibrate_within  # noqa: PLC0415  few calibrations are within a ledger
 
-        return within(given, algorithm, fields, slot=slot, item=item, eta=eta)
+        return calibrate_within(given, algorithm, fields, slot=slot, item=item, eta=eta)
     fields |= {name: value for name, value in place.items() if value is not None}  # no algorithm has such fields
     chosen, problem = read_question(algorithm, CALIBRATORS, fields)
     answer = chosen.solve(problem)

@@ -12,8 +12,8 @@ from epsilond.calibrators.answer import as_json
 def cite(*cited: object) -> str:
     """Return BibTeX of this software and of the works that prove the given answers or theorems.
 
-    A `note` in each entry names the theorems. For an answer these are the theorems of its derivation, and for a
-    calibration also those of its printed readings.
+    A `note` in each entry names the theorems. For an answer, these are the theorems of its derivation. A
+    calibration also has those of the papers' formulas with which it compares its figures (`as_printed`).
 
     Args:
         *cited: answers of `calibrate`, `account` or `bound_risk`, their JSON forms, or ids of theorems.
@@ -25,11 +25,18 @@ def cite(*cited: object) -> str:
 
 
 def _theorems(source: object) -> Iterator[str]:
-    """Yield the ids of the theorems of an answer, or the id itself."""
+    """Yield the ids of the theorems of an answer, or the id itself.
+
+    Args:
+        source: an answer, its JSON form as a mapping, or the id of a theorem.
+
+    Raises:
+        InvalidInput: it is none of these.
+    """
     if isinstance(source, str):
         yield source
         return
-    if hasattr(source, "guarantee") and hasattr(source.guarantee, "theorems"):  # an account without a query
+    if hasattr(source, "guarantee") and hasattr(source.guarantee, "theorems"):  # an account that asks for no ε or δ
         yield from source.guarantee.theorems()
         return
     answer = source if isinstance(source, Mapping) else as_json(source)

@@ -1,22 +1,38 @@
-"""Calibration within the rest of a ledger: the smallest noise at which the run fits."""
+"""Calibrations and plans within the remaining budget of a ledger: the smallest noise at which a run fits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, get_args
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput
+from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.quantities import Observer
+from epsilond.accountants.structure import POSSIBLE
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration, as_json
+from epsilond.calibrators.planning.answer import PlanAnswer
+from epsilond.calibrators.planning.drafts import Draft
+from epsilond.calibrators.planning.planners import PLANNERS
+from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.planning.rankings import Outcome, answer_of, drafts, found_of
+from epsilond.ledgers.calibrating.setting import SETTING, TARGET, require_possible
 from epsilond.questions.requests import read_question
+from epsilond.reading import read
 
 if TYPE_CHECKING:
     from epsilond.ledgers.client.bodies import AmountTold
     from epsilond.ledgers.client.ledgers import Ledger
     from epsilond.ledgers.mathematics.state import SlotKind
+    from epsilond.progress import Progress
+
+LEFT_OUT: Final = (*TARGET, "reach", "observers")
+"""Fields of a plan that a ledger sets, or that do not go with a ledger."""
 
 
-def within(
+def calibrate_within(
     ledger: Ledger,
     algorithm: object,
     fields: Mapping[str, object],
@@ -25,17 +41,20 @@ def within(
     item: str | None = None,
     eta: AmountTold | None = None,
 ) -> Calibration:
-    """Return the calibration of a run that takes the rest of the ledger's slot, or costs at most the plan's item.
+    """Return the calibration with the least noise whose run a ledger can still pay for.
 
-    The ledger certifies the request by its own rule, and the calibration is the answer to that request.
+    The run takes all that is left of a slot, or of an item of the ledger's plan. The ledger computes the target of the
+    request by its own rule, and the calibration is the answer to that request.
 
     Args:
         ledger: the ledger that pays for the run.
         algorithm: name of the algorithm.
         fields: fields of the request, without those that the ledger sets.
-        slot: kind of slot; the Gaussian slot if absent.
-        item: item of the ledger's plan.
-        eta: amount that the charge may add to δ.
+        slot: kind of slot. A slot is the part of the ledger's budget that counts in one notion of privacy: gdp, zcdp,
+            rdp or pure.
+            Without slot and item it is gdp, the Gaussian one.
+        item: name of an item of the ledger's plan: a mechanism with its number of runs, for which budget is set aside.
+        eta: η, the largest amount that the charge may add to δ in a Gaussian slot; None for the slot's default.
 
     Raises:
         InvalidInput: unknown algorithm, or a field is out of range or set by the ledger.
@@ -48,11 +67,98 @@ def within(
         raise InvalidInput.at("/algorithm", message, allowed=", ".join(choice.name for choice in CALIBRATORS))
     fit = ledger.calibrate(algorithm, fields, slot=slot, item=item, eta=eta)
     chosen, problem = read_question(algorithm, CALIBRATORS, fit["request"])
-    answer = chosen.solve(problem)
-    assert isinstance(answer, Calibration)
-    remote = fit.get("calibration")
+    answer: Calibration = chosen.solve(problem)
+    remote = fit.get("calibration")  # the answer of a service; a local ledger returns none
     if remote is not None and remote["parameters"] != as_json(answer)["parameters"]:
         from epsilond.ledgers.client.errors import Refused  # noqa: PLC0415  only services are of another version
 
         raise Refused("the service calibrates otherwise than this version of the library, so nothing is certified here")
     return answer
+
+
+def plan_within(
+    ledger: Ledger, fields: Mapping[str, object], place: Mapping[str, object], progress: Progress
+) -> PlanAnswer:
+    """Calibrate each algorithm of a plan to the remaining budget of a ledger, and rank the results.
+
+    Args:
+        ledger: the ledger that pays for the run.
+        fields: fields of the plan, without those that the ledger sets.
+        place: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
+        progress: called with the number of algorithms that are done, and the number of algorithms.
+
+    Raises:
+        InvalidInput: fields that are out of range, or that the ledger sets.
+    """
+    body = ledger.show()
+    setting = Setting(**{name: body[name] for name in SETTING})
+    _require_free_fields(fields, setting)
+    problem = read(
+        PlanProblem,
+        {
+            **fields,
+            "unit": setting.unit,
+            "relation": setting.relation,
+            "observers": list(get_args(Observer)),  # each draft gets the ledger's observer later, if it is possible
+            "epsilon": body["target"]["epsilon"],
+            "log10_delta": body["target"]["log10_delta"],
+        },
+    )
+    outcomes: list[tuple[Draft, Outcome | None]] = []
+    # A draft is the request that one variant of an algorithm makes from the plan, or the reasons why there is none.
+    entries = drafts(PLANNERS, problem)
+    for done, draft in enumerate(entries):
+        progress(done, len(entries))
+        outcomes.append((_with_observer(draft, setting), _calibrate_draft(ledger, draft, setting, place)))
+    progress(len(entries), len(entries))
+    return answer_of(problem, outcomes)
+
+
+def _require_free_fields(fields: Mapping[str, object], setting: Setting) -> None:
+    """Check that the fields of a plan contain none that the ledger sets.
+
+    The unit and the relation may be given if they are those of the ledger.
+
+    Raises:
+        InvalidInput: with a fault for each field that the ledger sets.
+    """
+    faults = [
+        Fault(f"/{name}", "is set by the ledger: leave it out") for name in LEFT_OUT if fields.get(name) is not None
+    ]
+    for name, value in (("unit", setting.unit), ("relation", setting.relation)):
+        if fields.get(name) not in (None, value):
+            faults.append(Fault(f"/{name}", "is not the ledger's", value))
+    if faults:
+        raise InvalidInput(*faults)
+
+
+def _with_observer(draft: Draft, setting: Setting) -> Draft:
+    """Return the draft with the ledger's observer, if the draft's trust model allows this observer."""
+    if setting.observer not in POSSIBLE[draft.adapter.definition]:
+        return draft
+    return replace(draft, guarantee=replace(draft.guarantee, observer=setting.observer))
+
+
+def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, place: JsonObject) -> Outcome | None:
+    """Calibrate one algorithm of a plan to the remaining budget of a ledger.
+
+    Args:
+        ledger: the ledger.
+        draft: the request to the algorithm that was made from the plan; without a request, the algorithm does not fit.
+        setting: relation, unit and observer of the ledger.
+        place: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
+
+    Returns:
+        The calibration, or the error that rejects it; None if the problem does not fit the algorithm.
+    """
+    if draft.request is None:
+        return None
+    try:
+        require_possible(draft.name, draft.adapter.definition, setting)
+        set_by_ledger = {*TARGET, *SETTING}
+        fields = {name: value for name, value in as_json(draft.request).items() if name not in set_by_ledger}
+        fit = ledger.calibrate(draft.calibrator.name, fields, **place)
+        request: object = read(draft.calibrator.problem, fit["request"])
+        return found_of(draft.calibrator.solve(request), request)
+    except EpsilondError as error:
+        return error

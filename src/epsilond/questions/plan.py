@@ -35,18 +35,22 @@ def plan(
     An algorithm that does not apply has the reason in its entry. The others are calibrated, which may take a minute for
     all of them.
 
-    With a ledger, each algorithm is calibrated within the rest of the ledger, as `epsilond.calibrate` does. Leave out
+    With a ledger, each algorithm is calibrated within the budget that is left, as `epsilond.calibrate` does. Leave out
     the target and the setting, which are those of the ledger. If one run fits, a second one need not fit after it.
 
     Args:
         executor: calibrates the algorithms in parallel, to the same figures; excludes `given`.
         progress: called with the number of algorithms that are done, and the number of algorithms.
-        given: a ledger that pays for the run.
-        slot: kind of slot of the ledger.
-        item: item of the ledger's plan.
-        eta: amount that the charge may add to δ.
+        given: a ledger that pays for the run; None without one.
+        slot: kind of slot. A slot is the part of the ledger's budget that counts in one notion of privacy: gdp, zcdp,
+            rdp or pure.
+        item: name of an item of the ledger's plan: a mechanism with its number of runs, for which budget is set aside.
+        eta: η, the largest amount that the charge may add to δ in a Gaussian slot; None for the slot's default.
         **fields: fields of the HTTP body: the target, the federation, the learning problem, the trust of the caller and
             the measure to rank by; or a risk to `reach`, and the field to solve for.
+
+    Returns:
+        The entries of all algorithms, ranked in groups of one kind of guarantee, and the recommended entry.
 
     Example:
         >>> import epsilond
@@ -64,11 +68,11 @@ def plan(
     """
     place = {name: value for name, value in (("slot", slot), ("item", item), ("eta", eta)) if value is not None}
     if given is not None:
-        from epsilond.questions.plan_given import within  # noqa: PLC0415  few plans are within a ledger
+        from epsilond.questions.given import plan_within  # noqa: PLC0415  few plans are within a ledger
 
         if executor is not None:
             raise InvalidInput.at("/executor", "does not go with a ledger")
-        return within(given, fields, place, progress)
+        return plan_within(given, fields, place, progress)
     problem = read(PlanProblem, {**fields, **place})  # no plan has such fields
     entries = drafts(PLANNERS, problem)
     outcomes = run_in_order(executor, _settle_draft, [(problem, index) for index in range(len(entries))], progress)

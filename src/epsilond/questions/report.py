@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.errors import InvalidInput, NoCertificate, Observation
-from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.extras import extra
-from epsilond.questions.file_kinds import describe_json
-from epsilond.questions.signed import Keys, NoSignature, digest_of, is_ledger_page, ledger_page, verify_statement
-from epsilond.questions.verification import AGREES, Outcome, Verification
+from epsilond.accountants.errors import InvalidInput, Observation
+from epsilond.accountants.json_types import JsonObject
+from epsilond.questions.recomputation import VerifiedSignature, template_errors, verify_answer, verify_page
+from epsilond.questions.signed import Keys, NoSignature, is_ledger_page, ledger_page, verify_statement
+from epsilond.questions.verification import Verification
 from epsilond.reading import read
-from epsilond.witness.reports import words
-from epsilond.witness.reports.canonical import canonical
-from epsilond.witness.reports.compare import SAME_ENGINE, changed_explanations, compare_records
-from epsilond.witness.reports.inert import is_inert
-from epsilond.witness.reports.make import make, read_date, request_json
-from epsilond.witness.reports.page import declared_conditions, render
+from epsilond.witness.reports.make import make
 from epsilond.witness.reports.questions import question
-from epsilond.witness.reports.record import (
-    CONTRADICTED,
-    LARGEST_PAGE,
-    Broken,
-    Kind,
-    demand_one_engine,
-    open_page,
-    seal_page,
-    without_data,
-)
-
-REPORT = "report"
-"""Kind of a signed statement about a page."""
-RECOMPUTED = ("parameters", "guarantee", "points", "claim", "meaning")
-"""Parts of an answer that are claims in numbers."""
+from epsilond.witness.reports.record import LARGEST_PAGE, Broken, Kind, open_page
 
 
 def report(kind: Kind, algorithm: str | None = None, /, *, request: JsonObject, date: str | None = None) -> str:
@@ -62,7 +39,7 @@ def report(kind: Kind, algorithm: str | None = None, /, *, request: JsonObject, 
         InvalidInput: unknown algorithm, invalid date, or a request with values out of range.
         NoCertificate: nothing can be certified.
     """
-    _template_errors()
+    template_errors()  # raises MissingExtra before the computation starts
     chosen = question(kind, algorithm)
     return make(chosen, read(chosen.problem, request), request, date)
 
@@ -94,37 +71,18 @@ def verify(
     try:
         if is_ledger_page(page):
             return _verify_ledger_page(page, keys)
-        signed = _verify_signature(page, signature, keys)
+        verified = _verify_signature(page, signature, keys)
         if page.lstrip().startswith("{"):
-            return _verify_answer(page, signed, request)
-        _template_errors()
-        return _verify_page(open_page(page), page, signed)
+            return verify_answer(page, verified, request)
+        template_errors()  # raises MissingExtra before the computation starts
+        return verify_page(open_page(page), page, verified)
     except NoSignature as error:
         return Verification(outcome="broken", reason=f"the signature does not hold: {error}")
     except Broken as error:
         return Verification(outcome="broken", reason=str(error))
 
 
-@dataclass(frozen=True)
-class _Signature:
-    """The statement of a valid signature.
-
-    Attributes:
-        kind: kind of the signed document.
-        name: name of the question among the questions of its kind.
-        engine_version: version of the engine that made the document.
-        request: SHA-256 digest of the request.
-        by: name and id of the key.
-    """
-
-    kind: str
-    name: str
-    engine_version: str
-    request: str
-    by: str
-
-
-def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> _Signature | None:
+def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> VerifiedSignature | None:
     """Return the statement of a valid signature; None if neither signature nor keys are given.
 
     Args:
@@ -143,7 +101,7 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> _S
     if keys is None:
         raise InvalidInput.at("/signature", "is of no use without keys")
     statement, key = verify_statement(page.encode("utf-8", "surrogatepass"), signature, keys)
-    return _Signature(
+    return VerifiedSignature(
         kind=statement.kind,
         name=statement.name,
         engine_version=statement.engine_version,
@@ -185,72 +143,6 @@ def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
         yield str(ledger["guarantee"]["in_words"])
 
 
-def _verify_answer(text: str, signed: _Signature | None, request: Mapping[str, object] | None) -> Verification:
-    """Verify a signed answer in JSON, where `signed` is the statement of its valid signature.
-
-    If its request is given and is no sweep, the answer is also computed again and compared.
-
-    Raises:
-        InvalidInput: the answer has no signature.
-        NoSignature: the signature is that of a page, or of an answer to another request.
-    """
-    if signed is None:
-        raise InvalidInput.at("/report", describe_json(text))
-    if signed.kind == REPORT:
-        raise NoSignature("it is that of a report's page")
-    answer = json.loads(text)
-    facts: JsonRecord = {
-        "kind": signed.kind,
-        "name": signed.name,
-        "report_engine": signed.engine_version,
-        "signed_by": signed.by,
-    }
-    if request is None:
-        reason = "the key signed this answer; give the request too, to see that it is that one's, and computed anew"
-        return Verification(outcome="signed", reason=reason, **facts)
-    if digest_of(json.dumps(request).encode()) != signed.request:
-        raise NoSignature("it is that of an answer to another request")
-    if signed.kind == "sweep":
-        return Verification(outcome="signed", reason="the key signed this answer to this request", **facts)
-    try:
-        chosen = question(signed.kind, signed.name)
-        present = chosen.answer_problem(read(chosen.problem, request)).answer
-    except InvalidInput as error:
-        return Verification(outcome="refused", reason=f"the request cannot be: {error}", **facts)
-    except NoCertificate as error:
-        return Verification(outcome="refused", reason=f"not certified ({error.slug}): {error.message}", **facts)
-    theirs = {"answer": answer, "profile": [], "engine_version": signed.engine_version}
-    ours = {"answer": present, "profile": [], "engine_version": ENGINE_VERSION}
-    outcome: Outcome
-    outcome, facts["differences"] = compare_records(theirs, ours)
-    if signed.engine_version != ENGINE_VERSION:
-        outcome = "another-engine" if outcome in AGREES else outcome
-        facts["explained_otherwise"] = changed_explanations(theirs, ours)
-    reason = _OF_ANSWERS.get(outcome, _REASONS.get(outcome, outcome))
-    return Verification(outcome=outcome, reason=reason, **facts, **_describe_recomputed(signed.kind, present))
-
-
-def _describe_recomputed(kind: str, answer: JsonObject) -> JsonRecord:
-    """Return the fields of a verification that describe the present engine's answer."""
-    return {
-        "headline": words.headline({"kind": kind, "answer": answer}),
-        "recomputed": {name: answer[name] for name in RECOMPUTED if name in answer},
-        "declared_conditions": tuple(statement for _, statement in declared_conditions(answer)),
-    }
-
-
-def _template_errors() -> type[Exception]:
-    """Return the class of the template engine's errors.
-
-    Raises:
-        MissingExtra: the template engine is not installed.
-    """
-    with extra("reports", "a report"):
-        from jinja2 import TemplateError  # noqa: PLC0415  only reports need it
-
-    return TemplateError
-
-
 def read_page(path: Path) -> str:
     """Return the text of a report's file; a file that is not UTF-8 is read as an empty page.
 
@@ -268,133 +160,3 @@ def read_page(path: Path) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return ""
-
-
-def _verify_page(data: JsonObject, page: str, signed: _Signature | None = None) -> Verification:
-    """Verify a report's page whose hash is right: compute its answer again, and write its page again.
-
-    Args:
-        data: the data in the page, with the request and the answer.
-        page: text of the page.
-        signed: the statement of the page's valid signature; None without a signature.
-
-    Raises:
-        NoSignature: the signature belongs to another document.
-        Broken: the visible page is not the one that belongs to its data, or the data are not those of a report.
-    """
-    demand_one_engine(data)
-    if signed is not None:
-        _require_signature_of(data, signed)
-    if not is_inert(without_data(page)):
-        raise Broken("the page holds something that no report of any engine holds, such as a script or a comment")
-    _demand_date(data["date"])
-    facts: JsonRecord = {
-        "hash": data["hash"],
-        "kind": data["kind"],
-        "name": data["name"],
-        "date": data["date"] or None,
-        "report_engine": data["engine_version"],
-        "signed_by": None if signed is None else signed.by,
-    }
-    if data["kind"] == CONTRADICTED:
-        return _verify_contradicted_page(data, page, facts)
-    try:
-        chosen = question(data["kind"], data["name"])
-        problem: object = read(chosen.problem, data["request"])
-        present = chosen.answer_problem(problem)
-    except InvalidInput as error:
-        return Verification(outcome="refused", reason=f"the request cannot be: {error}", **facts)
-    except NoCertificate as error:
-        return Verification(outcome="refused", reason=f"not certified ({error.slug}): {error.message}", **facts)
-    computed = {"answer": present.answer, "profile": present.profile, "engine_version": ENGINE_VERSION}
-    outcome: Outcome
-    outcome, facts["differences"] = compare_records(data, computed)
-    facts |= _describe_recomputed(data["kind"], present.answer)
-    same_page = _is_page_of(data, page)
-    if data["engine_version"] != ENGINE_VERSION:
-        if not same_page and signed is None:
-            raise Broken(
-                "another version of the engine made the report, and this version writes a different page from its "
-                "data. The page was altered, or only that version can check it"
-            )
-        outcome = "another-engine" if outcome in AGREES else outcome
-        facts["explained_otherwise"] = changed_explanations(data, computed)
-    elif outcome in AGREES:
-        if canonical(request_json(data["request"])) != canonical(data["request"]):
-            raise Broken("the request is not in the form in which a report carries it")
-        if not same_page:
-            raise Broken("the visible page was altered: it is not the page of its data")
-    reason = _REASONS[outcome]
-    if outcome == "another-engine" and not same_page:
-        reason = _SIGNED_ELSEWHERE
-    return Verification(outcome=outcome, reason=reason, **facts)
-
-
-def _require_signature_of(data: JsonObject, signed: _Signature) -> None:
-    """Require that a signature belongs to the report with these data.
-
-    Raises:
-        NoSignature: it belongs to another document.
-    """
-    document = (REPORT, data["name"], data["engine_version"])
-    if document != (signed.kind, signed.name, signed.engine_version):
-        raise NoSignature("it is not of such a report")
-
-
-def _verify_contradicted_page(data: JsonObject, page: str, facts: JsonObject) -> Verification:
-    """Return the outcome for a page about a run that differs from its record.
-
-    Raises:
-        Broken: the visible page is not the page of its data.
-    """
-    if not _is_page_of(data, page):
-        raise Broken("the visible page was altered: it is not the page of its data")
-    return Verification(outcome="refused", reason="the run differs from its record: the page has no ε", **facts)
-
-
-def _demand_date(text: str) -> None:
-    """Check that a text is empty or a date of the form YYYY-MM-DD.
-
-    Raises:
-        Broken: it is neither.
-    """
-    try:
-        if not text or read_date(text) == text:
-            return
-    except InvalidInput:
-        pass
-    raise Broken("the text in the place of the date is no date")
-
-
-def _is_page_of(data: JsonObject, page: str) -> bool:
-    """Return whether a page is, byte for byte, the one that the present engine writes from its data.
-
-    Forged data, which no engine made, may have no page.
-    """
-    unsealed = {name: item for name, item in data.items() if name not in ("hash", "page")}
-    try:
-        return seal_page(unsealed, render) == page
-    except (_template_errors(), ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        return False
-
-
-_REASONS: Mapping[Outcome, str] = {
-    "exactly": "today's engine gives the same answer, to the last digit, and writes the same page of it",
-    "within-the-certificate": "today's engine gives other last digits, as another processor or mathematical library "
-    f"does. Every figure is within {SAME_ENGINE:g} of the report's, relatively, δ by its logarithm. The page is the "
-    "one of the report's",
-    "another-engine": "another version of the engine made the report. This version writes the same page from its "
-    "data, and the figures below confirm its figures. Read these, or verify it with that version",
-    "not-confirmed": "another version of the engine made the report, and today's does not prove as much",
-    "contradicts": "today's engine gives another answer",
-}
-_OF_ANSWERS: Mapping[str, str] = {
-    "exactly": "today's engine gives the same answer to the request, to the last digit",
-    "within-the-certificate": "today's engine gives other last digits, as another processor or mathematical library "
-    f"does. Every figure is within {SAME_ENGINE:g} of the answer's, relatively, δ by its logarithm",
-    "another-engine": "another version of the engine gave the answer; its figures are confirmed by those below",
-}
-_SIGNED_ELSEWHERE = (
-    "another version of the engine made the report, and the key signed the page as it is. The figures below confirm "
-    "the figures in its data, but not the displayed words"
-)

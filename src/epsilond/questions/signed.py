@@ -25,12 +25,15 @@ class NoSignature(Exception):
 def read_keys(keys: Keys) -> tuple[PublicKey, ...]:
     """Return the public keys that a caller trusts.
 
+    Args:
+        keys: file of published keys, folder that contains it, or the JSON answer of the service at `/v1/keys`.
+
     Raises:
-        InvalidInput: there are none.
+        InvalidInput: there is no such file, or it contains no keys.
         MissingExtra: the packages of signatures are not installed.
     """
     with extra("ledger", "a signature"):
-        from epsilond.ledgers.client.auditing import trusted_keys  # noqa: PLC0415  only the extra has its packages
+        from epsilond.ledgers.client.evidence import trusted_keys  # noqa: PLC0415  only the extra has its packages
         from epsilond.ledgers.log.errors import Malformed  # noqa: PLC0415
         from epsilond.ledgers.log.signing import published_keys  # noqa: PLC0415
     if not isinstance(keys, Mapping):
@@ -63,12 +66,17 @@ def verify_statement(content: bytes, signature: str, keys: Keys) -> tuple[Signed
 
 
 def digest_of(request: bytes) -> str:
-    """Return the digest of a request, as signed statements contain it.
+    """Return the digest of a request by which a signed statement names it.
+
+    The digest does not depend on white space or the order of members.
+
+    Args:
+        request: the request as JSON text.
 
     Raises:
         InvalidInput: the request is not JSON.
     """
-    from epsilond.ledgers.log import statements  # noqa: PLC0415  as above
+    from epsilond.ledgers.log import statements  # noqa: PLC0415  only the extra has its packages
     from epsilond.ledgers.log.errors import Malformed  # noqa: PLC0415
 
     try:

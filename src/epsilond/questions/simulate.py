@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import Fields, JsonObject
 from epsilond.extras import extra
 from epsilond.progress import Progress, in_silence
@@ -16,12 +17,14 @@ from epsilond.spelling import choose_by_name
 
 with extra("simulate", "a simulation"):
     from epsilond.questions.blocks import run_blocks
+    from epsilond.simulators.files.folders import use_folders
     from epsilond.witness import simulation
-    from epsilond.witness.presets import PRESETS, PresetSimulation
+    from epsilond.witness.presets import PRESETS, PresetSimulation, find_preset
     from epsilond.witness.requests import SimulationRequest
+    from epsilond.witness.trials.trial_file import TrialFile
 
 SIZES = {"audit": "an audit has samples", "membership": "a membership inference has runs"}
-"""Sizes of the kinds of simulation without repetitions."""
+"""Ends of error messages for the kinds of simulation that have no repetitions."""
 
 
 def simulation_request(source: SimulationRequest | JsonObject | str, **overrides: object) -> Any:
@@ -39,6 +42,7 @@ def simulation_request(source: SimulationRequest | JsonObject | str, **overrides
         choices = {choice.name: choice for choice in PRESETS}
         preset = choose_by_name(source, choices, at="/preset", noun="preset")
         return read(PresetSimulation, {"preset": preset.name, **changes})
+    # A request in JSON form is read only after it is merged with the changes, so that its kind may still be invalid.
     kind = source.get("kind") if isinstance(source, Mapping) else source.kind
     if "repetitions" in changes and kind in SIZES:
         raise InvalidInput.at("/repetitions", f"{SIZES[kind]}, not repetitions")
@@ -55,6 +59,8 @@ def simulate(
     workers: int = 1,
     executor: Executor | None = None,
     progress: Progress = in_silence,
+    data: Mapping[str, str | Path] | None = None,
+    resume: str | Path | None = None,
 ) -> Any:
     """Simulate a run, and compare the measurement with its bounds or its guarantee.
 
@@ -68,14 +74,43 @@ def simulate(
         workers: number of processes that run the blocks. With several, a script needs `if __name__ == "__main__":`.
         executor: runs the blocks instead: threads, processes, or a cluster (`epsilond.executors.dask_executor`).
         progress: called with the number of finished blocks and the number of blocks.
+        data: folder of each data set that an experiment reads, by name; absent ones are subfolders of `EPSILOND_DATA`.
+        resume: file for the finished trials of an experiment on a paper's own data. If it has some of this
+            experiment, they do not run again.
 
     Raises:
-        InvalidInput: the request has values out of range; every fault has a JSON pointer.
+        InvalidInput: the request has values out of range, or a folder is given of a data set that is not read, or a
+            file is missing or altered; every fault has a JSON pointer.
         NoCertificate: noise is to be calibrated, and nothing can be certified.
         ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
     request = simulation_request(asked, repetitions=repetitions, seed=seed)
     if workers < 1:
         raise InvalidInput.at("/workers", "is out of range", allowed="≥ 1")
-    prepared = simulation.prepare(request)
-    return simulation.assemble(prepared, run_blocks(prepared, workers, progress, executor))
+    if resume is not None and executor is not None:
+        raise InvalidInput.at("/resume", "needs processes of this machine, and an executor is given")
+    with use_folders(data or {}):
+        check_needed(request, data or ())
+        prepared = simulation.prepare(request)
+    checkpoint = None if resume is None else TrialFile(Path(resume), prepared)
+    return simulation.assemble(prepared, run_blocks(prepared, workers, progress, executor, checkpoint))
+
+
+def check_needed(request: object, names: Iterable[str]) -> None:
+    """Check that an experiment reads every data set for which a folder is given.
+
+    Args:
+        request: the request of the simulation.
+        names: names of the data sets with a folder.
+
+    Raises:
+        InvalidInput: it does not read one of them.
+    """
+    needed = find_preset(request).data if isinstance(request, PresetSimulation) else ()
+    faults = [
+        Fault(f"/data/{name}", "is not read by this experiment", ", ".join(needed) or "no folder")
+        for name in names
+        if name not in needed
+    ]
+    if faults:
+        raise InvalidInput(*faults)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput, NoCertificate
+from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate
 from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
@@ -31,7 +31,13 @@ class AtValue:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """The answers in the order of their values."""
+    """The calibrations of an algorithm at several values of one field.
+
+    Attributes:
+        algorithm: name of the algorithm.
+        field: name of the field that varies.
+        answers: the answer or the error at each value, in the order of the values.
+    """
 
     algorithm: str
     field: str
@@ -39,7 +45,7 @@ class Sweep:
 
     @property
     def body(self) -> JsonObject:
-        """JSON form of the sweep: the answer of the service, without the titles of problems."""
+        """JSON form of the sweep: the answer of the service, except that errors have no `title`."""
         return {
             "algorithm": self.algorithm,
             "sweep": {"field": self.field, "values": [entry.value for entry in self.answers]},
@@ -66,7 +72,8 @@ def sweep(
         swept: name of the field that varies; `fields` need not have it.
         values: values of the field.
         executor: answers the values in parallel, to the same figures.
-        true_figures: whether printed readings get the true ε at their parameters, which takes most of the time.
+        true_figures: whether to certify the true ε at the parameters that papers' formulas prescribe, for comparison.
+            This takes most of the time.
         **fields: the other fields, as in `calibrate`.
 
     Example:
@@ -82,22 +89,41 @@ def sweep(
         ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
     chosen = calibrator(algorithm)
-    names = [field.name for field in dataclasses.fields(chosen.problem)]
-    if swept not in names:
-        proposal = suggest(swept, names)
-        choices = None if proposal else ", ".join(names)
-        raise InvalidInput.at("/sweep/field", f"is not a field{proposal}", allowed=choices)
+    _require_field(chosen, swept)
     if not 1 <= len(values) <= MOST_VALUES:
         raise InvalidInput.at("/sweep/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
     calls = [(chosen, value, {**fields, swept: value}, true_figures) for value in values]
     answers = tuple(run_in_order(executor, _calibrate_at, calls))
-    faults = [entry.error.faults for entry in answers if isinstance(entry.error, InvalidInput)]
-    if len(faults) == len(answers):
-        common = set(faults[0]).intersection(*faults)
-        of_other_fields = [fault for fault in faults[0] if fault in common and not _is_about(swept, fault)]
-        if of_other_fields:
-            raise InvalidInput(*of_other_fields)
+    _require_valid_other_fields(swept, answers)
     return Sweep(algorithm=chosen.name, field=swept, answers=answers)
+
+
+def _require_field(calibrator: Calibrator, swept: str) -> None:
+    """Check that the algorithm has the field that varies.
+
+    Raises:
+        InvalidInput: it has not; the message proposes similar names or, without any, lists all.
+    """
+    names = [field.name for field in dataclasses.fields(calibrator.problem)]
+    if swept not in names:
+        proposal = suggest(swept, names)
+        choices = None if proposal else ", ".join(names)
+        raise InvalidInput.at("/sweep/field", f"is not a field{proposal}", allowed=choices)
+
+
+def _require_valid_other_fields(swept: str, answers: Sequence[AtValue]) -> None:
+    """Reject a sweep in which the same fault of a field other than the swept one occurs at every value.
+
+    Raises:
+        InvalidInput: with these faults.
+    """
+    faults = [entry.error.faults for entry in answers if isinstance(entry.error, InvalidInput)]
+    if len(faults) < len(answers):
+        return
+    common = set(faults[0]).intersection(*faults)
+    of_other_fields = [fault for fault in faults[0] if fault in common and not _is_about(swept, fault)]
+    if of_other_fields:
+        raise InvalidInput(*of_other_fields)
 
 
 def _is_about(field: str, fault: Fault) -> bool:
@@ -121,9 +147,9 @@ def _entry_body(entry: AtValue) -> JsonObject:
     return {"value": entry.value, "problem": _problem(entry.error)}
 
 
-def _problem(error: EpsilondError) -> JsonObject:
+def _problem(error: InvalidInput | NoCertificate) -> JsonObject:
+    """Return an error as a problem document (RFC 9457) of the service, without its title."""
     if isinstance(error, InvalidInput):
         return {"type": "/problems/invalid-input", "status": 422, "detail": str(error), "errors": error.faults}
-    assert isinstance(error, NoCertificate)
     problem = {"type": f"/problems/{error.slug}", "status": 409, "detail": error.message, "nearest": error.nearest}
     return problem if error.condition is None else {**problem, "condition": error.condition}

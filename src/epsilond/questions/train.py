@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields as fields_of
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from epsilond.accountants.errors import Fault, InvalidInput, RunDiffers
-from epsilond.accountants.json_types import JsonRecord
 from epsilond.charges import spec_of
 from epsilond.mechanisms.randomness import RandomSource, Secure, secure
-from epsilond.questions.calibrate import calibrate, calibrator
+from epsilond.questions.calibrate import calibrate
+from epsilond.questions.inferred_fields import complete_fields, domain_radius, field_names
 from epsilond.runs.training import require_loss_constants
 from epsilond.spelling import choose_by_name
 from epsilond.trained import Trained, cautions, conditions
 from epsilond.training.arrays import as_floats
 from epsilond.training.clients.callables import CallableClients, Client
 from epsilond.training.clients.tabular import TabularClients, tabular
-from epsilond.training.loops import LOOPS
-from epsilond.training.loops.session import OnRound, Session
+from epsilond.training.loops import LOOPS, TrainingRun
+from epsilond.training.loops.session import OnRound, Session, TrainingOutcome
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
     from epsilond.ledgers.client.ledgers import Ledger
     from epsilond.ledgers.log.receipts import Receipt
     from epsilond.ledgers.mathematics.state import SlotKind
-    from epsilond.training.arrays import Floats, Indices
+    from epsilond.training.arrays import Floats
     from epsilond.training.clients.batches import Gradients
     from epsilond.training.clients.losses import VectorLoss
 
@@ -108,29 +107,28 @@ def train(
     if ledger is None and (slot is not None or item is not None):
         raise InvalidInput.at("/slot" if item is None else "/item", "is of a ledger: give the ledger")
     _check_steps(step_size=step_size, local_step_size=local_step_size, local_steps=local_steps)
-    if calibration is None and local_steps is not None and "local_steps" in _field_names(algorithm):
-        fields, local_steps = {**fields, "local_steps": local_steps}, None  # of norm-fedavg it is part of the question
-    own = _own_start(algorithm, own_start)
-    own_dimension = 0 if own is None else len(own)
-    held = _clients(clients, loss, start, fields, calibration, own_dimension)
-    first = _start(start, held.dimension - own_dimension)
-    answer = calibration or calibrate(algorithm, **_complete_fields(algorithm, held, fields, first))
-    problem, guarantee, source = answer.problem, answer.guarantee, secure() if randomness is None else randomness
-    _require_fit(problem, held, len(first))
-    require_loss_constants(algorithm, problem, held, radius=_radius_of_problem(problem, first))
+    if calibration is None and local_steps is not None and "local_steps" in field_names(algorithm):
+        # In norm-fedavg the number of local steps is a field of the calibration, and no choice of the run.
+        fields, local_steps = {**fields, "local_steps": local_steps}, None
+    own_values = _read_own_start(algorithm, own_start)
+    own_dimension = 0 if own_values is None else len(own_values)
+    sources = _read_clients(clients, loss, start, fields, calibration, own_dimension)
+    first_model = _read_start(start, sources.dimension - own_dimension)
+    answer = calibration or calibrate(algorithm, **complete_fields(algorithm, sources, fields, first_model))
+    _require_fit(answer, sources, first_model)
     session = Session(
-        clients=held,
-        source=source,
-        start=first,
-        own_start=own,
+        clients=sources,
+        source=secure() if randomness is None else randomness,
+        start=first_model,
+        own_start=own_values,
         bits_per_client=answer.communication.bits_per_round_per_client if answer.communication else 0,
-        participants_seen=guarantee.observer == "server",
-        models_seen=guarantee.observer in SEES_MODELS,
+        participants_seen=answer.guarantee.observer == "server",
+        models_seen=answer.guarantee.observer in SEES_MODELS,
         log_unprotected=unprotected,
         on_round=on_round,
     )
     run = loop.of(
-        problem,
+        answer.problem,
         answer.parameters,
         session,
         step_size=step_size,
@@ -139,32 +137,65 @@ def train(
     )
     run.check(session)
     receipt = None if ledger is None else _pay(ledger, answer, slot, item)
+    outcome = _run_rounds(run, session, ledger)
+    own_steps = any(size is not None for size in (step_size, local_step_size, local_steps))
+    return _describe_outcome(answer, session, outcome, receipt, own_steps=own_steps)
+
+
+def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> TrainingOutcome:
+    """Run all rounds, and return the models.
+
+    If the run differs from its record, the ledger that paid for the run is told of the contradiction.
+
+    Args:
+        run: function that runs all rounds.
+        session: clients, first model, randomness and log of the run.
+        ledger: the ledger that paid for the run; None without one.
+
+    Raises:
+        RunDiffers: the losses or gradients exceed a constant of the guarantee.
+    """
     try:
-        outcome = run(session)
-    except RunDiffers as differs:
-        if ledger is not None and receipt is not None:
-            ledger.contradict(differs.observations)
+        return run(session)
+    except RunDiffers as error:
+        if ledger is not None:
+            ledger.contradict(error.observations)
         raise
-    observed, left = conditions(answer, means_only=held.means_only, tables=isinstance(held, TabularClients))
-    own_steps = step_size is not None or local_step_size is not None or local_steps is not None
-    seeded = not isinstance(source, Secure)
+
+
+def _describe_outcome(
+    answer: Calibration, session: Session, outcome: TrainingOutcome, receipt: Receipt | None, *, own_steps: bool
+) -> Trained:
+    """Return the result of a run, with its guarantee and the conditions that the run carried out.
+
+    Args:
+        answer: the calibration of the run.
+        session: clients, randomness and log of the run.
+        outcome: the models.
+        receipt: receipt of the ledger that paid for the run, if one did.
+        own_steps: whether the caller gave step sizes or a number of steps.
+    """
+    means_only = session.clients.means_only
+    has_tables = isinstance(session.clients, TabularClients)
+    carried_out, left_to_you = conditions(answer, means_only=means_only, tables=has_tables)
+    is_seeded = not isinstance(session.source, Secure)
     return Trained(
-        algorithm=algorithm,
+        algorithm=answer.algorithm,
         model=outcome.model,
         personal_models=outcome.personal_models,
         log=tuple(session.log),
-        guarantee=guarantee,
-        carried_out=observed,
-        left_to_you=left,
-        cautions=tuple(cautions(answer, means_only=held.means_only, seeded=seeded, own_steps=own_steps)),
-        tables=isinstance(held, TabularClients),
+        guarantee=answer.guarantee,
+        carried_out=carried_out,
+        left_to_you=left_to_you,
+        cautions=tuple(cautions(answer, means_only=means_only, seeded=is_seeded, own_steps=own_steps)),
+        tables=has_tables,
         receipt=receipt,
         calibration=answer,
     )
 
 
-# The clients, and the question of the calibration ---------------------------------------------------------------------
-def _clients(
+# The arguments of the caller ------------------------------------------------------------------------------------------
+def _read_clients(
     clients: object,
     loss: VectorLoss | str,
     start: object,
@@ -174,8 +205,13 @@ def _clients(
 ) -> Gradients:
     """Convert the clients that a caller gives to sources of gradients.
 
-    The number of parameters of clients that are functions is the dimension of the calibration, of the fields or of
-    `start`, plus `own_dimension`.
+    Args:
+        clients: the argument `clients` of `train`.
+        loss: the loss of clients that are features and targets.
+        start: the first model; None if absent.
+        fields: fields of the calibration, which may contain the dimension.
+        calibration: the calibration, if the caller gave one.
+        own_dimension: number of coordinates of clients' own parts; 0 without such parts.
 
     Raises:
         InvalidInput: the clients have no accepted form, or their number of parameters is not known.
@@ -185,20 +221,40 @@ def _clients(
     if not isinstance(clients, Sequence) or not clients:
         message = "must be a sequence of (features, targets), of epsilond.training.Client, or tabular clients"
         raise InvalidInput.at("/clients", message)
-    if not all(isinstance(client, Client) for client in clients):
-        if any(isinstance(client, Client) for client in clients):
-            raise InvalidInput.at("/clients", "must all be functions, or all be features and targets")
+    are_functions = [isinstance(client, Client) for client in clients]
+    if not any(are_functions):
         return tabular(clients, loss=loss)
-    for place, client in enumerate(clients):
+    if not all(are_functions):
+        raise InvalidInput.at("/clients", "must all be functions, or all be features and targets")
+    for index, client in enumerate(clients):
         if client.records < 1:
-            raise InvalidInput.at(f"/clients/{place}/records", "is out of range", allowed="≥ 1")
+            raise InvalidInput.at(f"/clients/{index}/records", "is out of range", allowed="≥ 1")
+    dimension = _dimension_of_functions(start, fields, calibration)
+    return CallableClients(tuple(clients), dimension + own_dimension)
+
+
+def _dimension_of_functions(start: object, fields: Mapping[str, object], calibration: Calibration | None) -> int:
+    """Return the dimension of the model if the clients are functions, so that no data shows it.
+
+    A client is then a function of the caller that returns gradients. The dimension is that of the calibration,
+    otherwise that of the fields, otherwise that of the first model.
+
+    Args:
+        start: the first model; None if it is not given.
+        fields: fields of the request for a calibration.
+        calibration: the calibration of the run; None if it is not given.
+
+    Raises:
+        InvalidInput: none of them states it.
+    """
     problem = None if calibration is None else calibration.problem
-    dimensions = [getattr(problem, name, None) or fields.get(name) for name in ("dimension", "shared_dimension")]
-    sizes = [size for size in dimensions if isinstance(size, int)]
-    if start is None and not sizes:
+    for name in ("dimension", "shared_dimension"):
+        dimension = getattr(problem, name, None) or fields.get(name)
+        if isinstance(dimension, int):
+            return dimension
+    if start is None:
         raise InvalidInput.at("/dimension", "is needed where clients are functions, or a start is")
-    size = sizes[0] if sizes else len(as_floats(start, pointer="/start"))
-    return CallableClients(tuple(clients), size + own_dimension)
+    return len(as_floats(start, pointer="/start"))
 
 
 def _check_calibration(algorithm: str, calibration: Calibration | None, fields: Mapping[str, object]) -> None:
@@ -218,120 +274,56 @@ def _check_calibration(algorithm: str, calibration: Calibration | None, fields: 
         raise InvalidInput.at("/calibration", "must be as calibrate returned it, with its question and unchanged")
 
 
-def _complete_fields(algorithm: str, held: Gradients, fields: Mapping[str, object], start: Floats) -> JsonRecord:
-    """Return the fields of the calibration, where absent ones are computed from the clients' data.
+def _require_fit(answer: Calibration, sources: Gradients, first_model: Floats) -> None:
+    """Check that a calibration is for the clients, the dimension and the losses of a run.
 
     Args:
-        algorithm: name of the algorithm.
-        held: the clients.
-        fields: fields that the caller gave, which are never replaced.
-        start: the first model.
+        answer: the calibration.
+        sources: the clients.
+        first_model: the first model, shape (d,).
 
     Raises:
-        InvalidInput: the clients have different numbers of records, and the algorithm needs equal ones.
+        InvalidInput: with a fault for each number that differs.
+        RunDiffers: the losses exceed a constant that the guarantee depends on.
     """
-    names = _field_names(algorithm)
-    size = len(start)
-    values: JsonRecord = {"clients": len(held.sizes), "dimension": size, "shared_dimension": size}
-    if algorithm != "norm-fedavg":
-        values |= _record_counts(algorithm, held.sizes, names, fields)
-    if isinstance(held, TabularClients):
-        values |= _loss_constants(algorithm, held, _radius_of_fields(algorithm, fields, start))
-    return {name: value for name, value in values.items() if name in names} | dict(fields)
-
-
-def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapping[str, object]) -> JsonRecord:
-    """Return the fields of a calibration that state the number of records of each client.
-
-    Args:
-        algorithm: name of the algorithm, for the error.
-        sizes: number of records of each client.
-        names: fields that the algorithm has.
-        fields: fields that the caller gave. If they state these numbers, nothing is returned.
-
-    Raises:
-        InvalidInput: the numbers differ, and the algorithm needs equal ones.
-    """
-    if bool(np.all(sizes == sizes[0])):
-        return {"samples_per_client": int(sizes[0])}
-    if {"samples_per_client", "client_groups"} & fields.keys() or "samples_per_client" not in names:
-        return {}
-    if "client_groups" not in names:
-        message = f"hold {sizes.min()} to {sizes.max()} records, and {algorithm} is for clients with as many each"
-        raise InvalidInput.at("/clients", message, allowed="equal numbers of records")
-    return {"samples_per_client": int(sizes.min()), "client_groups": _groups(sizes)}
-
-
-def _loss_constants(algorithm: str, held: TabularClients, radius: float) -> JsonRecord:
-    """Return smoothness, Lipschitz constant and strong convexity of the clients' losses, as fields of a calibration.
-
-    Args:
-        algorithm: name of the algorithm.
-        held: the clients.
-        radius: largest norm of a model. The Lipschitz constant holds for these models; it is left out if infinite.
-    """
-    factor = 2.0 if algorithm == "ppsgd" else 1.0  # in (w, θ_i), where the loss is a function of w + θ_i
-    constants: JsonRecord = {"smoothness": factor * held.smoothness}
-    lipschitz = held.lipschitz(radius)
-    if np.isfinite(lipschitz):
-        constants["lipschitz"] = lipschitz
-    if held.strong_convexity:
-        constants["strong_convexity"] = held.strong_convexity
-    return constants
-
-
-def _groups(sizes: Indices) -> list[dict[str, int]]:
-    """Group consecutive clients with equal numbers of records, in their order."""
-    ends = [*(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(sizes)]
-    starts = [0, *ends[:-1]]
-    return [
-        {"clients": end - start, "samples_per_client": int(sizes[start])}
-        for start, end in zip(starts, ends, strict=True)
-    ]
-
-
-def _field_names(algorithm: str) -> set[str]:
-    return {field.name for field in fields_of(calibrator(algorithm).problem)}
-
-
-def _radius_of_fields(algorithm: str, fields: Mapping[str, object], start: Floats) -> float:
-    """Return the largest norm of a model in the domain; infinite if the loss must be Lipschitz everywhere."""
-    sizes = [(0.5, fields.get("diameter")), (1.0, fields.get("radius"))]
-    radii = [factor * size for factor, size in sizes if isinstance(size, int | float)]
-    if algorithm in ("mu2-sgd", "ppsgd") or not radii:
-        return np.inf
-    return radii[0] + float(np.linalg.norm(start))
-
-
-def _radius_of_problem(problem: object, start: Floats) -> float:
-    """Return the largest norm of a model in the domain; infinite if the problem has no domain."""
-    sizes = [(0.5, getattr(problem, "diameter", None)), (1.0, getattr(problem, "radius", None))]
-    radii = [factor * size for factor, size in sizes if size is not None]
-    return radii[0] + float(np.linalg.norm(start)) if radii else np.inf
-
-
-def _require_fit(problem: Any, held: Gradients, size: int) -> None:
+    problem = answer.problem
+    dimension = len(first_model)
     faults = []
-    if problem.clients != len(held.sizes):
-        faults.append(Fault("/clients", f"are {len(held.sizes)}, not as many as calibrated for", f"{problem.clients}"))
-    dimension = getattr(problem, "dimension", None) or problem.shared_dimension
-    if dimension != size:
-        faults.append(Fault("/dimension", f"is {size} of the clients' models, not as calibrated for", f"{dimension}"))
+    clients = len(sources.sizes)
+    if problem.clients != clients:
+        faults.append(Fault("/clients", f"are {clients}, not as many as calibrated for", f"{problem.clients}"))
+    calibrated = getattr(problem, "dimension", None) or problem.shared_dimension
+    if calibrated != dimension:
+        message = f"is {dimension} of the clients' models, not as calibrated for"
+        faults.append(Fault("/dimension", message, f"{calibrated}"))
+    if faults:
+        raise InvalidInput(*faults)
+    radius = domain_radius(getattr(problem, "diameter", None), getattr(problem, "radius", None), first_model)
+    require_loss_constants(answer.algorithm, problem, sources, radius=radius)
+
+
+def _check_steps(*, step_size: float | None, local_step_size: float | None, local_steps: int | None) -> None:
+    """Check that given step sizes are finite and not negative, and that a given number of steps is positive.
+
+    Raises:
+        InvalidInput: with a fault for each value that is out of range.
+    """
+    faults = []
+    for name, size in (("step_size", step_size), ("local_step_size", local_step_size)):
+        if size is not None and not 0.0 <= size < np.inf:
+            faults.append(Fault(f"/{name}", "is out of range", "≥ 0, finite"))
+    if local_steps is not None and not 1 <= local_steps < np.inf:
+        faults.append(Fault("/local_steps", "is out of range", "≥ 1"))
     if faults:
         raise InvalidInput(*faults)
 
 
-def _check_steps(**steps: float | None) -> None:
-    faults = []
-    for name, value in steps.items():
-        least, allowed = (1, "≥ 1") if name == "local_steps" else (0, "≥ 0, finite")
-        if value is not None and not least <= value < np.inf:
-            faults.append(Fault(f"/{name}", "is out of range", allowed))
-    if faults:
-        raise InvalidInput(*faults)
+def _read_own_start(algorithm: str, values: object) -> Floats | None:
+    """Return the first value of the clients' own coordinates θ_i in ppsgd, shape (p,); None if it is absent.
 
-
-def _own_start(algorithm: str, values: object) -> Floats | None:
+    Raises:
+        InvalidInput: the algorithm is not ppsgd, or the values are no finite vector.
+    """
     if values is None:
         return None
     if algorithm != "ppsgd":
@@ -342,7 +334,12 @@ def _own_start(algorithm: str, values: object) -> Floats | None:
     return own
 
 
-def _start(values: object, dimension: int) -> Floats:
+def _read_start(values: object, dimension: int) -> Floats:
+    """Return the first model, shape (d,); zeros if it is absent.
+
+    Raises:
+        InvalidInput: the values are no finite vector of this dimension.
+    """
     if values is None:
         return np.zeros(dimension)
     start = as_floats(values, pointer="/start")
@@ -358,8 +355,9 @@ def _pay(ledger: Ledger, answer: Calibration, slot: SlotKind | None, item: str |
     Args:
         ledger: the ledger, which must have the relation, unit and observer of the answer's guarantee.
         answer: the calibration of the run.
-        slot: kind of slot that is charged; the ledger's only one if neither slot nor item is given.
-        item: item of the ledger's plan that is charged.
+        slot: kind of slot that is charged: the part of the budget in one notion of privacy (gdp, zcdp, rdp or pure). If
+            neither slot nor item is given, it is the ledger's only slot.
+        item: name of the item of the ledger's plan that is charged: a mechanism with its planned number of runs.
 
     Returns:
         The receipt.
@@ -375,13 +373,13 @@ def _pay(ledger: Ledger, answer: Calibration, slot: SlotKind | None, item: str |
         for name in ("relation", "unit", "observer")
         if body[name] != getattr(guarantee, name)
     ]
-    if slot is None and item is None:
-        kinds = [entry["kind"] for entry in body["slots"]]
-        if len(kinds) != 1:
-            faults.append(Fault("/slot", "is needed, or the plan's item is", ", ".join(kinds) or None))
-        else:
-            slot = cast("SlotKind", kinds[0])
+    kinds = [entry["kind"] for entry in body["slots"]]
+    needs_slot = slot is None and item is None
+    if needs_slot and len(kinds) != 1:
+        faults.append(Fault("/slot", "is needed, or the plan's item is", ", ".join(kinds) or None))
     if faults:
         raise InvalidInput(*faults)
-    with ledger.reserve(item or f"train {answer.algorithm}", spec=spec_of(answer), slot=slot) as held:
-        return held.commit()
+    charged_slot = cast("SlotKind", kinds[0]) if needs_slot else slot
+    spec = spec_of(answer)
+    with ledger.reserve(item or f"train {answer.algorithm}", spec=spec, slot=charged_slot) as reservation:
+        return reservation.commit()

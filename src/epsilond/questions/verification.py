@@ -21,8 +21,8 @@ class Verification:
 
     Outcomes:
       * `exactly`: the present engine gives the same answer to the last digit, and writes the same page byte for byte.
-      * `within-the-certificate`: the same page, and every figure is within the tolerance of witness/reports/compare.py,
-        as on another processor, where the last digits of logarithms and sums differ.
+      * `within-the-certificate`: the same page, and every figure is within the tolerance of witness/reports/compare.py.
+        This allows for another processor, on which the last digits of logarithms and sums differ.
       * `another-engine`: the report names another version. The present engine confirms its figures and writes the same
         page from its data, but cannot check that this version gave them: read `recomputed` instead.
       * `not-confirmed`: of another version, and at `differences` the report claims more than the present engine proves.
@@ -32,10 +32,24 @@ class Verification:
       * `signed`: a trusted key signed it, and nothing was computed anew: an answer without its request, or the page of
         a ledger.
 
-    `recomputed` is the present engine's answer to the request of the report (parameters, guarantee, points, claim and
-    meaning), and `headline` the same in words. `declared_conditions` are those that only the caller can vouch for. The
-    date and the author of the report are not checked: a hash is no signature. `signed_by` is the name and id of the key
-    of a valid signature. `explained_otherwise` points to parts with other words or steps than the present engine's.
+    The present engine is this version of the library. The date and the author of a report without a signature are not
+    checked: a hash is no signature.
+
+    Attributes:
+        outcome: one of the outcomes above.
+        reason: the reason of the outcome in words.
+        hash: hash of the report's data.
+        kind: kind of the answer, such as `calibration` or `account`.
+        name: name of the algorithm; `account` for an account.
+        date: date of the report.
+        report_engine: version of the engine that made the report.
+        engine_version: version of the present engine.
+        differences: JSON pointers to the figures that differ.
+        explained_otherwise: JSON pointers to parts that another version put into other words or other proof steps.
+        headline: the present engine's answer in words.
+        recomputed: the present engine's answer: parameters, guarantee, points, claim and meaning.
+        declared_conditions: conditions of the guarantee for which only the caller can vouch.
+        signed_by: name and id of the key of a valid signature.
     """
 
     outcome: Outcome

@@ -9,7 +9,7 @@ from typing import Final
 from epsilond.runs.false_alarms import PER_TEST, log_threshold
 
 _SHARES: Final = 3
-"""Components of the betting density: the recorded distribution, the most frequent size, the previous size."""
+"""Number of equal shares of the wealth: one is kept, one is bet on the most frequent size, one on the previous size."""
 
 _LARGEST_LOG: Final = 500.0
 """Largest −log p [nat] that a bet uses; sizes that are less probable are rejected by their tail."""
@@ -30,7 +30,7 @@ class BatchSizes:
     def __init__(self) -> None:
         self.alarm: str | None = None
         self._steps = 0
-        self._wealth = 0.0
+        self._wealth = 0.0  # sum over all bets
         self._counts: Counter[int] = Counter()
         self._previous = -1
 
@@ -47,12 +47,14 @@ class BatchSizes:
             if size != records:
                 self._raise_alarm(f"a batch has {size} records where the recorded sampling takes all {records}")
             return
-        if records * _divergence(size / records, rate) >= log_threshold(self._steps, hypotheses=2):
+        tail_exponent = records * _divergence(size / records, rate)  # −log of Chernoff's bound on the tail
+        if tail_exponent >= log_threshold(self._steps, hypotheses=2):
             expected = f"{records * rate:.1f} of {records}"
             self._raise_alarm(f"a batch has {size} records where the recorded sampling draws {expected} on average")
-        self._bet(size, math.exp(min(-_log_probability(size, records, rate), _LARGEST_LOG)))
+        inverse_probability = math.exp(min(-_log_probability(size, records, rate), _LARGEST_LOG))
+        self._bet(size, inverse_probability)
 
-    def _bet(self, size: int, inverse: float) -> None:
+    def _bet(self, size: int, inverse_probability: float) -> None:
         """Update the wealth of the bets on repeated sizes, and raise the alarm if it reaches 1/`PER_TEST`.
 
         A third of the wealth is kept, a third is bet on the most frequent size and a third on the previous size. A hit
@@ -60,14 +62,14 @@ class BatchSizes:
 
         Args:
             size: number of records in the batch of this step.
-            inverse: 1 over the probability of the size.
+            inverse_probability: 1 over the probability of the size under the hypothesis.
         """
         step = self._steps
         most_frequent = max(self._counts, key=self._counts.__getitem__, default=-1)
         hits = int(size == most_frequent) + int(size == self._previous)
         payoff = 1.0
         if self._previous >= 0:
-            payoff = (1.0 + hits * inverse) / _SHARES
+            payoff = (1.0 + hits * inverse_probability) / _SHARES
         prior = 1.0 / (step * (step + 1))
         self._wealth = (self._wealth + prior) * payoff
         self._counts[size] += 1
@@ -81,13 +83,28 @@ class BatchSizes:
 
 
 def _divergence(share: float, rate: float) -> float:
-    """Return the Kullback–Leibler divergence [nat] of Bernoulli(share) from Bernoulli(rate)."""
+    """Return the Kullback–Leibler divergence [nat] of Bernoulli(x) from Bernoulli(q).
+
+    It is x log(x/q) + (1 − x) log((1 − x)/(1 − q)), where 0 log 0 is 0.
+
+    Args:
+        share: x in [0, 1].
+        rate: q in (0, 1).
+    """
     first = share * math.log(share / rate) if share > 0.0 else 0.0
     second = (1.0 - share) * (math.log1p(-share) - math.log1p(-rate)) if share < 1.0 else 0.0
     return first + second
 
 
 def _log_probability(size: int, records: int, rate: float) -> float:
-    """Return the log-probability of a size under Binomial(records, rate)."""
-    choices = math.lgamma(records + 1) - math.lgamma(size + 1) - math.lgamma(records - size + 1)
-    return choices + size * math.log(rate) + (records - size) * math.log1p(-rate)
+    """Return the log-probability [nat] of a size under Binomial(records, rate).
+
+    It is log C(n, k) + k log q + (n − k) log(1 − q).
+
+    Args:
+        size: k.
+        records: n, at least k.
+        rate: q in (0, 1).
+    """
+    log_choices = math.lgamma(records + 1) - math.lgamma(size + 1) - math.lgamma(records - size + 1)
+    return log_choices + size * math.log(rate) + (records - size) * math.log1p(-rate)

@@ -35,12 +35,13 @@ class CohortDraws:
     def __init__(self) -> None:
         self.alarm: str | None = None
         self._steps = 0
-        self._places: dict[Hashable, int] = {}
+        self._index: dict[Hashable, int] = {}
+        # For each client: number of cohorts with it, expected number, and number of rounds in the population.
         self._drawn = np.zeros(0)
         self._expected = np.zeros(0)
         self._rounds = np.zeros(0)
         self._wealth = {TURNS: 0.0, SAME: 0.0, CYCLE: 0.0}
-        self._followers: dict[int, int] = {}
+        self._followers: dict[int, int] = {}  # hash of the cohort that followed a cohort, by the hash of the latter
         self._previous: int | None = None
 
     def observe(self, cohort: Collection[Hashable], population: Collection[Hashable]) -> None:
@@ -63,14 +64,15 @@ class CohortDraws:
 
     def _indices(self, clients: Collection[Hashable]) -> NDArray[np.intp]:
         """Return the indices of clients in the arrays of counts, and extend the arrays for new clients."""
-        places = self._places
-        indices = np.fromiter((places.setdefault(client, len(places)) for client in clients), np.intp, len(clients))
-        missing = len(places) - len(self._drawn)
-        if missing > 0:
-            self._drawn, self._expected, self._rounds = (
-                np.concatenate([array, np.zeros(missing)]) for array in (self._drawn, self._expected, self._rounds)
-            )
-        return indices
+        index_of = self._index
+        indices = [index_of.setdefault(client, len(index_of)) for client in clients]
+        new_clients = len(index_of) - len(self._drawn)
+        if new_clients > 0:
+            zeros = np.zeros(new_clients)
+            self._drawn = np.concatenate([self._drawn, zeros])
+            self._expected = np.concatenate([self._expected, zeros])
+            self._rounds = np.concatenate([self._rounds, zeros])
+        return np.asarray(indices, dtype=np.intp)
 
     def _test_counts(self, everybody: NDArray[np.intp]) -> None:
         """Set the alarm if a client was drawn too often or too rarely.
@@ -100,13 +102,14 @@ class CohortDraws:
         `PER_TEST`.
 
         Args:
-            members: places of the clients of the cohort.
-            everybody: places of the population.
+            members: indices of the clients in the cohort.
+            everybody: indices of the clients in the population.
             cohort: hash of the cohort.
         """
         log_total = _log_choices(len(everybody), len(members))
         repeats_successor = self._previous is not None and self._followers.get(self._previous) == cohort
-        log_predicted = {  # log of the number of cohorts that the bet predicts; None if it missed
+        # Logarithm of the number of cohorts that each bet predicts; None if this cohort is not one of them.
+        log_predicted = {
             TURNS: self._extreme(members, everybody, sign=1.0),
             SAME: self._extreme(members, everybody, sign=-1.0),
             CYCLE: 0.0 if repeats_successor else None,
@@ -138,18 +141,22 @@ class CohortDraws:
         if size in {0, len(everybody)}:
             return 0.0
         counts = sign * self._drawn[everybody]
-        limit = np.partition(counts, size - 1)[size - 1]
-        below, ties = int((counts < limit).sum()), int((counts == limit).sum())
-        own = sign * self._drawn[members]
-        fits = int((own < limit).sum()) == below and not (own > limit).any()
-        return _log_choices(ties, size - below) if fits else None
+        limit = np.partition(counts, size - 1)[size - 1]  # the size-th smallest count
+        certain = int((counts < limit).sum())  # clients that each predicted cohort has
+        ties = int((counts == limit).sum())  # clients of which the remaining members are chosen
+        own_counts = sign * self._drawn[members]
+        has_all_certain = int((own_counts < limit).sum()) == certain
+        has_others = bool((own_counts > limit).any())
+        if not has_all_certain or has_others:
+            return None
+        return _log_choices(ties, size - certain)
 
     def _raise_alarm(self, message: str) -> None:
         self.alarm = self.alarm or message
 
 
 def _log_choices(count: int, size: int) -> float:
-    """Return the logarithm of the number of subsets."""
+    """Return the logarithm of the binomial coefficient C(count, size), the number of subsets of this size."""
     return math.lgamma(count + 1) - math.lgamma(size + 1) - math.lgamma(count - size + 1)
 
 

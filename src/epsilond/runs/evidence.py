@@ -47,12 +47,22 @@ class Evidence:
 
     # Recording --------------------------------------------------------------------------------------------------------
     def count_step(self, shown: Iterable[Premise] = (), *, count: int = 1) -> None:
-        """Count recorded steps, and the premises that each of them showed."""
+        """Count recorded steps, and the premises that each of them was observed to fulfil.
+
+        Args:
+            shown: the premises.
+            count: number of steps.
+        """
         self.steps += count
         self.show(shown, count=count)
 
     def show(self, shown: Iterable[Premise], *, count: int = 1) -> None:
-        """Note the premises that steps showed which were counted before."""
+        """Note premises that were shown by steps which are counted already.
+
+        Args:
+            shown: the premises.
+            count: number of these steps.
+        """
         for premise in shown:
             self._shown[premise.id] += count
 
@@ -85,10 +95,11 @@ class Evidence:
         if declarable and premise.id in self._vouched:
             self.rest_on_caller(premise, message, count=count)
             return
-        before = self._observations.get((premise.id, message))
-        count += before.count if before else 0
-        self._observations[premise.id, message] = Observation(premise.id, message, remedy=remedy, count=count)
-        if before is None and len(self._observations) == 1 and self.budget is not None:
+        is_first = not self._observations
+        earlier = self._observations.get((premise.id, message))
+        total = count if earlier is None else earlier.count + count
+        self._observations[premise.id, message] = Observation(premise.id, message, remedy=remedy, count=total)
+        if is_first and self.budget is not None:
             self.budget.contradict(self.observations)
 
     def inform(self, budget: Contradictable | None) -> None:
@@ -169,7 +180,10 @@ class Evidence:
             "shown": dict(self.shown),
             "reasons": reasons,
             "vouched": dict(self._vouched),
-            "observations": [[seen.premise, seen.message, seen.remedy, seen.count] for seen in self.observations],
+            "observations": [
+                [observation.premise, observation.message, observation.remedy, observation.count]
+                for observation in self.observations
+            ],
         }
 
     def clear(self) -> None:

@@ -121,6 +121,9 @@ class NoiseSamples:
     def _test_all_squares(self, total: float, count: int) -> None:
         """Test that the variance over all steps is 1, by the likelihood ratio against an inverse-gamma(½, ½) variance.
 
+        For n values with sum of squares S, and a = ½ + n/2 and b = ½ + S/2, the logarithm of the ratio is
+        ½ log ½ − log Γ(½) + log Γ(a) − a log b + S/2.
+
         Args:
             total: sum of squares of the sample of this step.
             count: number of values in this sample.
@@ -151,17 +154,19 @@ class NoiseSamples:
         index = self._steps - 1
         earlier = min(index, 2 * _MEMORY)
         if earlier:
-            products = np.abs(self._earlier[:earlier] @ single).astype(np.float64)
+            products = np.abs(self._earlier[:earlier] @ single).astype(np.float64)  # with samples of norm 1
             norms = self._norms[:earlier]
-            squares = norm**2 + norms**2 - 2.0 * norms * products
-            ratios = np.clip(squares / (2.0 * len(sample)), _LEAST_RATIO, 1.0)
-            closeness = 0.5 * len(sample) * (ratios - 1.0 - np.log(ratios))
-            exponent = max(float(closeness.max()), 0.5 * float(products.max()) ** 2)
+            squared_distances = norm**2 + norms**2 - 2.0 * norms * products
+            ratios = np.clip(squared_distances / (2.0 * len(sample)), _LEAST_RATIO, 1.0)
+            distance_exponents = 0.5 * len(sample) * (ratios - 1.0 - np.log(ratios))
+            correlation_exponent = 0.5 * float(products.max()) ** 2
+            exponent = max(float(distance_exponents.max()), correlation_exponent)
             if not exponent < log_threshold(self._steps, hypotheses=4 * earlier):
                 self._raise_alarm("the noise repeats that of an earlier step: its generator was reset")
-        place = index if index < _MEMORY else _MEMORY + (index - _MEMORY) % _MEMORY
-        self._earlier[place] = single / norm if norm > 0.0 else 0.0
-        self._norms[place] = norm
+        # The first samples stay; each later one replaces the oldest of the latest samples.
+        row = index if index < _MEMORY else _MEMORY + (index - _MEMORY) % _MEMORY
+        self._earlier[row] = single / norm if norm > 0.0 else 0.0
+        self._norms[row] = norm
 
     def _test_shape(self, sample: NDArray[np.float64], total: float) -> None:
         """Test that a sample has no repeated values, and that all samples are not more probable under Laplace noise.
@@ -175,9 +180,12 @@ class NoiseSamples:
         """
         if len(sample) <= _LARGEST_CHECKED:
             ordered = np.sort(sample)
-            if np.count_nonzero(ordered[1:] - ordered[:-1] < _CLOSE) >= _LEAST_REPEATS:
+            gaps = ordered[1:] - ordered[:-1]
+            if np.count_nonzero(gaps < _CLOSE) >= _LEAST_REPEATS:
                 self._raise_alarm("many coordinates have the same noise in one step")
-        self._log_ratio += _LAPLACE * len(sample) + 0.5 * total - math.sqrt(2.0) * float(np.abs(sample).sum())
+        # Log-densities per value x: −√2 |x| − ½ log 2 for Laplace noise, −x²/2 − ½ log 2π for Gaussian noise.
+        absolute_sum = float(np.abs(sample).sum())
+        self._log_ratio += _LAPLACE * len(sample) + 0.5 * total - math.sqrt(2.0) * absolute_sum
         if not self._log_ratio < -math.log(PER_TEST):
             self._raise_alarm("the noise is not Gaussian: a Laplace distribution is more probable")
 

@@ -8,13 +8,13 @@ from typing import Final
 
 @dataclass(frozen=True, kw_only=True)
 class Premise:
-    """One premise of the theorem.
+    """One premise (condition) of the theorem that proves the ε of a training run.
 
     Attributes:
         id: its name in statements, errors, ledgers and documents.
         statement: the premise as a full sentence.
-        declaration: statement that the caller may declare if the premise was not observed or is contradicted; empty if
-            no declaration can replace the observation.
+        declaration: statement for which the caller may vouch in place of an observation. The premise was then not
+            observed, or is contradicted. Empty if the caller's word is not enough.
     """
 
     id: str

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.quantities.units import unit_json
 from epsilond.calibrators.answer import as_json
 from epsilond.reading import read as read_problem
 from epsilond.runs.status import RunStatus
@@ -19,7 +20,7 @@ from epsilond.witness.reports.record import CONTRADICTED, seal_page
 from epsilond.witness.reports.record import record as make_record
 
 if TYPE_CHECKING:
-    from epsilond.accountants.quantities import Observer, Relation, Unit
+    from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
     from epsilond.accountants.specs import Spec
     from epsilond.runs.evidence import Evidence
     from epsilond.runs.statement import RunStatement
@@ -31,7 +32,7 @@ def report_run(
     *,
     delta: float,
     relation: Relation,
-    unit: Unit,
+    unit: ProtectedUnit,
     observer: Observer,
     date: str | None = None,
 ) -> str:
@@ -64,7 +65,7 @@ def report_run(
         "spec": as_json(spec),
         "query": {"delta": delta},
         "relation": relation,
-        "unit": unit,
+        "unit": unit_json(unit),
         "observer": observer,
     }
     account = find_question("account")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
+from epsilond.accountants.quantities.units import unit_json
 from epsilond.runs.status import RunStatus
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class RunStatement:
     epsilon: Interval
     delta: float
     relation: Relation
-    unit: Unit
+    unit: ProtectedUnit
     observer: Observer
     steps: int
     shown: dict[str, int]
@@ -59,7 +60,7 @@ class RunStatement:
             "epsilon": {name: "unbounded" if value == float("inf") else value for name, value in bounds.items()},
             "delta": self.delta,
             "relation": self.relation,
-            "unit": self.unit,
+            "unit": unit_json(self.unit),
             "observer": self.observer,
             "steps": self.steps,
             "shown": dict(self.shown),
@@ -69,7 +70,7 @@ class RunStatement:
 
 
 def state_run(
-    evidence: Evidence, epsilon: Interval, *, delta: float, relation: Relation, unit: Unit, observer: Observer
+    evidence: Evidence, epsilon: Interval, *, delta: float, relation: Relation, unit: ProtectedUnit, observer: Observer
 ) -> RunStatement:
     """Return the statement about a run with the ε of its record.
 

@@ -22,6 +22,8 @@ OF_DEPLOYMENT = frozenset(
 """Ids of conditions about knowledge outside of the process, which no observation of a run shows."""
 USES_LOSS_CONSTANTS = frozenset({"norm-fedavg", "projected-sgd"})
 """Algorithms with a privacy guarantee that depends on constants of the losses."""
+ROUNDING = 1e-12
+"""Relative tolerance of constants of the losses, which are computed in double precision."""
 ROWS_OF_FUNCTIONS = "Each row that a client's function returns was computed from its own record and the model only."
 UNPROTECTED_LOG = "The unprotected part of the log, which no guarantee covers, is not released."
 GIVEN_RANDOMNESS = "The random bits that were passed in are secret and are used for no other run."
@@ -47,15 +49,12 @@ def require_loss_constants(algorithm: str, problem: object, clients: object, *, 
     constants = {"smoothness": clients.smoothness}
     if algorithm == "projected-sgd":
         constants["lipschitz"] = clients.lipschitz(radius)
-    observations = tuple(
-        Observation(
-            f"{name}-of-losses",
-            f"the losses of these clients have {name} {value:.6g}, and the calibration assumes"
-            f" {getattr(problem, name):.6g}",
-            remedy=f"Leave {name} out of the question, or scale the features down.",
-        )
-        for name, value in constants.items()
-        if isinstance(getattr(problem, name, None), float) and value > getattr(problem, name) * (1.0 + 1e-12)
-    )
+    observations = []
+    for name, value in constants.items():
+        assumed = getattr(problem, name, None)
+        if isinstance(assumed, float) and value > assumed * (1.0 + ROUNDING):
+            message = f"the losses of these clients have {name} {value:.6g}, and the calibration assumes {assumed:.6g}"
+            remedy = f"Leave {name} out of the question, or scale the features down."
+            observations.append(Observation(f"{name}-of-losses", message, remedy=remedy))
     if observations:
-        raise RunDiffers.of(observations)
+        raise RunDiffers.of(tuple(observations))

@@ -38,12 +38,18 @@ def account(answer: AccountAnswer) -> RenderableType:
         Text(f"{setting}; lower end {guarantee.tight}"),
         Text(guarantee.in_words),
     ]
+    if answer.over_windows is not None:
+        parts += [table(f"Over {answer.over_windows.windows} windows", [_point(answer.over_windows)])]
+        parts.append(Text(answer.over_windows.in_words))
     if answer.claim is not None:
         parts.append(_claim(answer.claim))
     meaning = {ADVANTAGE: outward(answer.meaning.advantage)}
     for rate in answer.meaning.true_positive_rates:
         meaning[true_positives(rate.false_positive_rate)] = outward(rate.true_positive_rate)
     parts.append(pairs("Meaning", meaning))
+    figures = _figures_of_attackers(answer)
+    if figures:
+        parts.append(pairs("Requested", figures))
     attempts = [
         {"theorem": attempt.theorem, "applies": attempt.applies.value, "why not": attempt.reason or ""}
         for attempt in answer.considered
@@ -54,12 +60,30 @@ def account(answer: AccountAnswer) -> RenderableType:
     return Group(*parts)
 
 
+def _figures_of_attackers(answer: AccountAnswer) -> dict[str, str]:
+    """Return the requested figures of an attacker, and divergences, with their names."""
+    figures = {
+        true_positives(rate.false_positive_rate): outward(rate.true_positive_rate) for rate in answer.trade_off or ()
+    }
+    if answer.gaussian_dp_mu is not None:
+        figures["μ of Gaussian differential privacy"] = outward(answer.gaussian_dp_mu)
+    for risk in answer.bayes_errors or ():
+        figures[f"least error with the prior {risk.prior:g}"] = outward(risk.error)
+    for divergence in answer.renyi_divergences or ():
+        figures[f"Rényi divergence of order {divergence.order:g}"] = outward(divergence.divergence)
+    for both in answer.directions or ():
+        figures[f"δ at ε = {both.epsilon:g}, with against without"] = outward(both.with_against_without.delta)
+        figures[f"δ at ε = {both.epsilon:g}, without against with"] = outward(both.without_against_with.delta)
+    return figures
+
+
 def _point(point: object) -> dict[str, str]:
     """Return the row of a point of the curve: its enclosures of ε, δ and log10 δ."""
     return {name: outward(getattr(point, attribute)) for name, attribute in FIGURES.items()}
 
 
 def _claim(claim: ClaimAnswer) -> RenderableType:
+    """Show whether a claimed (ε, δ) holds, and by how much it differs from the certified figures."""
     return pairs(
         "Claim",
         {
@@ -77,10 +101,11 @@ def verification(result: Verification) -> RenderableType:
     Args:
         result: the verification.
     """
+    subject = [part for part in (result.kind, result.name) if part]
     rows = {
         "outcome": result.outcome,
         "that is": result.reason,
-        "about": " ".join(dict.fromkeys(part for part in (result.kind, result.name) if part)),
+        "about": " ".join(dict.fromkeys(subject)),  # an account has the same kind and name
         "date": f"{result.date} (as given; not checked)" if result.date else "none",
         "made by engine": result.report_engine or "unknown",
         "today's engine": result.engine_version,
@@ -106,9 +131,9 @@ def _figures(recomputed: JsonObject) -> JsonObject:
     figures = dict(recomputed.get("parameters", {}))
     if target := guarantee.get("target"):
         figures |= {"target ε": target["epsilon"], "target log10 δ": target["log10_delta"]}
-    for place, point in enumerate(recomputed.get("points", (guarantee,)), start=1):
-        at = f"point {place}: " if "points" in recomputed else ""
-        figures |= {f"{at}{name}": numbers.outward(point[key]) for name, key in FIGURES.items()}
+    points = {f"point {number}: ": point for number, point in enumerate(recomputed.get("points", ()), start=1)}
+    for prefix, point in (points or {"": guarantee}).items():
+        figures |= {f"{prefix}{name}": numbers.outward(point[key]) for name, key in FIGURES.items()}
     if claim := recomputed.get("claim"):
         figures["claim"] = f"ε = {claim['epsilon']:g} at log10 δ = {claim['log10_delta']:g}: holds {claim['holds']}"
     return figures

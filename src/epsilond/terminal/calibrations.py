@@ -37,8 +37,11 @@ if TYPE_CHECKING:
         Risk,
     )
     from epsilond.calibrators.dp_fedavg.rounds import RoundsRun
-    from epsilond.calibrators.risk.answer import RiskBoundsAnswer
+    from epsilond.calibrators.risk.answer import RiskBoundsAnswer, UpperBound
     from epsilond.questions.sweep import AtValue, Sweep
+
+MEASURES = {"excess-risk": "Excess risk", "gradient-norm": "Gradient norm", "squared-error": "Squared error"}
+"""Title of the table of bounds, by the bounded quantity."""
 
 
 def calibration(answer: Calibration) -> RenderableType:
@@ -64,8 +67,9 @@ def calibration(answer: Calibration) -> RenderableType:
         parts.append(pairs("Communication", as_json(answer.communication)))
     if answer.frontier is not None:
         parts.append(frontier(answer.frontier))
-    if (runs := getattr(answer.parameters, "frontier", None)) is not None:
-        parts.append(rounds_frontier(runs))
+    rounds_runs = getattr(answer.parameters, "frontier", None)  # of dp-fedavg
+    if rounds_runs is not None:
+        parts.append(rounds_frontier(rounds_runs))
     parts += remarks(answer.all_declared, answer.warnings)
     parts.append(proof(answer.derivation))
     return Group(*parts)
@@ -77,6 +81,11 @@ def frontier(runs: Sequence[FrontierRun]) -> RenderableType:
 
 
 def _frontier_row(run: FrontierRun) -> Mapping[str, str]:
+    """Return the table row of one possible run, with its bound on the excess risk and its traffic.
+
+    A risk without certified noise is an estimate ("about"). A risk is vacuous if it is no better than the bound on the
+    risk of the first model. The run with the mark "the answer" is the one that the calibration returns.
+    """
     marks = []
     if run.chosen:
         marks.append("the answer")
@@ -93,7 +102,11 @@ def _frontier_row(run: FrontierRun) -> Mapping[str, str]:
 
 
 def rounds_frontier(runs: Sequence[RoundsRun]) -> RenderableType:
-    """Show the certified noise of the mean against rounds and traffic."""
+    """Show the certified noise of DP-FedAvg for several numbers of rounds, with the traffic of each.
+
+    The noise is that of the mean update of a round. "share left" is an upper bound on the excess risk after all rounds,
+    divided by clipping norm times diameter.
+    """
     rows = [
         {
             "rounds": str(run.rounds),
@@ -110,42 +123,66 @@ def rounds_frontier(runs: Sequence[RoundsRun]) -> RenderableType:
 
 
 def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
-    """Show bounds on the excess risk of a run: the run, upper and lower bounds, and conditions that do not hold.
+    """Show bounds on the risk of a run: the run, upper and lower bounds, and conditions that do not surely hold.
 
     Args:
-        answer: the bounds, with reference values for comparison.
+        answer: the bounds, with reference values for comparison if the algorithm has them.
     """
-    rows = [
-        {
-            "side": "upper",
-            "theorem": f"{above.theorem} ({above.reading})",
-            "bound": upward(above.value) + if_vacuous(above.vacuous, answer.baseline),
-            "order": "" if above.scale is None else f"{above.scale:.{DIGITS}g}",
-        }
-        for above in answer.upper
-    ]
-    rows += [
-        {
-            "side": "lower",
-            "theorem": f"{below.theorem} (trust {below.trust})",
-            "bound": "",
-            "order": f"{below.scale:.{DIGITS}g}",
-        }
-        for below in answer.lower
-    ]
-    reference = {name: value for name, value in as_json(answer.reference).items() if name != "free_privacy"}
-    failing: list[str] = []
-    for above in answer.upper:
-        failing.extend(_violations(above.theorem, above.conditions))
-    for below in answer.lower:
-        failing.extend(_violations(below.theorem, below.conditions))
-    return Group(
+    reference: JsonObject = {} if answer.reference is None else as_json(answer.reference)
+    rates = {name: value for name, value in reference.items() if name != "free_privacy"}
+    violations: list[str] = []
+    for upper in answer.upper:
+        violations.extend(_violations(upper.theorem, upper.conditions))
+    for lower in answer.lower:
+        violations.extend(_violations(lower.theorem, lower.conditions))
+    parts: list[RenderableType] = [
         pairs("Run", as_json(answer.run)),
-        table(f"Excess risk ({answer.objective})", rows),
-        pairs("Compare", reference),
-        *bullets("Does not hold here", failing),
-        *remarks(answer.declared_conditions, answer.warnings),
-    )
+        table(f"{MEASURES[answer.measure]} ({answer.objective})", _risk_bound_rows(answer)),
+    ]
+    if answer.no_upper_bound:
+        parts.extend(bullets("No upper bound", [answer.no_upper_bound]))
+    if rates:
+        parts.append(pairs("Compare", rates))
+    parts.extend(bullets("Does not hold here", violations))
+    parts.extend(bullets("Undecidable here", _open_premises(answer)))
+    parts.extend(remarks(answer.declared_conditions, answer.warnings))
+    return Group(*parts)
+
+
+def _risk_bound_rows(answer: RiskBoundsAnswer) -> Iterator[Mapping[str, str]]:
+    """Yield a row for each upper bound, and then for each lower bound, which has hidden constants."""
+    for upper in answer.upper:
+        yield {
+            "side": "upper",
+            "theorem": f"{upper.theorem} ({upper.reading}, {upper.status}){_premises(upper)}",
+            "bound": upward(upper.value) + if_vacuous(upper.vacuous, answer.baseline),
+            "order": "" if upper.scale is None else f"{upper.scale:.{DIGITS}g}",
+        }
+    for lower in answer.lower:
+        yield {
+            "side": "lower",
+            "theorem": f"{lower.theorem} (trust {lower.trust})",
+            "bound": "",
+            "order": f"{lower.scale:.{DIGITS}g}",
+        }
+
+
+def _undecidable(upper: UpperBound) -> list[ConditionAnswer]:
+    """Return the conditions of an upper bound that only the caller can decide."""
+    return [condition for condition in upper.conditions if condition.holds == Verdict.UNDECIDABLE]
+
+
+def _premises(upper: UpperBound) -> str:
+    """Return the words that name the undecidable conditions of an upper bound with a value."""
+    names = [condition.id for condition in _undecidable(upper)]
+    return f" if {', '.join(names)}" if names and upper.value is not None else ""
+
+
+def _open_premises(answer: RiskBoundsAnswer) -> list[str]:
+    """Return a line for each undecidable condition of an upper bound with a value."""
+    valued = [upper for upper in answer.upper if upper.value is not None]
+    lines = [f"{condition.id}: {condition.statement}" for upper in valued for condition in _undecidable(upper)]
+    return list(dict.fromkeys(lines))
 
 
 def _violations(theorem: str, conditions: Iterable[ConditionResult | ConditionAnswer]) -> Iterator[str]:
@@ -163,24 +200,29 @@ def sweep(answer: Sweep) -> RenderableType:
 
 def _figures(entry: AtValue) -> Mapping[str, str]:
     """Return the figures of a calibration in a sweep, or its error."""
-    names = ("noise", "ε", "log10 δ", "risk at most", "bits")
     if entry.answer is None:
-        return {**dict.fromkeys(names, ""), "": str(entry.error)}
+        return {"noise": "", "ε": "", "log10 δ": "", "risk at most": "", "bits": "", "": str(entry.error)}
     body: JsonObject = as_json(entry.answer)
-    parameters, upper = body["parameters"], body.get("risk", {}).get("upper", {})
-    hidden = " (order)" if upper.get("constant") == "hidden" else ""
-    vacuous = " (no better than the start)" if upper.get("vacuous") else ""
-    figures = (
-        str(parameters.get("noise_std", parameters.get("noise_multiplier", ""))),
-        outward(entry.answer.guarantee.epsilon),
-        outward(entry.answer.guarantee.log10_delta),
-        f"{upward(upper.get('value'))}{hidden}{vacuous}",
-        upward(body.get("communication", {}).get("total_bits")),
-    )
-    return {**dict(zip(names, figures, strict=True)), "": ""}
+    parameters = body["parameters"]
+    risk = body.get("risk", {}).get("upper", {})
+    hidden = " (order)" if risk.get("constant") == "hidden" else ""
+    vacuous = " (no better than the start)" if risk.get("vacuous") else ""
+    return {
+        "noise": str(parameters.get("noise_std", parameters.get("noise_multiplier", ""))),
+        "ε": outward(entry.answer.guarantee.epsilon),
+        "log10 δ": outward(entry.answer.guarantee.log10_delta),
+        "risk at most": f"{upward(risk.get('value'))}{hidden}{vacuous}",
+        "bits": upward(body.get("communication", {}).get("total_bits")),
+        "": "",
+    }
 
 
 def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
+    """Show the certified guarantee of a calibration: its setting, and ε and δ as enclosures (intervals).
+
+    "of whom" names the protected unit, the neighbouring relation and the observer. "lower end" is the source of the
+    lower ends of the intervals. "smallest" is "proved" if a slightly smaller parameter fails the same bound.
+    """
     target = answer.target
     return pairs(
         "Guaranteed",
@@ -198,7 +240,10 @@ def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
 
 
 def _certified_row(answer: Calibration) -> Mapping[str, str]:
-    """Return the row of the certified calibration in the table of printed readings."""
+    """Return the row of the certified calibration in the table that compares it with the papers' formulas.
+
+    A printed reading is a formula of a paper, taken literally. The row has the parameters that the formulas prescribe.
+    """
     parameters = as_json(answer.parameters)
     shared = [name for name in answer.readings[0].parameters if name in parameters]
     return {
@@ -212,6 +257,7 @@ def _certified_row(answer: Calibration) -> Mapping[str, str]:
 
 
 def _reading(reading: PrintedReading) -> Mapping[str, str]:
+    """Return the row of a paper's formula, taken literally: its parameters, its claims, and the true ε at these."""
     claims = reading.claims
     failing = [verdict(condition) for condition in reading.conditions if condition.holds != Verdict.YES]
     return {
@@ -225,13 +271,17 @@ def _reading(reading: PrintedReading) -> Mapping[str, str]:
 
 
 def _risk(risk: Risk) -> RenderableType:
-    rows: dict[str, str] = {} if risk.objective is None else {"of": risk.objective}
-    for side, bound in (("at most", risk.upper), ("at least", risk.lower)):
-        if bound is not None:
-            name = side if bound.constant == "explicit" else f"{side} the order of"
-            value = format_rounded(bound.value, up=side == "at most")
-            source = f"({bound.constant} constant, {bound.theorem})"
-            rows[name] = f"{value} {source}{if_vacuous(bound.vacuous, risk.baseline)}"
+    """Show the upper and the lower bound on the excess risk, each rounded to the safe side."""
+    rows: dict[str, str] = {}
+    if risk.objective is not None:
+        rows["of"] = risk.objective
+    for bound, side, is_upper in ((risk.upper, "at most", True), (risk.lower, "at least", False)):
+        if bound is None:
+            continue
+        name = side if bound.constant == "explicit" else f"{side} the order of"
+        value = format_rounded(bound.value, up=is_upper)
+        source = f"({bound.constant} constant, {bound.theorem})"
+        rows[name] = f"{value} {source}{if_vacuous(bound.vacuous, risk.baseline)}"
     if risk.baseline is not None:
         rows["the start has at most"] = str(risk.baseline)
     return pairs("Excess risk", rows)

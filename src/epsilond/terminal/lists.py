@@ -80,8 +80,12 @@ def _premise(condition: Condition) -> str:
 
 def _errata(errata: Sequence[Erratum]) -> list[RenderableType]:
     """List errata and remarks with their grades."""
-    lines = [
-        f"{erratum.id} ({erratum.grade.value}). Printed: {erratum.printed}. We find: {erratum.truth}."
-        for erratum in errata
-    ]
-    return bullets("Errata and remarks", lines)
+    return bullets("Errata and remarks", [_erratum_line(erratum) for erratum in errata])
+
+
+def _erratum_line(erratum: Erratum) -> str:
+    """Return an erratum as one line, with its place if it is stated."""
+    place = f", {erratum.place}" if erratum.place else ""
+    printed, truth = (text.removesuffix(".") for text in (erratum.printed, erratum.truth))
+    charitable = f" Most charitable reading: {erratum.charitable.removesuffix('.')}." if erratum.charitable else ""
+    return f"{erratum.id} ({erratum.grade.value}{place}). Printed: {printed}.{charitable} We find: {truth}."

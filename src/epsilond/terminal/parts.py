@@ -82,11 +82,11 @@ def proof(derivation: Iterable[DerivationStep]) -> Text:
 
 
 def format_rounded(value: float, *, up: bool = True, digits: int = DIGITS) -> str:
-    """Return a number in the short form, rounded to one side.
+    """Return a number as text with few significant digits, rounded up or down so that a bound remains a bound.
 
     Args:
         value: the number; it may be infinite.
-        up: whether to round up.
+        up: whether to round up; otherwise down.
         digits: number of significant digits.
     """
     if math.isinf(value):
@@ -139,6 +139,7 @@ def verdict(condition: ConditionResult | ConditionAnswer) -> str:
 
 
 def _empty_table(title: str, *columns: str) -> Table:
+    """Return a table without rows and borders, in which long texts continue on the next line."""
     grid = Table(title=f"\n{title}", title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:
         grid.add_column(column, overflow="fold")
@@ -151,7 +152,7 @@ def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[s
         if isinstance(value, Mapping):
             yield from _flatten(value, f"{prefix}{name}.")
         elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
-            members = {str(place): item for place, item in enumerate(value)}
+            members = {str(index): item for index, item in enumerate(value)}
             yield from _flatten(members, f"{prefix}{name}.")
         else:
             yield prefix + name, value

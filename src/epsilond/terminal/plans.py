@@ -23,6 +23,9 @@ HEADINGS = {Verdict.YES: "Read as", Verdict.UNDECIDABLE: "Undecidable", Verdict.
 def plan(answer: PlanAnswer) -> RenderableType:
     """Show a plan: the recommended algorithm, a ranked table for each kind of guarantee, and rejected algorithms.
 
+    Algorithms are ranked by the remaining share: the bound on the excess risk, divided by the bound at the first model.
+    A table shows the smallest share for each trust model, because less trust costs accuracy.
+
     Args:
         answer: the plan.
     """
@@ -48,7 +51,12 @@ def plan(answer: PlanAnswer) -> RenderableType:
 
 
 def _price(price: TrustPrice) -> Mapping[str, str]:
-    """Return the table row of a trust model: the best algorithm under it, and its bound compared with the others."""
+    """Return the table row of a trust model: the best algorithm under it, and its bound compared with the others.
+
+    "left" is the remaining share: the bound on the excess risk, divided by the bound at the first model. If "by" is
+    "noise", it is a measure of the noise and not a bound. "times the least" (`price`) is this share over the smallest
+    of all trust models.
+    """
     return {
         "trust": price.definition,
         "best": price.best or "none is usable",
@@ -60,7 +68,11 @@ def _price(price: TrustPrice) -> Mapping[str, str]:
 
 
 def _choice(choice: PlanChoice) -> Mapping[str, str]:
-    """Return the row of a number of rounds."""
+    """Return the table row of a number of rounds that the recommended algorithm could take instead.
+
+    "left" is the remaining share: the bound on the excess risk, divided by the bound at the first model. Without
+    certified noise it is an estimate ("about").
+    """
     return {
         "rounds": str(choice.rounds),
         "batch_size": _text(choice.batch_size),
@@ -72,9 +84,17 @@ def _choice(choice: PlanChoice) -> Mapping[str, str]:
 
 
 def _row(name: str, entry: PlanEntry) -> Mapping[str, str]:
-    """Return the row of an entry in the table of its kind of guarantee."""
+    """Return the table row of an algorithm, among all that give the same kind of guarantee.
+
+    Args:
+        name: name of the algorithm, with its variant.
+        entry: rank, calibrated parameters, traffic and risk of the algorithm. "says" has the reason if the entry is of
+            no use. "reached at" has the value of the field at which the wanted risk is reached.
+    """
     risk, reach = entry.risk, entry.reach
-    hidden = " (order)" if risk is not None and risk.constant == "hidden" else ""
+    risk_text = ""
+    if risk is not None:
+        risk_text = upward(risk.value) + (" (order)" if risk.constant == "hidden" else "")
     return {
         "rank": _text(entry.rank),
         "algorithm": name,
@@ -83,7 +103,7 @@ def _row(name: str, entry: PlanEntry) -> Mapping[str, str]:
         "noise / signal": _short(entry.noise_to_signal),
         "bits": upward(entry.bits),
         "bytes a client": _short(entry.bytes_per_client),
-        "risk at most": "" if risk is None else upward(risk.value) + hidden,
+        "risk at most": risk_text,
         "says": _remark(entry),
         "reached at": "" if reach is None else f"{reach.solve_for} {reach.value:g}",
     }
@@ -110,6 +130,7 @@ def _text(value: float | None) -> str:
 
 
 def _reason(why: Reason) -> str:
+    """Return a reason with both sides of its condition and the values that would do, as far as it has them."""
     comparison = f" [{sides(why.condition)}]" if sides(why.condition) else ""
     allowed = f" (would do: {why.allowed})" if why.allowed else ""
     return f"{why.message}{comparison}{allowed}"

@@ -32,8 +32,16 @@ def _preset_row(preset: Preset) -> Mapping[str, str]:
         "preset": preset.name,
         "what it shows": preset.summary,
         "from": preset.source,
+        "data": _kind_of_data(preset),
         "about, on one core": f"{plan.seconds:.0f} s",
     }
+
+
+def _kind_of_data(preset: Preset) -> str:
+    """Return how an experiment gets its data: it has a substitute, reads the files, or draws the data."""
+    if preset.is_stand_in:
+        return "stand-in"
+    return ", ".join(preset.data) if preset.data else "drawn"
 
 
 def simulation(answer: object) -> RenderableType:
@@ -80,6 +88,7 @@ def _warnings(body: JsonObject) -> list[RenderableType]:
 
 
 def _guarantee(body: JsonObject) -> list[RenderableType]:
+    """Show the certified ε of a simulated run; nothing if the answer has none."""
     guarantee = body.get("guarantee")
     if guarantee is None:
         return []
@@ -88,6 +97,7 @@ def _guarantee(body: JsonObject) -> list[RenderableType]:
 
 
 def _group(group: JsonObject) -> Mapping[str, str]:
+    """Return the row of a group of clients with equal numbers of records: its noise and its guarantee."""
     return {
         "clients": str(group["clients"]),
         "records": str(group["samples_per_client"]),
@@ -98,9 +108,10 @@ def _group(group: JsonObject) -> Mapping[str, str]:
 
 
 def _bound(bound: JsonObject) -> Mapping[str, str]:
-    of = "" if bound["quantity"] == "excess" else f" ({bound['quantity']})"
+    """Return the row of a bound: its value, and whether the measurement is within it."""
+    quantity = "" if bound["quantity"] == "excess" else f" ({bound['quantity']})"
     return {
-        "theorem": bound["theorem"] + of,
+        "theorem": bound["theorem"] + quantity,
         "value": f"{_short(bound['value'])} ({bound['constant']} constant, {bound['status']})",
         "bound/measured": _short(bound.get("ratio", "")),
         "holds": bound["holds"] if bound["compared"] else f"not compared: {bound['reason']}",
@@ -109,6 +120,11 @@ def _bound(bound: JsonObject) -> Mapping[str, str]:
 
 def _audit(body: JsonObject) -> RenderableType:
     """Show an audit of a mechanism: lower bounds on ε that its outputs prove, compared with the certified ε.
+
+    "proved by its test" is the bound from the error rates of a test which of two data sets was used. "proved of μ" is
+    a lower bound on μ of Gaussian differential privacy. An escape is an output that only one of the two data sets can
+    give. "verdicts rest on" names the one of test and escapes that counts. The first half of each
+    sample decides this.
 
     Args:
         body: the answer in its JSON form.
@@ -164,10 +180,12 @@ def _attack(attack: JsonObject) -> Mapping[str, str]:
 
 
 def _escape(escape: JsonObject) -> str:
-    """Return the conclusion of an audit from outputs that only one of the two data sets can give.
+    """Return the conclusion of an audit from escapes: outputs that only one of the two data sets can give.
+
+    Their probability is at most δ, whatever ε is. If its lower bound is above δ, no ε holds.
 
     Args:
-        escape: number of such outputs, lower bound on their probability, and lower bound on ε, in JSON form.
+        escape: number of escapes, lower bound on their probability, and lower bound on ε, in JSON form.
     """
     if not escape["observed"]:
         return "none seen"
@@ -258,12 +276,16 @@ def _score_cell(cell: JsonObject, references: Sequence[str], measure: str) -> Ma
     }
     for name in references:
         row[name] = _short(scores[name][measure]["mean"]) if name in scores else ""
-    row["excess"] = _short(cell["final_excess"]["mean"])
+    if "final_excess" in cell:
+        row["excess"] = _short(cell["final_excess"]["mean"])
     return row
 
 
 def _preset(body: JsonObject) -> RenderableType:
-    """Show the grid of a preset, a row for each cell, and the findings about the claims of its paper.
+    """Show a preset, an experiment that repeats a paper's: a row for each cell, and findings on the paper's claims.
+
+    A cell is the simulation at one point of the grid of parameters. "Stands in for" says which data and sizes of the
+    paper were replaced. It is shown, with the warnings, for measurements of risks and scores only.
 
     Args:
         body: the answer in its JSON form. All its cells are of one kind, which decides the columns.
@@ -274,18 +296,9 @@ def _preset(body: JsonObject) -> RenderableType:
     references: list[str] = []
     for cell in cells:
         references.extend(name for name in cell.get("beside", {}) if name not in references)
-    rows = []
-    for cell in cells:
-        if kind == "audit":
-            columns = _audit_cell(cell)
-        elif kind == "membership":
-            columns = _membership_cell(cell)
-        elif measure is None:
-            columns = _risk_cell(cell, references)
-        else:
-            columns = _score_cell(cell, references, measure)
-        rows.append({**_coordinates(body, cell), **columns})
+    rows = [{**_coordinates(body, cell), **_cell_columns(cell, kind, references, measure)} for cell in cells]
     parts: list[RenderableType] = [table(body["title"], rows), *_findings(body)]
+    parts.append(table("Data files", map(_data_file, body.get("data_files", ()))))
     if kind in ("audit", "membership"):
         return Group(*parts)
     if "stands_in_for" in body:
@@ -293,7 +306,32 @@ def _preset(body: JsonObject) -> RenderableType:
     return Group(*parts, *_warnings(body))
 
 
+def _data_file(file: JsonObject) -> Mapping[str, str]:
+    """Return the row of a file that the experiment read."""
+    original = "yes" if file.get("original") else "not known"
+    return {"data set": file["data"], "file": file["name"], "MD5": file["md5"], "original": original}
+
+
+def _cell_columns(cell: JsonObject, kind: str, references: Sequence[str], measure: str | None) -> Mapping[str, str]:
+    """Return the columns of a cell, which depend on what its preset measures.
+
+    Args:
+        cell: a cell of the answer in its JSON form.
+        kind: kind of all cells.
+        references: names of the reference runs.
+        measure: name of a score on held-out records; None if the excess risk is measured.
+    """
+    if kind == "audit":
+        return _audit_cell(cell)
+    if kind == "membership":
+        return _membership_cell(cell)
+    if measure is None:
+        return _risk_cell(cell, references)
+    return _score_cell(cell, references, measure)
+
+
 def _findings(body: JsonObject) -> list[RenderableType]:
+    """Show the verdicts on the claims of a preset's paper; nothing without such claims."""
     rows = [
         {"claim": finding["claim"], "verdict": finding["told"], "measurement": finding["words"]}
         for finding in body.get("findings", ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import dp_accounting
@@ -12,10 +12,13 @@ import dp_accounting
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput, NoCertificate, Observation
 from epsilond.accountants.guarantee import PrivacyCurve
-from epsilond.accountants.quantities import Observer, Relation, SettingFields, Unit
+from epsilond.accountants.numerics.outward import round_up
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation, SettingFields, base_unit
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.counted import run_of
-from epsilond.integrations.dp_accounting.events import NotPrivate, name_of, parts_of
+from epsilond.integrations.dp_accounting.events import parts_of
+from epsilond.integrations.dp_accounting.placed import NotCovered, NotPrivate
+from epsilond.integrations.dp_accounting.rejections import RELATIONS, follow_pointer, leaves_of, relations_in_words
 from epsilond.integrations.setting import StatedSetting, find_curve
 from epsilond.integrations.stated import Stated
 from epsilond.questions.account import account
@@ -26,17 +29,9 @@ from epsilond.runs.premises import EVENT, OUTSIDE_CLIENTS, OUTSIDE_RECORDS
 if TYPE_CHECKING:
     from epsilond.integrations.budget import LedgerBudget
 
-_Relations = dp_accounting.NeighboringRelation
 _Rejection = dp_accounting.PrivacyAccountant.CompositionErrorDetails
 
-RELATIONS: Mapping[dp_accounting.NeighboringRelation, Relation] = {
-    _Relations.ADD_OR_REMOVE_ONE: "add-or-remove-one",
-    _Relations.REPLACE_ONE: "replace-one",
-    _Relations.REPLACE_SPECIAL: "zero-out-one",
-}
-"""Neighbouring relations of dp-accounting, and their names here."""
 _REASON = "the program composed this event, and no mechanism was observed"
-_COMPOSITIONS = {"ComposedDpEvent": "events", "SelfComposedDpEvent": "event"}
 
 
 class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
@@ -47,8 +42,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     the sensitivity itself, so its ε for REPLACE_ONE belongs to half the noise of the event.
 
     An event that no spec describes, or that has no guarantee in this relation, is rejected: `supports` is False, and
-    `compose` raises UnsupportedEventError with the event and the reason. A NonPrivateDpEvent, and an event without
-    noise, makes ε infinite and δ one.
+    `compose` raises UnsupportedEventError with the event and the reason. An event with a number that no run can have
+    makes `compose` raise an InvalidInput, which is a ValueError with the allowed range. A NonPrivateDpEvent, and an
+    event without noise, makes ε infinite and δ one.
 
     The accountant sees events and no mechanism, so the status of its ε is `declared`, never `certified`.
 
@@ -63,7 +59,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         >>> accountant = EpsilondAccountant(relation, unit="record", observer="released-models")
         >>> print(f"{accountant.compose(step, 1000).get_epsilon(1e-5):.4f}")
         1.8282
-        >>> accountant.supports(dp_accounting.ZCDpEvent(rho=0.1))
+        >>> accountant.supports(dp_accounting.UnsupportedDpEvent())
         False
     """
 
@@ -71,7 +67,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         self,
         neighboring_relation: dp_accounting.NeighboringRelation,
         *,
-        unit: Unit | None = None,
+        unit: ProtectedUnit | None = None,
         observer: Observer | None = None,
         budget: LedgerBudget | None = None,
     ) -> None:
@@ -102,7 +98,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         self._accepted: set[Spec] = set()
         self._private = True
         self._curve: PrivacyCurve | None = None
-        outside = OUTSIDE_RECORDS if self._setting["unit"] == "record" else OUTSIDE_CLIENTS
+        outside = OUTSIDE_RECORDS if base_unit(self._setting["unit"]) == "record" else OUTSIDE_CLIENTS
         self._evidence = Evidence((EVENT,), outside=outside, budget=budget)
 
     def _open_observations(self) -> tuple[Observation, ...]:
@@ -139,20 +135,41 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
 
         Raises:
             UnsupportedEventError: no spec describes the event, or it has no guarantee in this relation.
+            InvalidInput: a number of the event is out of range. It is a ValueError that states the allowed range.
             LedgerExhausted: the budget does not allow it; nothing is counted.
             NotPrivate: a budget pays for nothing without noise.
             RunDiffers: the budget was informed of an observation that contradicts the run.
         """
         self.require_consistent()
+        self._require_valid_numbers(event)
         if self._budget is not None and self.supports(event):
-            parts = self._count_parts(event, count)
-            rejected = self._find_rejected(parts) if len(parts) > 1 else None
-            if rejected is not None:
-                self._budget.pay(*rejected)  # raises the reason, before any other part is paid for
-            for part, times in parts.items():
-                self._budget.pay(part, times)
+            self._pay(self._budget, event, count)
         super().compose(event, count)
         return self
+
+    def _require_valid_numbers(self, event: dp_accounting.DpEvent) -> None:
+        """Reject an event with a number that no run can have, before anything is paid for or counted.
+
+        Raises:
+            InvalidInput: a number is out of range. The error states the field and the allowed range.
+        """
+        try:
+            parts_of(event, relation=self.relation)
+        except (NotCovered, NotPrivate):
+            return
+
+    def _pay(self, budget: LedgerBudget, event: dp_accounting.DpEvent, count: int) -> None:
+        """Pay for all parts of an event, or for none of them.
+
+        Raises:
+            LedgerExhausted: the budget rejects a part.
+        """
+        parts = self._count_parts(event, count)
+        rejected = self._find_rejected(parts) if len(parts) > 1 else None
+        if rejected is not None:
+            budget.pay(*rejected)  # raises the reason, before any other part is paid for
+        for part, times in parts.items():
+            budget.pay(part, times)
 
     def would_exceed(self, event: dp_accounting.DpEvent, count: int = 1) -> bool:
         """Return whether the budget would reject `count` more runs of an event; False without a budget.
@@ -191,8 +208,11 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             do_compose: whether to change the account.
         """
         if not do_compose:
-            rejections = (self._explain_rejection(leaf) for leaf in _leaves(event))
-            return next((rejection for rejection in rejections if rejection is not None), None)
+            for part in (*leaves_of(event), event):
+                rejection = self._explain_rejection(part)
+                if rejection is not None:
+                    return rejection
+            return None
         steps = count
         try:
             parts = self._count_parts(event, count)
@@ -222,16 +242,23 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
                     self._accepted.add(part)
         except NotPrivate:
             return None
-        except (InvalidInput, NoCertificate) as error:
-            culprit = _follow_pointer(event, error.faults[0].pointer) if isinstance(error, InvalidInput) else event
-            return _Rejection(invalid_event=culprit, error_message=str(error))
-        return None
+        except InvalidInput as error:
+            fault = error.faults[0]
+            message = str(error) if fault.pointer else fault.message
+            faulty_event, is_covered = follow_pointer(event, fault.pointer), not isinstance(error, NotCovered)
+        except NoCertificate as error:
+            message, faulty_event, is_covered = str(error), event, False
+        else:
+            return None
+        words = "" if is_covered else relations_in_words(faulty_event, self._setting)
+        return _Rejection(invalid_event=faulty_event, error_message=words + message)
 
     def get_epsilon(self, target_delta: float) -> float:
         """Return the certified upper bound on ε [nat] at δ.
 
         Args:
-            target_delta: δ in [0, 1]. At δ = 0 the bound is finite only if every mechanism is pure.
+            target_delta: δ in [0, 1]. At δ = 0 the bound is finite only if every mechanism is pure. At δ = 1 it is 0,
+                except for an account that is not private: there ε is ∞ at every δ, as dp-accounting requires.
 
         Raises:
             ValueError: δ is outside [0, 1].
@@ -241,10 +268,11 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         self.require_consistent()
         if not 0.0 <= target_delta <= 1.0:
             raise ValueError(f"target_delta must be in [0, 1]. Found {target_delta}.")
-        if target_delta == 1.0 or (self._private and not +self._run):
-            return 0.0
         if not self._private:
             return math.inf
+        has_released = any(times > 0 for times in self._run.values())
+        if target_delta == 1.0 or not has_released:
+            return 0.0
         if target_delta == 0.0:
             return self._pure_epsilon()
         return float(self._enclose_epsilon(target_delta).upper)
@@ -274,33 +302,17 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         return self._curve
 
     def _pure_epsilon(self) -> float:
-        """Return the sum of the ε [nat] of all parts at δ = 0, rounded up."""
-        total = 0.0
-        for part, times in self._run.items():
-            epsilon = account(part, **self._setting).guarantee.curve.natural.epsilon(-math.inf).upper
-            total = math.nextafter(total + math.nextafter(epsilon * times, math.inf), math.inf)
-        return total
+        """Return an ε [nat] at which δ of the composition is 0; math.inf if none is known.
 
-
-def _leaves(event: dp_accounting.DpEvent) -> Iterator[dp_accounting.DpEvent]:
-    """Yield the events that are not compositions, so that a rejection names the event itself."""
-    inside = getattr(event, _COMPOSITIONS.get(name_of(event), ""), None)
-    if inside is None:
-        yield event
-    elif isinstance(inside, list | tuple):
-        for part in inside:
-            yield from _leaves(part)
-    else:
-        yield from _leaves(inside)
-
-
-def _follow_pointer(event: dp_accounting.DpEvent, pointer: str) -> dp_accounting.DpEvent:
-    """Return the innermost event on the path of a JSON pointer."""
-    value = event
-    for name in pointer.split("/")[1:]:
-        value = value[int(name)] if name.isdigit() else getattr(value, name, None)
-        if isinstance(value, dp_accounting.DpEvent):
-            event = value
-        elif not isinstance(value, list | tuple):
-            break
-    return event
+        It is the least of two bounds: the composition's own, and the sum of those of all parts, which basic composition
+        allows. Both are rounded up.
+        """
+        curve = self._find_curve()
+        composed = math.inf if curve is None else curve.natural.epsilon(-math.inf).upper
+        parts = [
+            (account(part, **self._setting).guarantee.curve.natural.epsilon(-math.inf).upper, times)
+            for part, times in self._run.items()
+        ]
+        if any(math.isinf(epsilon) for epsilon, _ in parts):
+            return composed
+        return min(composed, round_up(sum((Fraction(epsilon) * times for epsilon, times in parts), Fraction(0))))

@@ -78,11 +78,12 @@ class EpsilondAccountant(Stated):
         self._evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
         self._matching = Matching(self._evidence, sampling=config.sampling_method.value, relation=self._relation)
         self._wrappers: list[WatchedWrapper] = []
+        # Number of the last round of a loaded state, and the models that were released before it.
         self._resumed: tuple[int, ReleasedModels] = (0, ReleasedModels())
-        wanted = ("client", self._relation, "released-models")
-        if budget is not None and (budget.unit, budget.relation, budget.observer) != wanted:
+        required = ("client", self._relation, "released-models")
+        if budget is not None and (budget.unit, budget.relation, budget.observer) != required:
             message = "is of another unit, relation or observer than the accountant"
-            raise InvalidInput.at("/budget", message, allowed=", ".join(wanted))
+            raise InvalidInput.at("/budget", message, allowed=", ".join(required))
 
     def observe(self, strategy: Strategy, *, system_noise: bool = False) -> None:
         """Watch a wrapper of Flower in each of its rounds, from now on.
@@ -168,15 +169,15 @@ class EpsilondAccountant(Stated):
         )
 
     def would_exceed(self, event: GaussianPrivacyEvent, max_epsilon: float | None = None, count: int = 1) -> bool:
-        """Return whether the releases would pass the limit on ε, or the rest of the ledger. Nothing changes.
+        """Return whether more releases would exceed the limit on ε, or what the budget has left. Nothing changes.
 
         Args:
             event: the next release.
-            max_epsilon: limit on ε [nat]; that of the configuration if absent.
-            count: number of releases.
+            max_epsilon: limit on ε [nat]; that of the configuration if None.
+            count: number of releases like `event`.
 
         Raises:
-            ValueError: there is neither a limit, here or in the configuration, nor a budget.
+            ValueError: there is neither a limit, here or in the configuration, nor a budget (paid by a ledger).
             RunDiffers: an observation contradicts the record.
         """
         self.require_consistent()
@@ -184,13 +185,25 @@ class EpsilondAccountant(Stated):
         limit = self._config.max_epsilon if max_epsilon is None else max_epsilon
         if limit is None and self._budget is None:
             raise ValueError("give max_epsilon, here or in the PrivacyConfig, or a budget")
-        if limit is not None:
-            if not (math.isfinite(limit) and limit > 0.0):
-                raise ValueError("max_epsilon must be positive and finite")
-            curve = find_curve(self._parts([*self._compositions, (event, count)]), self._setting)
-            if curve is None or curve.epsilon(delta=self._config.target_delta).upper > limit:
-                return True
+        if limit is not None and self._passes_limit(event, count, limit):
+            return True
         return self._budget is not None and self._budget.would_exceed(step, count)
+
+    def _passes_limit(self, event: GaussianPrivacyEvent, count: int, limit: float) -> bool:
+        """Return whether the certified ε with further releases is above a limit, at the configuration's δ.
+
+        Args:
+            event: the further releases, all of one kind.
+            count: number of further releases.
+            limit: limit on ε [nat].
+
+        Raises:
+            ValueError: the limit is not positive and finite.
+        """
+        if not (math.isfinite(limit) and limit > 0.0):
+            raise ValueError("max_epsilon must be positive and finite")
+        curve = find_curve(self._parts([*self._compositions, (event, count)]), self._setting)
+        return curve is None or curve.epsilon(delta=self._config.target_delta).upper > limit
 
     def state_dict(self) -> FlowerAccountantState:
         """Return the releases as JSON values, in the form of Flower's own accountant."""
@@ -232,16 +245,7 @@ class EpsilondAccountant(Stated):
         Raises:
             ValueError: the state has another form, or belongs to another configuration.
         """
-        if state.get("schema_version") != SCHEMA or state.get("backend") not in READABLE:
-            raise ValueError("is no state of this accountant or of Flower's RdpAccountant")
-        if state.get("config") != self.state_dict()["config"]:
-            raise ValueError("the state's configuration is another one")
-        try:
-            compositions = [(GaussianPrivacyEvent(**entry["event"]), entry["count"]) for entry in state["compositions"]]
-        except (KeyError, TypeError) as error:
-            raise ValueError("a composition of the state cannot be read") from error
-        for event, times in compositions:
-            self._step(event, times)
+        compositions = self._read_compositions(state)
         released = self.num_releases
         if "evidence" in state:
             self._evidence.load_state_dict(state["evidence"])
@@ -258,7 +262,30 @@ class EpsilondAccountant(Stated):
         for wrapper in self._wrappers:
             wrapper.number, wrapper.models = self._resumed
 
+    def _read_compositions(self, state: FlowerAccountantState) -> list[tuple[GaussianPrivacyEvent, int]]:
+        """Return the events of a saved state, each with its number of releases.
+
+        Raises:
+            ValueError: the state has another form, or belongs to another configuration.
+        """
+        if state.get("schema_version") != SCHEMA or state.get("backend") not in READABLE:
+            raise ValueError("is no state of this accountant or of Flower's RdpAccountant")
+        if state.get("config") != self.state_dict()["config"]:
+            raise ValueError("the state's configuration is another one")
+        try:
+            compositions = [(GaussianPrivacyEvent(**entry["event"]), entry["count"]) for entry in state["compositions"]]
+        except (KeyError, TypeError) as error:
+            raise ValueError("a composition of the state cannot be read") from error
+        for event, times in compositions:
+            self._step(event, times)  # raises an error for an impossible event
+        return compositions
+
     def _step(self, event: GaussianPrivacyEvent, count: int) -> Spec:
+        """Return the spec of one release.
+
+        Raises:
+            ValueError: a count below 1, or a population other than the configuration's.
+        """
         if whole(count, "/count") < 1:
             raise ValueError("count must be a whole number from 1 on")
         if event.population_size != self._config.population_size:
@@ -266,13 +293,22 @@ class EpsilondAccountant(Stated):
         return spec_of_event(event, self._config.sampling_method.value)
 
     def _count(self, event: GaussianPrivacyEvent, count: int) -> None:
-        """Count composed events, and match them with the rounds of an observed wrapper."""
+        """Count composed events, and match them with the rounds of an observed wrapper.
+
+        Without a wrapper, the caller must vouch for one kind of cohort: a part of the clients without amplification, in
+        the relation add-or-remove-one. The cohort may have a fixed size, and then a removed client is replaced.
+
+        Args:
+            event: the composed event.
+            count: number of releases.
+        """
         self._evidence.count_step(count=count)
         if self._wrappers:
             self._matching.compose(event, count)
             return
-        unknown = self._config.sampling_method is SamplingMethod.NO_AMPLIFICATION
-        if unknown and event.sample_size < event.population_size and self._relation == "add-or-remove-one":
+        is_unamplified = self._config.sampling_method is SamplingMethod.NO_AMPLIFICATION
+        is_partial = event.sample_size < event.population_size
+        if is_unamplified and is_partial and self._relation == "add-or-remove-one":
             self._evidence.rest_on_caller(COHORT, REPLACED, count=count)
 
     def _open_observations(self) -> tuple[Observation, ...]:
@@ -288,9 +324,11 @@ class EpsilondAccountant(Stated):
         return (UNOBSERVED,)
 
     def _last_number(self) -> int:
+        """Return Flower's number of the latest round."""
         return self._wrappers[-1].number if self._wrappers else self._resumed[0]
 
     def _models(self) -> ReleasedModels:
+        """Return the released models, which clients may receive."""
         return self._wrappers[-1].models if self._wrappers else self._resumed[1]
 
     def _find_curve(self) -> PrivacyCurve | None:

@@ -45,37 +45,55 @@ class Aggregate:
         self._squares = {name: _square(array) for name, array in current.items()}
 
     def add(self, node: int, weight: object, model: Arrays) -> None:
-        """Take one reply.
+        """Add the reply of one client to the sums that the aggregate is compared with.
 
         Args:
-            node: the client.
-            weight: the weight that it reported.
+            node: Flower's id of the client.
+            weight: the weight that it reported; None if it reported none.
             model: the model in the reply.
         """
         self.nodes.append(node)
         self.weights.append(weight)
-        squares = 0.0
+        norm = self._update_norm(model)
+        if not norm <= self.largest:  # true for NaN too, which then remains the largest
+            self.largest = norm
+        # Client and wrapper round each coordinate a few times, by at most its relative precision: 4 covers them.
+        squared_errors = sum(precision(array) ** 2 * self._squares[name] for name, array in model.items())
+        self._rounding = max(self._rounding, 4.0 * math.sqrt(squared_errors))
+        values = self._probe.take(model)
+        self._expected = values if len(self._expected) == 0 else self._expected + values
+
+    def _update_norm(self, model: Arrays) -> float:
+        """Return the ℓ2 norm of the change of the current model by a reply; NaN if it is not a number.
+
+        The difference is computed in buffers that all replies share, because models are large.
+        """
+        squared_norm = 0.0
         with np.errstate(invalid="ignore", over="ignore"):
             for name, array in model.items():
                 kind = np.result_type(array, self._current[name])
                 buffer = self._buffers.get(name)
                 if buffer is None or buffer.dtype != kind:
-                    buffer = self._buffers[name] = np.empty(array.shape, kind)
+                    buffer = np.empty(array.shape, kind)
+                    self._buffers[name] = buffer
                 np.subtract(array, self._current[name], out=buffer)
-                squares += _square(buffer)
-        norm = math.sqrt(squares) if squares >= 0.0 else math.nan
-        self.largest = norm if not norm <= self.largest else self.largest
-        scale = sum(precision(array) ** 2 * self._squares[name] for name, array in model.items())
-        self._rounding = max(self._rounding, 4.0 * math.sqrt(scale))
-        values = self._probe.take(model)
-        self._expected = values if len(self._expected) == 0 else self._expected + values
+                squared_norm += _square(buffer)
+        return math.sqrt(squared_norm) if squared_norm >= 0.0 else math.nan
 
     def close(self, returned: Arrays | None) -> None:
-        """Take the aggregate of the inner strategy; None if there is none."""
+        """Record the aggregate that the inner strategy returned after all replies, for the later comparisons.
+
+        At the sampled coordinates, the expected mean, the aggregate and the spacing of its floating-point numbers are
+        stored. The tolerance of the comparison is the rounding error of a sum of all replies.
+
+        Args:
+            returned: the mean that the inner strategy returned; None if it returned none.
+        """
         self._expected = self._expected / max(len(self.nodes), 1)
         if returned is None or not self._probe.fits(returned):
             return
-        self.returned, self.spacing = self._probe.take(returned), self._probe.spacing(returned)
+        self.returned = self._probe.take(returned)
+        self.spacing = self._probe.spacing(returned)
         largest = float(np.max(np.abs(self.returned), initial=0.0))
         self._tolerance = len(self.nodes) * max(map(precision, returned.values()), default=0.0) * largest
 
@@ -92,7 +110,10 @@ class Aggregate:
 
     def unequal_weights(self) -> tuple[object, object] | None:
         """Return two weights that differ; None if all are equal."""
-        return next(((self.weights[0], other) for other in self.weights[1:] if other != self.weights[0]), None)
+        for weight in self.weights[1:]:
+            if weight != self.weights[0]:
+                return self.weights[0], weight
+        return None
 
     def surplus(self, contacted: Sequence[int]) -> int:
         """Return the number of replies that are a second one of their client, or of a client without a message."""

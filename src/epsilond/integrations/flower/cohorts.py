@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from epsilond.accountants.specs import Gaussian, Spec, Subsampled
+from epsilond.accountants.specs import Spec, Subsampled
 from epsilond.integrations.federated import of_cohorts
 from epsilond.mechanisms.randomness import RandomSource
 from epsilond.runs.batch_sizes import BatchSizes
@@ -25,16 +25,15 @@ def draw_cohort(step: Spec, nodes: list[int], source: RandomSource) -> list[int]
         source: source of random bits.
     """
     if not isinstance(step, Subsampled):
-        assert isinstance(step, Gaussian)
         return nodes
+    # `Subsampled` requires a rate for Poisson sampling, and a population and a batch size without replacement.
     if step.sampling == "poisson":
         assert step.rate is not None
         flips = source.flips(step.rate, (len(nodes),))
-        return [node for node, drawn in zip(nodes, flips, strict=True) if drawn]
-    population, size = step.population, step.batch_size
-    assert population is not None
-    assert size is not None
-    return [nodes[place] for place in source.subsets((), population, size)]
+        return [node for node, is_drawn in zip(nodes, flips, strict=True) if is_drawn]
+    assert step.population is not None
+    assert step.batch_size is not None
+    return [nodes[index] for index in source.subsets((), step.population, step.batch_size)]
 
 
 class CohortWatch:
@@ -58,10 +57,12 @@ class CohortWatch:
         if not isinstance(step, Subsampled):
             return True
         if step.sampling == "poisson" and nodes:
-            assert step.rate is not None
+            assert step.rate is not None  # Poisson sampling has a rate
             self._sizes.observe(len(cohort), records=len(nodes), rate=step.rate)
         self._draws.observe(cohort, nodes)
-        alarm = self._draws.alarm or (of_cohorts(self._sizes.alarm) if self._sizes.alarm else None)
-        if alarm:
+        alarm = self._draws.alarm
+        if alarm is None and self._sizes.alarm is not None:
+            alarm = of_cohorts(self._sizes.alarm)
+        if alarm is not None:
             self._evidence.contradict(COHORT, alarm, remedy=FIX_DRAW, declarable=False)
         return alarm is None

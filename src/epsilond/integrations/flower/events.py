@@ -94,10 +94,10 @@ def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
         entries = [(entry["event"], entry["count"]) for entry in state["compositions"]]
     except (KeyError, TypeError):
         raise InvalidInput.at("", "is not the state of a Flower accountant") from None
-    parts = [
-        (_step(event, sampling, f"/compositions/{place}/event"), count(times, f"/compositions/{place}/count"))
-        for place, (event, times) in enumerate(entries)
-    ]
+    parts = []
+    for index, (event, times) in enumerate(entries):
+        at = f"/compositions/{index}"
+        parts.append((_step(event, sampling, f"{at}/event"), count(times, f"{at}/count")))
     run = run_of(parts)
     if run is None:
         raise InvalidInput.at("/compositions", "is empty: nothing has been released")

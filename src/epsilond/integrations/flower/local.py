@@ -48,19 +48,7 @@ def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None)
     """
     if rounds < 1:
         raise InvalidInput.at("/rounds", "is out of range", allowed="≥ 1")
-    single = certified_local_epsilon(mod)
-    evidence = Evidence(LOCAL, outside=OUTSIDE)
-    evidence.count_step(count=rounds)
-    reasons = ((CLIPPING, RUNS_ELSEWHERE), (NOISE, SEEDED), (ROUNDS, COUNTED), (RELEASES, METRICS))
-    for premise, reason in reasons:
-        evidence.rest_on_caller(premise, reason)
-    shown = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}
-    if mod.sensitivity < 2.0 * mod.clipping_norm:
-        message = TOO_SENSITIVE.format(**shown)
-        evidence.contradict(NOISE, f"{message}; its noise gives ε ≤ {single.upper:.6g}", remedy=FIX_SENSITIVITY)
-    elif single.lower > mod.epsilon:
-        message = ABOVE_ONE.format(**shown)
-        evidence.contradict(NOISE, f"{message}; its noise gives ε ≤ {single.upper:.6g}", remedy=FIX_EPSILON)
+    evidence = _local_evidence(mod, rounds)
     mechanism = Gaussian(noise_multiplier=local_noise_std(mod) / mod.clipping_norm)
     run = mechanism if rounds == 1 else Repeated(times=rounds, mechanism=mechanism)
     delta = mod.delta if delta is None else delta
@@ -68,3 +56,29 @@ def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None)
     return state_run(
         evidence, curve.epsilon(delta=delta), delta=delta, relation="replace-one", unit="client", observer="server"
     )
+
+
+def _local_evidence(mod: LocalDpMod, rounds: int) -> Evidence:
+    """Return the evidence for the rounds of a client: every premise rests on the caller.
+
+    The evidence is contradicted if the ε that the mod states is below the certified ε of its noise.
+
+    Args:
+        mod: Flower's `LocalDpMod`.
+        rounds: number of rounds in which the client took part.
+    """
+    evidence = Evidence(LOCAL, outside=OUTSIDE)
+    evidence.count_step(count=rounds)
+    reasons = {CLIPPING: RUNS_ELSEWHERE, NOISE: SEEDED, ROUNDS: COUNTED, RELEASES: METRICS}
+    for premise, reason in reasons.items():
+        evidence.rest_on_caller(premise, reason)
+    certified = certified_local_epsilon(mod)
+    true_epsilon = f"its noise gives ε ≤ {certified.upper:.6g}"
+    parameters = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}
+    if mod.sensitivity < 2.0 * mod.clipping_norm:
+        message = f"{TOO_SENSITIVE.format(**parameters)}; {true_epsilon}"
+        evidence.contradict(NOISE, message, remedy=FIX_SENSITIVITY)
+    elif certified.lower > mod.epsilon:
+        message = f"{ABOVE_ONE.format(**parameters)}; {true_epsilon}"
+        evidence.contradict(NOISE, message, remedy=FIX_EPSILON)
+    return evidence

@@ -64,8 +64,10 @@ class Matching:
         self._match()
 
     def _match(self) -> None:
+        """Compare the next events with the next rounds, as long as there are both, and note what they show."""
         while self._events and self._rounds:
-            event, current = self._events.popleft(), self._rounds.popleft()
+            event = self._events.popleft()
+            current = self._rounds.popleft()
             if event.noise_multiplier > current.noise_multiplier * (1.0 + ROUNDING):
                 recorded = f"{event.noise_multiplier:.6g} where a client is hidden by {current.noise_multiplier:.6g}"
                 message = f"the event records the noise multiplier {recorded}"
@@ -91,7 +93,8 @@ class Matching:
         if isinstance(step, Subsampled):
             self._check_draw(step, event, current)
             return False
-        if self._sampling != "no-amplification" or drawn >= connected or self._relation != "add-or-remove-one":
+        is_unamplified_draw = self._sampling == "no-amplification" and drawn < connected
+        if not is_unamplified_draw or self._relation != "add-or-remove-one":
             return True
         if not current.fixed:
             self._evidence.rest_on_caller(COHORT, UNKNOWN)
@@ -113,14 +116,14 @@ class Matching:
         """
         drawn = len(current.contacted)
         connected = len(current.nodes)
-        poisson = step.sampling == "poisson"
+        is_poisson = step.sampling == "poisson"
         if connected < event.population_size:
             message = f"{connected} clients were connected, and the event counts on {event.population_size}"
             self._evidence.contradict(COHORT, message, remedy=FIX_POPULATION)
-        elif poisson and current.fixed:
+        elif is_poisson and current.fixed:
             message = "FedAvg draws a fixed number of clients, and the event counts on Poisson"
             self._evidence.contradict(COHORT, message, remedy=FIX_SAMPLING)
-        elif not poisson and drawn != event.sample_size:
+        elif not is_poisson and drawn != event.sample_size:
             message = f"{drawn} clients were drawn, and the event counts on {event.sample_size}"
             self._evidence.contradict(COHORT, message, remedy=FIX_POPULATION)
         elif self._cohorts.observe(current.contacted, current.nodes, step=step):

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 NPY: Final = b"\x93NUMPY"
+"""First bytes of numpy's file format."""
 ROWS: Final = b"'fortran_order': False"
+"""Part of its header that says that the values are stored row by row."""
 LONGEST_HEADER: Final = 4096
 """Bytes of a header of numpy's file format, at most; longer ones are left to numpy."""
 
@@ -40,11 +42,9 @@ class ReleasedModels:
 
     def contains(self, arrays: ArrayRecord) -> bool:
         """Return whether a model was released; without any released model, accept it as the first one and add it."""
-        contents = _contents(arrays)
-        # The bytes of a Flower array cannot change, so the same objects are the same model.
-        if len(contents) == len(self._latest) and all(
-            own is other or own == other for own, other in zip(contents, self._latest, strict=True)
-        ):
+        # The bytes of a Flower array cannot change, so the same objects are the same model. Tuples compare by identity
+        # before they compare by value.
+        if _contents(arrays) == self._latest:
             return True
         if not self.digests:
             self.release(arrays)
@@ -73,13 +73,15 @@ def _view(array: Array) -> NDArray[np.number]:
     """
     data, dtype, shape = array.data, np.dtype(array.dtype), tuple(array.shape)
     count = math.prod(shape)
-    offset = len(data) - count * dtype.itemsize
-    by_rows = data.startswith(NPY) and 0 < offset <= LONGEST_HEADER and ROWS in data[:offset]
-    if array.stype != "numpy.ndarray" or dtype.hasobject or not by_rows:
+    header_bytes = len(data) - count * dtype.itemsize
+    has_plain_header = data.startswith(NPY) and 0 < header_bytes <= LONGEST_HEADER
+    is_row_major = has_plain_header and ROWS in data[:header_bytes]
+    if array.stype != "numpy.ndarray" or dtype.hasobject or not is_row_major:
         copied: NDArray[np.number] = array.numpy()
         return copied
-    return np.frombuffer(data, dtype, count, offset).reshape(shape)
+    return np.frombuffer(data, dtype, count, header_bytes).reshape(shape)
 
 
 def _contents(arrays: ArrayRecord) -> tuple[object, ...]:
-    return tuple(part for name, array in arrays.items() for part in (name, array.dtype, tuple(array.shape), array.data))
+    """Return names, types, shapes and bytes of the arrays of a model, without a copy of the bytes."""
+    return tuple((name, array.dtype, tuple(array.shape), array.data) for name, array in arrays.items())

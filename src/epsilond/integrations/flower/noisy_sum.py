@@ -57,21 +57,23 @@ def release_round(
         source: source of random bits.
         probe: sample of coordinates at which the noise is recorded, for tests.
     """
-    parts = [updates.clip_update(update, clipping_norm) for update in counted]
-    summed = updates.total((part.arrays for part in parts), current)
+    clipped = [updates.clip_update(update, clipping_norm) for update in counted]
+    clipped_sum = updates.total((update.arrays for update in clipped), current)
     noise_std = noise * clipping_norm
-    noisy = {name: part + gaussian(noise_std, part.shape, source) for name, part in summed.items()}
-    sample = (probe.take(noisy) - probe.take(summed)) / noise_std
+    noisy_sum = {name: array + gaussian(noise_std, array.shape, source) for name, array in clipped_sum.items()}
+    sample = (probe.take(noisy_sum) - probe.take(clipped_sum)) / noise_std
     groups = probe.groups
     next_norm = clipping_norm
     if adaptive:
-        count = sum(-0.5 if part.longer else 0.5 for part in parts if part.changed)
-        noisy_count = count + float(gaussian(adaptive.count_noise_std, (), source))
+        # The sum of (bit − 1/2) over the updates, where the bit is 1 for an update that was not clipped. An update of
+        # zeros counts as no update.
+        centred_count = sum(-0.5 if update.longer else 0.5 for update in clipped if update.changed)
+        noisy_count = centred_count + float(gaussian(adaptive.count_noise_std, (), source))
         next_norm = adaptive.next_norm(clipping_norm, noisy_count, participants)
         groups = np.append(groups, len(sample))
-        sample = np.append(sample, (noisy_count - count) / adaptive.count_noise_std)
-    model = {
-        name: (np.asarray(current[name], np.float64) + part / participants).astype(current[name].dtype)
-        for name, part in noisy.items()
-    }
+        sample = np.append(sample, (noisy_count - centred_count) / adaptive.count_noise_std)
+    model = {}
+    for name, array in noisy_sum.items():
+        new_values = np.asarray(current[name], np.float64) + array / participants
+        model[name] = new_values.astype(current[name].dtype)
     return NoisyRound(model=model, clipping_norm=next_norm, sample=sample, groups=groups)

@@ -20,7 +20,8 @@ class InitialValues:
     """
 
     def __init__(self, owner: object, premises: Mapping[str, Premise]) -> None:
-        self._owner, self._premises = owner, dict(premises)
+        self._owner = owner
+        self._premises = dict(premises)
         self._start = {name: getattr(owner, name) for name in premises}
 
     def check(self, evidence: Evidence) -> bool:
@@ -34,11 +35,13 @@ class InitialValues:
         """
         unchanged = True
         for name, premise in self._premises.items():
-            before, now = self._start[name], getattr(self._owner, name, None)
-            if before is now or (type(before) is type(now) and before == now):
+            initial = self._start[name]
+            present = getattr(self._owner, name, None)
+            is_equal = type(initial) is type(present) and initial == present
+            if initial is present or is_equal:
                 continue
             unchanged = False
-            shown = f" from {before} to {now}" if isinstance(now, int | float | str) else ""
-            message = f"{name.lstrip('_')} was changed during the run{shown}"
+            values = f" from {initial} to {present}" if isinstance(present, int | float | str) else ""
+            message = f"{name.lstrip('_')} was changed during the run{values}"
             evidence.contradict(premise, message, remedy=FIX_PARTS)
         return unchanged

@@ -92,8 +92,19 @@ def adaptive_noise_multiplier(
     Args:
         strategy: an adaptive wrapper of Flower; z is its `noise_multiplier`, and s its `clipped_count_stddev`.
     """
-    updates, bits = float(strategy.noise_multiplier), float(strategy.clipped_count_stddev)
-    return 0.0 if updates <= 0.0 or bits <= 0.0 else (updates**-2 + bits**-2) ** -0.5
+    return combine_multipliers(float(strategy.noise_multiplier), float(strategy.clipped_count_stddev))
+
+
+def combine_multipliers(first: float, second: float) -> float:
+    """Return the noise multiplier 1/√(z⁻² + s⁻²) of two Gaussian releases together; 0 if one of them has no noise.
+
+    Args:
+        first: z, noise multiplier of one release.
+        second: s, noise multiplier of the other release.
+    """
+    if first <= 0.0 or second <= 0.0:
+        return 0.0
+    return float((first**-2 + second**-2) ** -0.5)
 
 
 def certified_local_epsilon(mod: LocalDpMod) -> Interval:
@@ -127,12 +138,13 @@ def check_local_dp(mod: LocalDpMod) -> list[str]:
         The warnings.
     """
     fields = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}
+    has_finite_noise = 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0
     messages = []
     if mod.epsilon > 1.0:
         messages.append(ABOVE_ONE.format(**fields))
     if mod.sensitivity < 2.0 * mod.clipping_norm:
         messages.append(TOO_SENSITIVE.format(**fields))
-    if messages and 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0:
+    if messages and has_finite_noise:
         messages[-1] += TRULY.format(upper=certified_local_epsilon(mod).upper)
     return _warn([*messages, f"LocalDpMod: {GENERATOR}"])
 
@@ -149,18 +161,18 @@ def check_strategy(strategy: Strategy) -> list[str]:
     Raises:
         InvalidInput: the strategy is not such a wrapper.
     """
-    adaptive = "DifferentialPrivacyAdaptiveBase" in bases_of(strategy)
+    is_adaptive = "DifferentialPrivacyAdaptiveBase" in bases_of(strategy)
     messages = []
     inner = strategy.strategy
     if getattr(strategy, "accountant", None) is None:
         messages.append(UNWEIGHED.format(key=getattr(inner, "weighted_by_key", "what they report")))
     base = averaging_of(inner)
-    if base is None or type(inner).aggregate_train is not vars(base)["aggregate_train"]:
+    averages = base is not None and type(inner).aggregate_train is vars(base)["aggregate_train"]
+    if not averages:
         messages.append(AFTERWARDS.format(inner=type(inner).__name__))
-    if adaptive and strategy.noise_multiplier > 0.0:
-        update_noise = float(strategy.noise_multiplier)
-        count_noise = 2.0 * float(strategy.clipped_count_stddev)  # the clipped count is centred, so a client adds ±1/2
-        nominal = (update_noise**-2 + count_noise**-2) ** -0.5
+    if is_adaptive and strategy.noise_multiplier > 0.0:
+        # Flower assumes that a client changes the count by 1/2 only, so that its noise counts twice.
+        nominal = combine_multipliers(float(strategy.noise_multiplier), 2.0 * float(strategy.clipped_count_stddev))
         messages.append(COUNTED.format(effective=adaptive_noise_multiplier(strategy), nominal=nominal))
         messages.append(BACKWARDS)
     messages.append(GENERATOR)

@@ -25,13 +25,13 @@ def updates_of(
         contacted: the clients that received a message.
         current: the model that they trained from.
     """
-    remaining = set(contacted)
+    awaited = set(contacted)  # clients that have not replied yet
     for reply in replies:
         node = reply.metadata.src_node_id
-        if reply.has_error() or node not in remaining:
+        if reply.has_error() or node not in awaited:
             log(INFO, "a reply of node %d counts as zero: it failed, is a second one, or was not requested", node)
             continue
-        remaining.discard(node)
+        awaited.discard(node)
         records = list(reply.content.array_records.values())
         arrays = {name: array.numpy() for name, array in records[0].items()} if len(records) == 1 else {}
         update = update_of(arrays, current)
@@ -50,6 +50,7 @@ def reply_with(model: Arrays, like: ArrayRecord, strategy: Strategy) -> Message:
         strategy: reads the reply, under the keys that it was made with.
     """
     arrays = ArrayRecord({name: Array(np.ascontiguousarray(model[name])) for name in like})
-    weight = MetricRecord({getattr(strategy, "weighted_by_key", "num-examples"): 1.0})
-    content = RecordDict({getattr(strategy, "arrayrecord_key", "arrays"): arrays, "metrics": weight})
+    weight_key = getattr(strategy, "weighted_by_key", "num-examples")
+    model_key = getattr(strategy, "arrayrecord_key", "arrays")
+    content = RecordDict({model_key: arrays, "metrics": MetricRecord({weight_key: 1.0})})
     return Message(content=content, message_type="train", dst_node_id=0)

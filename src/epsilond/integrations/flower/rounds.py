@@ -127,26 +127,36 @@ class RoundWatch:
         return self._shown.keys()
 
     def begin(self, number: int, arrays: ArrayRecord) -> None:
-        """Take the number and the model of a round that is configured."""
+        """Start a round, and check that it follows the previous one and starts from a released model.
+
+        Args:
+            number: number of the round.
+            arrays: the model that the clients receive.
+        """
         shown = check_start(self.evidence, self.models, arrays, number=number, previous=self.number)
         self.number = number
         if PARAMETERS in shown:
-            self._shown.clear()  # no model of a pending round was released
+            # The clients start from a released model, and pending rounds have released none: the premises that were
+            # noted for them do not matter any more.
+            self._shown.clear()
         self._shown[number] = shown
 
     def take_cohort(self, number: int, cohort: Collection[int], nodes: Collection[int], *, step: Spec) -> None:
-        """Take the clients of a round.
+        """Test the cohort (the clients of a round) against the recorded sampling, and note the result.
+
+        The premise is that cohorts are drawn by the recorded sampling. It is noted for the round if no test has
+        rejected it. With a random source of the caller, it rests on the word of the caller.
 
         Args:
             number: number of the round.
             cohort: the clients that received a message.
             nodes: the clients that were connected.
-            step: mechanism of the round.
+            step: mechanism of the round, with its sampling.
         """
-        fits = self._cohorts.observe(cohort, nodes, step=step)
+        is_as_recorded = self._cohorts.observe(cohort, nodes, step=step)
         if isinstance(step, Subsampled) and type(self._source) is not Secure:
             self.evidence.rest_on_caller(COHORT, GIVEN_SOURCE)
-        elif fits:
+        elif is_as_recorded:
             self._shown[number].add(COHORT)
 
     def drop(self, number: int) -> None:
@@ -154,7 +164,11 @@ class RoundWatch:
         self._shown.pop(number, None)
 
     def check(self, number: int) -> None:
-        """Compare settings and generator before the noise of a round is drawn."""
+        """Check, before the noise of a round is drawn, that no setting changed and no generator was reset.
+
+        Args:
+            number: number of the round.
+        """
         if self._parts.check(self.evidence):
             self._shown.setdefault(number, set()).add(SAME_PARTS)
         state = _generator_state(self._source)
@@ -212,7 +226,8 @@ class RoundWatch:
         """
         steps = self.evidence.steps
         try:
-            number, models = int(state["number"]), ReleasedModels(str(digest) for digest in state["models"])
+            number = int(state["number"])
+            models = ReleasedModels(str(digest) for digest in state["models"])
             self.evidence.load_state_dict(state["evidence"])
         except (KeyError, TypeError, ValueError):
             raise InvalidInput.at("/rounds", "is not the state of a run") from None

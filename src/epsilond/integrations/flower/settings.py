@@ -36,10 +36,10 @@ def require_settings(clipping_norm: float, participants: int, cohort: str, popul
         raise InvalidInput.at("/clipping_norm", "is out of range", allowed="≥ 2^-256 and ≤ 2^256")
     if participants < 1:
         raise InvalidInput.at("/participants", "is out of range", allowed="≥ 1")
-    drawn = cohort in {"poisson", "without-replacement"}
-    if drawn and (population is None or population < participants):
+    is_subsampled = cohort in {"poisson", "without-replacement"}
+    if is_subsampled and (population is None or population < participants):
         raise InvalidInput.at("/population", f"is needed for {cohort}", allowed="≥ participants")
-    if not drawn and population is not None:
+    if not is_subsampled and population is not None:
         raise InvalidInput.at("/population", f"has no part in {cohort}")
 
 
@@ -84,8 +84,10 @@ def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation
 
 
 def target_delta(budget: LedgerBudget | TargetBudget) -> float:
-    """Return the δ of a budget."""
+    """Return the δ of a budget: that of its target, or that of its ledger."""
     if isinstance(budget, TargetBudget):
         return budget.delta
     target = budget.ledger.told["target"]
-    return float(target["delta"] if "delta" in target else 10.0 ** target["log10_delta"])
+    if "delta" in target:
+        return float(target["delta"])
+    return float(10.0 ** target["log10_delta"])

@@ -26,13 +26,7 @@ from epsilond.integrations.flower.parts import InitialValues
 from epsilond.integrations.flower.pitfalls import FlowerPrivacyWarning
 from epsilond.integrations.flower.replies import reply_with, updates_of
 from epsilond.integrations.flower.rounds import CHANGED_NORM, PARTS, RoundWatch, StrategyState
-from epsilond.integrations.flower.settings import (
-    Cohort,
-    relation_of,
-    require_settings,
-    round_mechanism,
-    target_delta,
-)
+from epsilond.integrations.flower.settings import Cohort, relation_of, require_settings, round_mechanism, target_delta
 from epsilond.integrations.flower.updates import AdaptiveClipping
 from epsilond.integrations.probe import Arrays, Probe
 from epsilond.integrations.setting import StatedSetting, find_curve
@@ -200,13 +194,14 @@ class DpFedAvg(Stated, Strategy):
         Raises:
             PrivacyBudgetExhausted: there is room for none.
         """
-        held = self._held = self.budget.reserve(self.step, num_rounds)
-        if held < 1:
+        rounds = self.budget.reserve(self.step, num_rounds)
+        self._held = rounds
+        if rounds < 1:
             raise PrivacyBudgetExhausted("the budget has no room for a round")
-        if held < num_rounds:
-            log(WARNING, "The privacy budget has room for %d of %d rounds", held, num_rounds)
+        if rounds < num_rounds:
+            log(WARNING, "The privacy budget has room for %d of %d rounds", rounds, num_rounds)
         try:
-            result = super().start(grid, initial_arrays, held, timeout, train_config, evaluate_config, evaluate_fn)
+            result = super().start(grid, initial_arrays, rounds, timeout, train_config, evaluate_config, evaluate_fn)
         except BaseException:
             self._held = 0
             with suppress(EpsilondError):  # the first error is raised; a reservation expires by itself
@@ -214,7 +209,7 @@ class DpFedAvg(Stated, Strategy):
             raise
         self._held = 0
         self.budget.close()
-        assert isinstance(result, Result)
+        assert isinstance(result, Result)  # Flower declares this type
         return result
 
     def configure_train(
@@ -250,6 +245,10 @@ class DpFedAvg(Stated, Strategy):
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Pay for the round, add noise to the mean of the clipped updates, and return the new model.
 
+        Args:
+            server_round: number of the round, from 1.
+            replies: the clients' replies with their models.
+
         Returns:
             The model, and the metrics of the round. Both are None if this strategy did not configure the round.
 
@@ -269,12 +268,12 @@ class DpFedAvg(Stated, Strategy):
         self._check_norm()
         self._watch.check(server_round)
         self.require_consistent()
-        self.budget.pay(self.step)
+        self.budget.pay(self.step)  # before the noise is drawn
         self._held = max(self._held - 1, 0)
         norm = self.clipping_norm  # an adaptive release changes the norm and the noise of the next round
         noise_std = self.noise_std
         model = self._release(server_round, updates, current)
-        self.require_consistent()  # noise that is not the recorded one hides nothing
+        self.require_consistent()  # the test of the noise may have failed: then nothing is returned
         reply = reply_with(model, self._current, self.strategy)
         arrays = self.strategy.aggregate_train(server_round, [reply])[0]
         if arrays is not None:
@@ -327,7 +326,7 @@ class DpFedAvg(Stated, Strategy):
         }
 
     def load_state_dict(self, state: StrategyState) -> None:
-        """Continue the rounds of a state. The strategy inside and the budget keep their own.
+        """Continue the rounds of a saved state. The inner strategy and the budget are not part of it and do not change.
 
         Raises:
             InvalidInput: another form, or the state of a strategy with other settings.
@@ -374,10 +373,10 @@ class DpFedAvg(Stated, Strategy):
         ]
 
     def _release(self, server_round: int, updates: Sequence[Arrays], current: Arrays) -> dict[str, NDArray[np.number]]:
-        """Return the model plus the noisy mean, and take the clipping norm of the next round."""
+        """Return `current` plus the noisy mean of clipped `updates`, and set the clipping norm of the next round."""
         shapes = {name: array.shape for name, array in current.items()}
         if self._probe is None or not self._probe.fits(current):
-            self._probe = Probe(shapes)
+            self._probe = Probe(shapes)  # sample of coordinates at which the noise is tested
         result = release_round(
             updates,
             current,

@@ -63,11 +63,11 @@ class AdaptiveClipping:
         Raises:
             InvalidInput: no z_u > 0 solves the equation, because the noise of the count is too small.
         """
-        left = noise_multiplier**-2 - (2.0 * self.count_noise_std) ** -2
-        if left <= 0.0:
+        inverse_square = noise_multiplier**-2 - (2.0 * self.count_noise_std) ** -2  # z_u⁻²
+        if inverse_square <= 0.0:
             allowed = f"> {noise_multiplier / 2.0:g}"
             raise InvalidInput.at("/count_noise_std", "leaves nothing for the updates", allowed=allowed)
-        return 1.0 / math.sqrt(left)
+        return 1.0 / math.sqrt(inverse_square)
 
     def next_norm(self, norm: float, centred: float, participants: int) -> float:
         """Return the clipping norm of the next round.
@@ -82,26 +82,38 @@ class AdaptiveClipping:
 
 
 def update_of(reply: Arrays, current: Arrays) -> dict[str, NDArray[np.float64]] | None:
-    """Return the change of a model by a client, in double precision; None if its shape differs or it is not finite."""
-    if reply.keys() != current.keys() or any(reply[name].shape != current[name].shape for name in current):
+    """Return the change of a model by a client, in double precision; None if its shape differs or it is not finite.
+
+    Args:
+        reply: the model that the client returned.
+        current: the model from which it trained.
+    """
+    shapes = {name: array.shape for name, array in current.items()}
+    if {name: array.shape for name, array in reply.items()} != shapes:
         return None
+    change = {}
     with np.errstate(invalid="ignore", over="ignore"):
-        change = {name: np.asarray(reply[name], np.float64) - np.asarray(current[name], np.float64) for name in current}
-    finite = all(np.isfinite(part).all() for part in change.values())
-    return change if finite else None
+        for name in current:
+            change[name] = np.asarray(reply[name], np.float64) - np.asarray(current[name], np.float64)
+    is_finite = all(np.isfinite(array).all() for array in change.values())
+    return change if is_finite else None
 
 
 def clip_update(update: Arrays, clipping_norm: float) -> Update:
     """Clip the ℓ2 norm of all arrays of an update together to at most `clipping_norm`, in exact arithmetic."""
     result = clip(list(update.values()), clipping_norm)
     norm = float(result.norms[0])
-    return Update(dict(zip(update, result.values, strict=True)), norm > 0.0, bool(result.exceeded[0]))
+    return Update(
+        arrays=dict(zip(update, result.values, strict=True)),
+        changed=norm > 0.0,
+        longer=bool(result.exceeded[0]),
+    )
 
 
 def total(updates: Iterable[Mapping[str, NDArray[np.float64]]], like: Arrays) -> dict[str, NDArray[np.float64]]:
     """Return the sum of updates; zeros of the shapes of `like` if there are none."""
-    zeros = {name: np.zeros(part.shape) for name, part in like.items()}
+    sums = {name: np.zeros(array.shape) for name, array in like.items()}
     for update in updates:
-        for name, part in update.items():
-            zeros[name] += part
-    return zeros
+        for name, array in update.items():
+            sums[name] += array
+    return sums

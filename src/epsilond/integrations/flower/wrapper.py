@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,7 @@ from epsilond.integrations.flower.aggregates import Aggregate
 from epsilond.integrations.flower.generators import GeneratorStates, numpy_state, python_state, system_noise
 from epsilond.integrations.flower.models import ReleasedModels, views
 from epsilond.integrations.flower.parts import InitialValues
-from epsilond.integrations.flower.pitfalls import averaging_of, bases_of
+from epsilond.integrations.flower.pitfalls import averaging_of, bases_of, combine_multipliers
 from epsilond.integrations.flower.rounds import CHANGED_NORM, EVALUATED, check_start
 from epsilond.integrations.probe import RELATIVE_ROUNDING, Probe
 from epsilond.runs.evidence import Evidence
@@ -65,7 +65,8 @@ class WrappedRound:
         fixed: whether the inner strategy draws a fixed number of clients.
         shown: premises that the round showed.
         aggregate: the replies, and the mean of the inner strategy.
-        noise_multiplier: smallest noise multiplier that the wrapper's noise has, over updates and count.
+        noise_multiplier: multiplier of the wrapper's noise; in an adaptive wrapper, of the noisy sum of updates and the
+            noisy count of clipped updates together. Infinite until the noise was added.
         clipping_norm: bound to which updates were clipped.
     """
 
@@ -134,6 +135,7 @@ class WatchedWrapper:
         self._note_limits()
 
     def _settings(self) -> InitialValues:
+        """Return the present settings of the wrapper, which must not change during the run."""
         names = {"strategy": SAME_PARTS, "noise_multiplier": NOISE, "num_sampled_clients": DIVISOR}
         if self._adaptive:
             names |= {"clipped_count_stddev": NOISE}
@@ -142,6 +144,7 @@ class WatchedWrapper:
         return InitialValues(self.wrapper, names)
 
     def _replace_methods(self) -> None:
+        """Replace the methods of the wrapper and of its inner strategy by those that observe and call the originals."""
         wrapper, inner = self.wrapper, self.inner
         self._average = inner.aggregate_train
         self._installed: Mapping[str, Callable[..., object]] = {
@@ -175,8 +178,8 @@ class WatchedWrapper:
             config: settings for the clients.
             grid: connection to the clients.
         """
-        unchanged = self._keeps_parts()
-        repeated = self._amplified and self._draw_states.repeats(python_state())
+        has_initial_parts = self._keeps_parts()
+        repeats_draw = self._amplified and self._draw_states.repeats(python_state())
         messages = list(self._original["configure_train"](server_round, arrays, config, grid))
         if not messages:
             return messages
@@ -185,10 +188,10 @@ class WatchedWrapper:
             arrays=arrays,
             contacted=[message.metadata.dst_node_id for message in messages],
             nodes=list(grid.get_node_ids()),
-            fixed=type(self.inner).configure_train is _drawing(self.inner),
-            shown={SAME_PARTS} if unchanged else set(),
+            fixed=_draws_like_fedavg(self.inner),
+            shown={SAME_PARTS} if has_initial_parts else set(),
         )
-        if repeated:
+        if repeats_draw:
             message = "Python's global generator drew the clients from a state of an earlier round: it was reset"
             self._evidence.contradict(COHORT, message, remedy=FIX_SEED)
         current.shown |= check_start(self._evidence, self.models, arrays, number=server_round, previous=self.number)
@@ -197,41 +200,49 @@ class WatchedWrapper:
         return messages
 
     def _keeps_parts(self) -> bool:
-        """Check that settings and methods are those of the start."""
-        unchanged = self._parts.check(self._evidence)
-        installed = all(vars(self.wrapper).get(name) == method for name, method in self._installed.items())
-        if not (installed and vars(self.inner).get("aggregate_train") == self._aggregate_inner):
-            self._evidence.contradict(SAME_PARTS, "a method of the observed strategy was replaced", remedy=FIX_PARTS)
-            return False
-        return unchanged
+        """Return whether settings and methods are those of the start; otherwise report it."""
+        has_initial_settings = self._parts.check(self._evidence)
+        wrapper_is_observed = all(vars(self.wrapper).get(name) == method for name, method in self._installed.items())
+        inner_is_observed = vars(self.inner).get("aggregate_train") == self._aggregate_inner
+        if wrapper_is_observed and inner_is_observed:
+            return has_initial_settings
+        self._evidence.contradict(SAME_PARTS, "a method of the observed strategy was replaced", remedy=FIX_PARTS)
+        return False
 
     def _aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """Aggregate the replies with the wrapper's own method, and check the round that released a model.
+        """Aggregate the replies with the wrapper's own method. If it releases a model, check the round.
 
         Args:
             server_round: Flower's number of the round.
             replies: replies of the clients.
+
+        Returns:
+            The model and the metrics that the wrapper returned.
         """
         current = self._round
-        self._round = None
         replies = list(replies)
         if current is not None and current.number == server_round:
-            self._round = current
-            current.clipping_norm = float(self.wrapper.clipping_norm)
-            if current.clipping_norm != self._norm:
-                self._evidence.rest_on_caller(CLIPPING, CHANGED_NORM)
-            if not self._seed_noise and self._noise_states.repeats(numpy_state()):
-                message = "numpy's global generator drew the noise from a state of an earlier round: it was reset"
-                self._evidence.contradict(NOISE, message, remedy=FIX_NOISE)
-        with system_noise() if self._seed_noise else nullcontext():
+            self._check_before_noise(current)
+        else:
+            self._round = None  # `_aggregate_inner` then averages without a check
+        with system_noise() if self._seed_noise else nullcontext():  # seeds numpy from the operating system
             arrays, metrics = self._original["aggregate_train"](server_round, replies)
         self._round = None
         self._norm = float(self.wrapper.clipping_norm)  # an adaptive wrapper has changed it
         if arrays is not None:
             self._finish(current, arrays, metrics)
         return arrays, metrics
+
+    def _check_before_noise(self, current: WrappedRound) -> None:
+        """Note the clipping norm of a round, and check that the generator of its noise was not reset."""
+        current.clipping_norm = float(self.wrapper.clipping_norm)
+        if current.clipping_norm != self._norm:
+            self._evidence.rest_on_caller(CLIPPING, CHANGED_NORM)
+        if not self._seed_noise and self._noise_states.repeats(numpy_state()):
+            message = "numpy's global generator drew the noise from a state of an earlier round: it was reset"
+            self._evidence.contradict(NOISE, message, remedy=FIX_NOISE)
 
     def _aggregate_inner(
         self, server_round: int, replies: Iterable[Message]
@@ -249,7 +260,8 @@ class WatchedWrapper:
         start = views(current.arrays)
         if self._probe is None or not self._probe.fits(start):
             self._probe = Probe({name: array.shape for name, array in start.items()})
-        aggregate = current.aggregate = Aggregate(start, self._probe)
+        aggregate = Aggregate(start, self._probe)
+        current.aggregate = aggregate
         for reply in replies:
             records = list(reply.content.array_records.values())
             model = views(records[0]) if len(records) == 1 else {}
@@ -261,6 +273,7 @@ class WatchedWrapper:
         return arrays, metrics
 
     def _aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
+        """Return the wrapper's metrics of an evaluation, and note that they were handed out without noise."""
         metrics: MetricRecord | None = self._original["aggregate_evaluate"](server_round, replies)
         if metrics:
             self._evidence.rest_on_caller(RELEASES, EVALUATED)
@@ -296,30 +309,38 @@ class WatchedWrapper:
             current: the round, in which the premises that hold are noted.
             aggregate: the updates and their mean.
         """
-        failures: list[tuple[Premise, str, str]] = []
-        if aggregate.exceeds(current.clipping_norm):
-            message = f"an update of norm {aggregate.largest:.4g} exceeds the clipping norm {current.clipping_norm:.4g}"
-            failures.append((CLIPPING, message, FIX_CLIPPING))
-        elif not self._client_side:
-            current.shown.add(CLIPPING)
-        if repeated := aggregate.surplus(current.contacted):
-            message = f"{repeated} replies of clients that had replied before or received no message entered the sum"
-            failures.append((UPDATES, message, FIX_WRAPPER))
+        failures = list(self._list_failures(current, aggregate))
+        failed = {premise for premise, _, _ in failures}
+        for premise, message, remedy in failures:
+            first_message = self._messages.setdefault(premise, message)  # its numbers differ from round to round
+            self._evidence.contradict(premise, first_message, remedy=remedy)
+        observable = {UPDATES, DIVISOR} if self._client_side else {CLIPPING, UPDATES, DIVISOR}
+        current.shown |= observable - failed
+
+    def _list_failures(self, current: WrappedRound, aggregate: Aggregate) -> Iterator[tuple[Premise, str, str]]:
+        """Yield the premises that the updates of a round contradict, each with a message and a remedy.
+
+        Args:
+            current: the round, with its clipping norm.
+            aggregate: the updates and their mean.
+        """
+        norm = current.clipping_norm
+        if aggregate.exceeds(norm):
+            message = f"an update of norm {aggregate.largest:.4g} exceeds the clipping norm {norm:.4g}"
+            yield CLIPPING, message, FIX_CLIPPING
+        if surplus := aggregate.surplus(current.contacted):
+            message = f"{surplus} replies of clients that had replied before or received no message entered the sum"
+            yield UPDATES, message, FIX_WRAPPER
         if weights := aggregate.unequal_weights():
             message = f"clients were weighted by {weights[0]} and {weights[1]}, and the noise covers equal weights only"
-            failures.append((UPDATES, message, FIX_SHARES))
-        elif not aggregate.is_equal_mean(current.clipping_norm):
+            yield UPDATES, message, FIX_SHARES
+        elif not aggregate.is_equal_mean(norm):
             inner = type(self.inner).__name__
             message = f"{inner} returned another aggregate than the mean of the updates, to which the noise is scaled"
-            failures.append((UPDATES, message, FIX_WRAPPER))
-        if len(aggregate.nodes) != self.wrapper.num_sampled_clients:
-            number = f"{len(aggregate.nodes)} updates"
-            message = f"the mean of {number} got noise for a mean of {self.wrapper.num_sampled_clients}"
-            failures.append((DIVISOR, message, FIX_NUMBER))
-        for premise, message, remedy in failures:
-            first = self._messages.setdefault(premise, message)  # its numbers differ from round to round
-            self._evidence.contradict(premise, first, remedy=remedy)
-        current.shown.update({UPDATES, DIVISOR} - {premise for premise, _, _ in failures})
+            yield UPDATES, message, FIX_WRAPPER
+        updates, planned = len(aggregate.nodes), self.wrapper.num_sampled_clients
+        if updates != planned:
+            yield DIVISOR, f"the mean of {updates} updates got noise for a mean of {planned}", FIX_NUMBER
 
     def _check_noise(self, current: WrappedRound, aggregate: Aggregate, arrays: ArrayRecord) -> None:
         """Note the noise multiplier of a round, and test that its noise is Gaussian with the planned deviation.
@@ -334,15 +355,15 @@ class WatchedWrapper:
         """
         current.noise_multiplier = self._effective_multiplier(current)
         released = views(arrays)
-        probe, returned = self._probe, aggregate.returned
-        noise = float(self.wrapper.noise_multiplier) * float(self.wrapper.clipping_norm)
-        noise_std = noise / self.wrapper.num_sampled_clients
-        if probe is None or returned is None or not len(returned) or not probe.fits(released):
+        probe, mean = self._probe, aggregate.returned
+        if probe is None or mean is None or not len(mean) or not probe.fits(released):
             return
+        sum_noise_std = float(self.wrapper.noise_multiplier) * float(self.wrapper.clipping_norm)
+        noise_std = sum_noise_std / self.wrapper.num_sampled_clients
         if not noise_std > 0.0:
             self._evidence.contradict(NOISE, "the wrapper adds no noise", remedy=FIX_NOISE)
         elif aggregate.spacing <= RELATIVE_ROUNDING * noise_std:
-            self._noise.observe((probe.take(released) - returned) / noise_std, probe.groups)
+            self._noise.observe((probe.take(released) - mean) / noise_std, probe.groups)
             if self._noise.alarm:
                 self._evidence.contradict(NOISE, self._noise.alarm, remedy=FIX_NOISE)
             else:
@@ -354,21 +375,22 @@ class WatchedWrapper:
         An adaptive wrapper releases the noisy sum of updates and a noisy count of clipped ones. With the noise
         multipliers z and s of the two, the multiplier of both together is 1/√(z⁻² + s⁻²).
         """
-        updates = float(self.wrapper.noise_multiplier)
+        update_multiplier = float(self.wrapper.noise_multiplier)
         if not self._adaptive:
-            return updates
+            return update_multiplier
         # The wrapper moves the clipping norm before it adds noise, which is scaled to the new norm.
-        updates *= float(self.wrapper.clipping_norm) / current.clipping_norm
-        count = float(self.wrapper.clipped_count_stddev) / self._count_sensitivity
-        return 0.0 if updates <= 0.0 or count <= 0.0 else float((updates**-2 + count**-2) ** -0.5)
+        update_multiplier *= float(self.wrapper.clipping_norm) / current.clipping_norm
+        count_multiplier = float(self.wrapper.clipped_count_stddev) / self._count_sensitivity
+        return combine_multipliers(update_multiplier, count_multiplier)
 
 
 def _weight(reply: Message, key: str) -> object:
+    """Return the weight that a client reported under a key; None if it reported none."""
     records = list(reply.content.metric_records.values())
     return records[0].get(key) if records else None
 
 
-def _drawing(inner: Strategy) -> object:
-    """Return FedAvg's own method that draws the clients; None if the strategy is not derived from FedAvg."""
+def _draws_like_fedavg(inner: Strategy) -> bool:
+    """Return whether FedAvg's own method draws the clients, which are then a fixed number."""
     base = averaging_of(inner)
-    return None if base is None else vars(base)["configure_train"]
+    return base is not None and type(inner).configure_train is vars(base)["configure_train"]

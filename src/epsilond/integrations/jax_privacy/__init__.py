@@ -1,6 +1,7 @@
 """jax_privacy: its execution plans as specs, their runs observed, and their steps paid for in a ledger.
 
 spec_from_execution_plan(plan, …)   the Spec of a plan with parts that agree with its event.
+spec_from_sampler(sampler, …)       the Spec of all iterations of a sampler, for which no plan has an event.
 observe(plan, …)                    the plan with observed functions, and the account of the run.
 paid_steps(plan, budget)            the numbers of the iterations, each committed before it is given.
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         steps_from_execution_plan,
     )
     from epsilond.integrations.jax_privacy.run_account import RunAccount
+    from epsilond.integrations.jax_privacy.sampler_specs import spec_from_sampler
 
 __all__ = [
     "ObservedPlan",
@@ -29,6 +31,7 @@ __all__ = [
     "observe",
     "paid_steps",
     "spec_from_execution_plan",
+    "spec_from_sampler",
     "steps_from_execution_plan",
 ]
 
@@ -42,6 +45,7 @@ if not TYPE_CHECKING:
             "observe": "observed_plan",
             "paid_steps": "payments",
             "spec_from_execution_plan": "plans",
+            "spec_from_sampler": "sampler_specs",
             "steps_from_execution_plan": "plans",
         },
     )

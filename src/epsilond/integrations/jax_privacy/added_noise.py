@@ -15,6 +15,9 @@ from epsilond.runs.premises import CORRELATION, EVENT, NOISE, SAME_PARTS, Premis
 
 _COARSEST: Final = 0.01
 """Largest rounding error of a noisy sum, over the standard deviation of the noise, at which the noise is compared."""
+_STATE_RTOL: Final = 1e-4
+_STATE_ATOL: Final = 1e-6
+"""Tolerances of the real numbers of a noise state, which compilers may round in different places."""
 _UNREADABLE: Final = "the noise transformation is none of jax_privacy's, and correlates the noise of several iterations"
 _NOISE_REMEDY: Final = "Use the plan's noise_addition_transform, and give each update the state of the one before."
 _STATE_REMEDY: Final = "Give each update the noise state that the update before returned; call init once."
@@ -47,10 +50,15 @@ class AddedNoise:
         self._history: list[NDArray[np.float64]] = []
         self._initial: set[bytes] = set()
         self._spent: set[bytes] = set()
+        # Keys and counters of the state that the last update returned, and some real numbers, which checkpoints lack.
         self._expected: tuple[bytes, NDArray[np.float64] | None] | None = None
 
     def observe_start(self, identity: NDArray[np.uint32]) -> None:
-        """Take the state that `init` returned."""
+        """Accept a state that `init` returned as the start of the first update.
+
+        Args:
+            identity: random keys and counters of the state.
+        """
         self._initial.add(identity.tobytes())
 
     def observe_update(self, noise: NDArray[np.float64], *, error: float, groups: tuple[int, ...]) -> set[Premise]:
@@ -72,7 +80,7 @@ class AddedNoise:
             remedy = f"Stop after {iterations} updates, or make a plan of more iterations."
             self._evidence.contradict(EVENT, message, remedy=remedy)
             return {NOISE, CORRELATION}
-        sample = self._innovation(noise)
+        sample = self._decorrelate(noise)
         if sample is None:
             self._evidence.rest_on_caller(CORRELATION, _UNREADABLE)
             self._evidence.rest_on_caller(NOISE, _UNREADABLE)
@@ -101,11 +109,13 @@ class AddedNoise:
             numbers: some real numbers of the state before and after the update.
 
         Returns:
-            `SAME_PARTS`, also if the state contradicts it, which is reported. The empty set if the state has neither
-            keys nor counters.
+            The premise `SAME_PARTS`: no part of the run was replaced or reset. It is returned if it was checked. A
+            contradiction is also reported. The set is empty if the state has neither keys nor counters to check.
         """
-        identity, expected = before.tobytes(), self._expected
-        self._expected = (after.tobytes(), numbers[1])
+        numbers_before, numbers_after = numbers
+        identity = before.tobytes()
+        expected = self._expected
+        self._expected = (after.tobytes(), numbers_after)
         if not before.size:
             reason = "the noise state has neither a key nor a counter"
             self._evidence.rest_on_caller(SAME_PARTS, reason)
@@ -117,7 +127,7 @@ class AddedNoise:
             message = "the first noise state is none that the plan's noise_addition_transform.init returned"
             remedy = f"{_STATE_REMEDY} A resumed run loads the state of its account first."
             self._evidence.contradict(SAME_PARTS, message, remedy=remedy)
-        elif expected is not None and not _continues(expected, identity, numbers[0]):
+        elif expected is not None and not _continues(expected, identity, numbers_before):
             message = "the noise state of an update is not the one that the update before returned"
             self._evidence.contradict(SAME_PARTS, message, remedy=_STATE_REMEDY)
         self._spent.add(identity)
@@ -125,20 +135,21 @@ class AddedNoise:
 
     @property
     def _stddev(self) -> float:
+        """Standard deviation of the noise before its correlation; that of the event if it cannot be read."""
         reading = self._reading
         return reading.noise.stddev if reading.noise is not None else reading.multiplier * reading.norm_bound
 
-    def _innovation(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return the independent Gaussian variables of the latest update, from the correlated noise.
+    def _decorrelate(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return the independent Gaussian variables z_t / σ of the latest update, from the correlated noise.
 
-        The noise of all updates is C⁻¹ z. So row t of C, times the noise of the latest updates, gives entry t of z. It
-        is divided by the standard deviation of z.
+        The noise of all updates is n = C⁻¹ z, where C is the strategy matrix with b bands and z has independent
+        Gaussian entries of standard deviation σ. Therefore z_t = Σ_{i < b} C[t, t − i] n_{t − i}.
 
         Args:
-            noise: noise of the latest update.
+            noise: noise n_t of the latest update, at the sampled coordinates.
 
         Returns:
-            None if C is not known, or if the noise has changed its shape.
+            One variable for each coordinate; None if C is not known, or if the noise has changed its shape.
         """
         reading = self._reading
         if reading.noise is None:
@@ -148,7 +159,7 @@ class AddedNoise:
         if not columns.size or any(earlier.shape != noise.shape for earlier in self._history):
             return None
         row = self.updates - 1
-        terms = [columns[row - lag, lag] * earlier for lag, earlier in enumerate(self._history)]
+        terms = [columns[row - lag, lag] * past_noise for lag, past_noise in enumerate(self._history)]
         return np.asarray(sum(terms) / self._stddev)
 
     def state_dict(self) -> NoiseState:
@@ -173,9 +184,18 @@ class AddedNoise:
 def _continues(
     expected: tuple[bytes, NDArray[np.float64] | None], identity: bytes, numbers: NDArray[np.float64]
 ) -> bool:
-    buffers = expected[1]
-    if expected[0] != identity:
+    """Return whether a noise state is the expected one: keys and counters exactly, real numbers up to rounding.
+
+    Args:
+        expected: keys and counters, and some real numbers; None instead of the numbers after a checkpoint.
+        identity: keys and counters of the state.
+        numbers: some of its real numbers.
+    """
+    expected_identity, expected_numbers = expected
+    if identity != expected_identity:
         return False
-    return buffers is None or (
-        buffers.shape == numbers.shape and bool(np.allclose(buffers, numbers, rtol=1e-4, atol=1e-6, equal_nan=True))
-    )
+    if expected_numbers is None:
+        return True
+    if expected_numbers.shape != numbers.shape:
+        return False
+    return bool(np.allclose(expected_numbers, numbers, rtol=_STATE_RTOL, atol=_STATE_ATOL, equal_nan=True))

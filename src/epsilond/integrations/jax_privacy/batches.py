@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _REMEDY: Final = "Take each batch of one iterator of the plan's batch_selection_strategy, in order and once."
 _UNSEEN: Final = -1
+"""Phase of a record that has been in no batch yet. The phase is the iteration within a cycle in which it takes part."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,11 +100,12 @@ class ObservedBatches:
         """
         generator = np.random.default_rng(rng)
         owners: NDArray[np.int64] | None = None
-        records = int(examples) if not self._draws.users else 0
         if self._draws.users:
             _, owners = np.unique(examples, return_inverse=True)
-            records = int(owners.max(initial=_UNSEEN)) + 1
-        self._note_population(records)
+            population = int(owners.max(initial=-1)) + 1
+        else:
+            population = int(examples)
+        self._check_population(population)
         batches = self.strategy.batch_iterator(examples, generator)
         while True:
             if self.before_draw is not None:
@@ -116,13 +118,21 @@ class ObservedBatches:
             rows = np.asarray(batch)
             members = rows
             if owners is not None and len(rows):
-                members = owners[rows[:, 0]]
-            self._note(SampledBatch(start=start, members=members, rows=_identities(rows)), records)
+                members = owners[rows[:, 0]]  # the records of one row have one owner
+            self._note(SampledBatch(start=start, members=members, rows=_identify_rows(rows)), population)
             yield batch
 
-    def _note_population(self, records: int) -> None:
+    def _check_population(self, records: int) -> None:
+        """Check that the sampler draws from as many records as the plan's event says; otherwise report this.
+
+        The array of phases gets this length: for each record, the iteration of a cycle in which it takes part.
+
+        Args:
+            records: number of records, or of users if the sampler draws users.
+        """
         if len(self._phases) != records:
-            self._phases = np.concatenate([self._phases, np.full(records, _UNSEEN)])[:records]
+            new_records = np.full(records, _UNSEEN)
+            self._phases = np.concatenate([self._phases, new_records])[:records]
         spec = self._mechanism
         population = spec.population if isinstance(spec, Subsampled) else None
         if population is not None and population != records:
@@ -130,20 +140,27 @@ class ObservedBatches:
             self._evidence.contradict(EVENT, message, remedy="Make the plan for the number of records of this run.")
 
     def _note(self, batch: SampledBatch, records: int) -> None:
-        """Check a batch and put it in the queue; a batch from a repeated generator state is only counted as a replay.
+        """Check a new batch, and put it in the queue of batches that no update has used.
+
+        A replay is only counted: the random generator was in the same state before an earlier batch. A batch of no
+        record or of all records shows no replay, because it may come without random numbers.
+
+        The checks are on the size of the batch, on records that it has twice, and on the iterations between two batches
+        of one record.
 
         Args:
             batch: the batch that the sampler returned.
             records: number of records, or of users, that it was drawn from.
         """
-        start = batch.start
         members = batch.members
-        if start in self._starts and not self._is_certain(len(members), records):
+        is_replay = batch.start in self._starts and not self._is_certain(len(members), records)
+        if is_replay:
             self.replays += 1
             return
-        self._starts.add(start)
+        self._starts.add(batch.start)
         self._check_size(len(members), records)
-        if not getattr(self._draws.sampler, "replace", False) and len(np.unique(members)) < len(members):
+        is_with_replacement = getattr(self._draws.sampler, "replace", False)
+        if not is_with_replacement and len(np.unique(members)) < len(members):
             self._evidence.contradict(ROWS, "a batch has a record twice", remedy=_REMEDY)
         self._check_phase(members)
         self.waiting.append(batch)
@@ -173,19 +190,25 @@ class ObservedBatches:
                 message = f"a batch has {size} records where the recorded sampling draws {expected}"
                 self._evidence.contradict(FRESH_DRAW, message, remedy=_REMEDY)
             return
-        if rate > 0.0 and (cycle == 1 or not is_independent(sampler)):
+        has_independent_sizes = cycle == 1 or not is_independent(sampler)  # not with groups of random sizes
+        if rate > 0.0 and has_independent_sizes:
             self._sizes.observe(size, records=records // cycle, rate=float(rate))
             if self._sizes.alarm is not None:
                 self._evidence.contradict(FRESH_DRAW, self._sizes.alarm, remedy=_REMEDY, declarable=False)
 
     def _check_phase(self, members: NDArray[np.integer]) -> None:
-        """Check that each record takes part in the same iteration of every cycle."""
+        """Check that each record takes part in the same iteration of every cycle, and report records that do not.
+
+        Args:
+            members: indices of the records, or users, in the next batch.
+        """
         cycle = self._draws.cycle
         if cycle == 1 or not len(members):
             return
         phase = self._count % cycle
-        before = self._phases[members]
-        moved = int(np.count_nonzero((before != _UNSEEN) & (before != phase)))
+        earlier_phases = self._phases[members]
+        has_moved = (earlier_phases != _UNSEEN) & (earlier_phases != phase)
+        moved = int(np.count_nonzero(has_moved))
         self._phases[members] = phase
         if moved:
             message = f"records took part again after fewer than {cycle} iterations"
@@ -208,11 +231,17 @@ class ObservedBatches:
         self.waiting.clear()
 
 
-def _identities(rows: NDArray[np.integer]) -> NDArray[np.int64]:
+def _identify_rows(rows: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return a number for each row of a batch, by which equal rows are recognised.
+
+    Args:
+        rows: index of the record in each row, shape (rows,); or indices of a user's records, shape (rows, records).
+    """
     if rows.ndim == 1:
         return rows.astype(np.int64)
     return np.asarray([hash(row.tobytes()) for row in np.ascontiguousarray(rows)], dtype=np.int64)
 
 
 def _digest(generator: np.random.Generator) -> str:
+    """Return a checksum of the state of a random generator."""
     return hashlib.blake2b(pickle.dumps(generator.bit_generator.state), digest_size=8).hexdigest()

@@ -69,8 +69,9 @@ class ObservedGradient:
     ) -> None:
         self.plain = clipped_grad(*args, **options)
         self._with_values = clipped_grad(*args, **{**options, "return_values": True})
-        self._values_wanted = bool(options.get("return_values", False))
-        argnums = options.get("argnums", args[1] if len(args) > 1 else 0)
+        self._returns_values = bool(options.get("return_values", False))
+        positional_argnums = args[1] if len(args) > 1 else 0
+        argnums = options.get("argnums", positional_argnums)
         self._argnums = argnums if isinstance(argnums, int) else tuple(argnums)
         batch_argnums = options.get("batch_argnums", 1)
         self._batch_argnums = {batch_argnums} if isinstance(batch_argnums, int) else set(batch_argnums)
@@ -85,12 +86,13 @@ class ObservedGradient:
         """Return the result of the plan's own gradient function, and record the call."""
         value, aux, arrays = self._compute(*args, **kwargs)
         parameters = self._parameters(args)
-        rows = int(np.shape(arrays[2])[0])
+        losses = arrays[2]
+        rows = int(np.shape(losses)[0])
         facts: Facts = {
             "bound": float(self.plain.l2_norm_bound),
             "nan_safe": self._nan_safe,
             "aligned": _shapes(value) == _shapes(parameters),
-            "follows": self._follows(args, rows),
+            "follows": self._has_constant_with_rows(args, rows),
             "rows": rows,
             "precision": _precision(parameters),
         }
@@ -98,22 +100,42 @@ class ObservedGradient:
         return (value, aux) if self.plain.has_aux else value
 
     def _evaluate(self, *args: PyTree, **kwargs: PyTree) -> tuple[PyTree, AuxiliaryOutput, tuple[jax.Array, ...]]:
+        """Compute the sum of clipped gradients, and the arrays that are recorded about the call.
+
+        Args:
+            *args: arguments of the gradient function.
+            **kwargs: its keyword arguments.
+
+        Returns:
+            The sum, the auxiliary output, and the arrays: a sample of the parameters, a sample of the sum, the loss of
+            each row, whether each row is padding (empty without padding), and a fingerprint of each row.
+        """
         value, aux = self._with_values(*args, **kwargs)
+        losses = aux.values
         padding = kwargs.get("is_padding_example")
-        padding = np.zeros(0, dtype=bool) if padding is None else padding
-        batch = [args[place] for place in sorted(self._batch_argnums)]
-        arrays = (sample(self._parameters(args)), sample(value), aux.values, padding, fingerprint_rows(batch))
-        return value, aux if self._values_wanted else aux._replace(values=None), arrays
+        if padding is None:
+            padding = np.zeros(0, dtype=bool)
+        batch = [args[index] for index in sorted(self._batch_argnums)]
+        arrays = (sample(self._parameters(args)), sample(value), losses, padding, fingerprint_rows(batch))
+        if not self._returns_values:  # the losses were computed for the record only
+            aux = aux._replace(values=None)
+        return value, aux, arrays
 
     def _parameters(self, args: tuple[PyTree, ...]) -> PyTree:
+        """Return the arguments for which gradients are computed: one argument, or a tuple of several."""
         if isinstance(self._argnums, int):
             return args[self._argnums]
-        return tuple(args[place] for place in self._argnums)
+        return tuple(args[index] for index in self._argnums)
 
-    def _follows(self, args: tuple[PyTree, ...], rows: int) -> bool:
-        """Return whether an argument that is neither parameters nor batch has as many rows as the batch."""
-        differentiated = {self._argnums} if isinstance(self._argnums, int) else set(self._argnums)
-        constants = [value for place, value in enumerate(args) if place not in self._batch_argnums | differentiated]
+    def _has_constant_with_rows(self, args: tuple[PyTree, ...], rows: int) -> bool:
+        """Return whether an argument that is neither parameters nor batch has as many rows as the batch.
+
+        Args:
+            args: arguments of the call.
+            rows: number of rows of the batch.
+        """
+        parameters = {self._argnums} if isinstance(self._argnums, int) else set(self._argnums)
+        constants = [value for index, value in enumerate(args) if index not in self._batch_argnums | parameters]
         return any(np.shape(leaf)[:1] == (rows,) for leaf in jax.tree.leaves(constants))
 
 
@@ -155,10 +177,14 @@ def observe_noise(
 
 def _precision(tree: PyTree) -> float:
     """Return the distance from 1 to the next number, of the coarsest type of real numbers in a pytree."""
-    kinds = {np.dtype(jax.dtypes.canonicalize_dtype(jax.numpy.result_type(leaf))) for leaf in jax.tree.leaves(tree)}
-    real = [kind for kind in kinds if jax.numpy.issubdtype(kind, jax.numpy.floating)]
-    return max((float(jax.numpy.finfo(kind).eps) for kind in real), default=0.0)
+    distances = [0.0]
+    for leaf in jax.tree.leaves(tree):
+        kind = np.dtype(jax.dtypes.canonicalize_dtype(jax.numpy.result_type(leaf)))
+        if jax.numpy.issubdtype(kind, jax.numpy.floating):
+            distances.append(float(jax.numpy.finfo(kind).eps))
+    return max(distances)
 
 
 def _shapes(tree: PyTree) -> tuple[jax.tree_util.PyTreeDef, list[tuple[int, ...]]]:
+    """Return the structure of a pytree, and the shapes of its arrays."""
     return jax.tree.structure(tree), [np.shape(leaf) for leaf in jax.tree.leaves(tree)]

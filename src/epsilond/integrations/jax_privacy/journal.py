@@ -35,10 +35,10 @@ class Facts(TypedDict, total=False):
         bound: norm to which a gradient function clips.
         nan_safe: whether a gradient function clips gradients that are not finite.
         aligned: whether gradients have the shapes of the parameters.
-        follows: whether a constant argument has as many rows as the batch.
+        follows: whether an argument beside the batch has as many rows as the batch, and so may depend on its records.
         rows: number of rows of the batch.
         precision: distance from 1 to the next number of the values' type.
-        groups: start of each array in a sample.
+        groups: index at which the coordinates of each array begin in a sample, the vector that `sample` returns.
     """
 
     bound: float
@@ -102,24 +102,30 @@ class Journal:
         self.entries.append(Entry(kind=kind, facts=facts, arrays=arrays))
 
     def take(self, *, keep: int = 0) -> list[Entry]:
-        """Remove and return all entries except for the latest ones; without `keep`, wait for the device first."""
+        """Remove and return all entries except for the latest ones; with `keep` 0, wait for the device first.
+
+        Args:
+            keep: number of latest entries that remain.
+        """
         if keep == 0:
             jax.effects_barrier()
         return [self.entries.popleft() for _ in range(len(self.entries) - keep)]
 
 
+# The functions below read a few values of pytrees. Each is compiled once for each structure of its argument.
 def sample(tree: PyTree) -> jax.Array:
     """Return the values of a pytree at fixed coordinates, as one vector of single precision."""
     return _compiled_sample(tree)
 
 
 def _sample(tree: PyTree) -> jax.Array:
+    """Return the values of a pytree at fixed coordinates; see `sample`, which compiles this function."""
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
-    if not leaves:
-        return jnp.zeros(0, jnp.float32)
-    places = [_places(leaf.size, len(leaves)) for leaf in leaves]
-    parts = [leaf.reshape(-1)[place] for leaf, place in zip(leaves, places, strict=True)]
-    return jnp.concatenate([part.astype(jnp.float32) for part in parts])
+    parts = [jnp.zeros(0, jnp.float32)]  # for a pytree without arrays
+    for leaf in leaves:
+        coordinates = _coordinates(leaf.size, len(leaves))
+        parts.append(leaf.reshape(-1)[coordinates].astype(jnp.float32))
+    return jnp.concatenate(parts)
 
 
 def group_starts(tree: PyTree) -> tuple[int, ...]:
@@ -129,11 +135,28 @@ def group_starts(tree: PyTree) -> tuple[int, ...]:
 
 @lru_cache
 def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    counts = [len(_places(size, len(sizes))) for size in sizes]
-    return tuple(int(start) for start, count in zip(np.cumsum([0, *counts]), counts, strict=False) if count)
+    """Return where the coordinates of each non-empty array begin in a sample.
+
+    Args:
+        sizes: number of coordinates of each array of the pytree.
+    """
+    starts = []
+    start = 0
+    for size in sizes:
+        count = len(_coordinates(size, len(sizes)))
+        if count:
+            starts.append(start)
+        start += count
+    return tuple(starts)
 
 
-def _places(size: int, leaves: int) -> NDArray[np.int64]:
+def _coordinates(size: int, leaves: int) -> NDArray[np.int64]:
+    """Return evenly spaced coordinates of an array that a sample of a pytree contains.
+
+    Args:
+        size: number of coordinates of the array.
+        leaves: number of arrays of the pytree, which share about `_COORDINATES` coordinates.
+    """
     count = min(size, max(_LEAST, _COORDINATES // leaves))
     return np.unique(np.linspace(0, max(size - 1, 0), count).astype(np.int64))
 
@@ -147,6 +170,10 @@ def state_identity(state: PyTree) -> jax.Array:
 
 
 def _state_identity(state: PyTree) -> jax.Array:
+    """Return the keys and counters of a noise state; see `state_identity`, which compiles this function.
+
+    The result has at most the first `_LEAST` elements of each array of integers.
+    """
     parts = [jnp.zeros(0, jnp.uint32)]
     for leaf in jax.tree.leaves(state):
         values = jnp.asarray(leaf)
@@ -170,8 +197,9 @@ def sampled_update(
 ]:
     """Return the update function of a gradient transformation, with a third result: the arrays to record.
 
-    These arrays are samples of the input, the result and the parameters, and then the integers and some real numbers
-    of the state before and after the update.
+    The arrays are values at fixed coordinates (`sample`) of the input, the result and the parameters. Then follow the
+    keys and counters (`state_identity`) and some real numbers (`state_buffers`) of the state before the update. The
+    same values of the state after the update are last.
 
     Args:
         transform: a gradient transformation of optax.
@@ -181,7 +209,7 @@ def sampled_update(
     def evaluate(
         updates: optax.Updates, state: optax.OptState, params: optax.Params | None
     ) -> tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]:
-        """Return the result, the next state and the arrays of the journal.
+        """Return the result, the next state and the arrays to record in the `Journal`.
 
         Args:
             updates: input of the transformation.
@@ -208,15 +236,15 @@ def _fingerprint_rows(tree: PyTree) -> jax.Array:
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
     rows = leaves[0].shape[0]
     marks = jnp.zeros((rows, 2), jnp.uint32)
-    for place, leaf in enumerate(leaves):
+    for index, leaf in enumerate(leaves):
         width = leaf.size // rows if rows else 0
-        columns = _places(width, 1)[:width]
+        columns = _coordinates(width, 1)[:width]
         values = leaf.reshape(rows, width)[:, columns]
         if jnp.issubdtype(values.dtype, jnp.floating):
             bits = jax.lax.bitcast_convert_type(values.astype(jnp.float32), jnp.uint32)
         else:
             bits = values.astype(jnp.uint32)
-        factors = np.random.default_rng(place).integers(1, 2**32, size=(len(columns), 2), dtype=np.uint32) | 1
+        factors = np.random.default_rng(index).integers(1, 2**32, size=(len(columns), 2), dtype=np.uint32) | 1
         mixed = (bits ^ (bits >> 15))[:, :, None] * jnp.asarray(factors)
         marks += jnp.sum(mixed ^ (mixed >> 13), axis=1, dtype=jnp.uint32)
     return marks

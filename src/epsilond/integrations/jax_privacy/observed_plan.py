@@ -76,25 +76,25 @@ def observe(
     """Return a plan-like object with observed functions, and the account of the run.
 
     Use its functions in place of those of the plan. Outside of `jax.jit` they note values without waiting for the
-    device. Inside, they note them by an ordered callback at each execution, which costs about a millisecond; `jit=True`
-    avoids the callback: then both functions are compiled by themselves, and the program calls them outside of
-    `jax.jit`.
+    device. Inside, they note them by an ordered callback at each execution, which costs about a millisecond. `jit=True`
+    avoids the callback: each function is then compiled by itself, and the program calls it outside of `jax.jit`.
 
-    Parameters that change by multiples of the noisy sums need no `optimizer`. Give every other one here, and use
-    `.optimizer` of the result: its updates of noisy sums are then compared with the changes of the parameters.
+    An optimizer may change the parameters by something else than a multiple of the noisy sum, as Adam does. Then pass
+    it as `optimizer`, and use `.optimizer` of the result in its place. The changes of the parameters are compared with
+    its updates. Plain gradient descent needs no `optimizer`.
 
     Args:
         plan: a `DPExecutionPlan`.
-        relation: neighbouring relation.
+        relation: neighbouring relation of the account.
         unit: the protected unit.
         observer: the adversary, `released-models` for central training.
         bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
         jit: whether to compile the gradient function, the noise update and the update of the optimizer.
         optimizer: optax's gradient transformation that computes the changes of the parameters, without the noise.
-        budget: informed of the first contradiction.
+        budget: budget that a ledger pays; it is informed of the first contradiction. None without a ledger.
 
     Raises:
-        InvalidInput: as `spec_from_execution_plan`.
+        InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
         RunDiffers: the parts of the plan contradict each other.
     """
     reading = read_plan(plan, relation=relation, bands=bands)

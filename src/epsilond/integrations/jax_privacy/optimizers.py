@@ -64,10 +64,10 @@ class OptimizerStates:
         self._began = False
 
     def observe_start(self, identity: NDArray[np.uint32], buffers: NDArray[np.float32]) -> None:
-        """Accept a state of `init` as a start of the first update; after the first update, ignore it.
+        """Accept a state that `init` returned as the start of the first update; after that update, ignore it.
 
         Args:
-            identity: integers of the state.
+            identity: integers of the state, such as its counters.
             buffers: some of its real numbers.
         """
         if not self._began:
@@ -99,7 +99,13 @@ class OptimizerStates:
         return [[identity.tolist(), buffers.tolist()] for identity, buffers in self._expected]
 
     def load_state_dict(self, state: Sequence[Sequence[Sequence[float]]]) -> None:
-        """Continue after the states of a checkpoint; without an update of the optimizer before it, after none."""
+        """Continue from a checkpoint: the next update must start from one of its states.
+
+        If the checkpoint has no state, the caller must vouch for the next update.
+
+        Args:
+            state: value of `state_dict`.
+        """
         self._began = True
         self._expected = [
             (np.asarray(identity, dtype=np.uint32), np.asarray(buffers, dtype=np.float32))
@@ -116,5 +122,7 @@ def _equal(
     """Return whether two states of an optimizer are equal: integers exactly, and real numbers up to rounding."""
     if not np.array_equal(identity, expected_identity) or buffers.shape != expected_buffers.shape:
         return False
-    size = float(np.max(np.abs(expected_buffers), initial=0.0))
-    return bool(np.allclose(buffers, expected_buffers, rtol=_TOLERANCE, atol=_TOLERANCE**2 * size, equal_nan=True))
+    largest = float(np.max(np.abs(expected_buffers), initial=0.0))
+    # Numbers that are far smaller than the largest one may differ by rounding errors of sums with larger numbers.
+    absolute_tolerance = _TOLERANCE**2 * largest
+    return np.allclose(buffers, expected_buffers, rtol=_TOLERANCE, atol=absolute_tolerance, equal_nan=True)

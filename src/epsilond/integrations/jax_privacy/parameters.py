@@ -99,8 +99,11 @@ class ParameterChanges:
         updates = self._updates
         self._latest = values
         self._updates = []
-        if latest is None or latest.shape != values.shape:
-            self._conclude(len(updates), _SHAPES if latest is not None else None)
+        if latest is None:
+            self._conclude(len(updates), None)
+            return
+        if latest.shape != values.shape:
+            self._conclude(len(updates), _SHAPES)
             return
         change = values - latest
         if not updates:
@@ -112,8 +115,8 @@ class ParameterChanges:
             self._conclude(len(updates), _SHAPES)
             return
         if np.any(change):
-            self._exclude_clean_sum(change, updates[-1])
-        precision = max(precision, float(np.finfo(np.float32).eps))
+            self._exclude_noise_free_sum(change, updates[-1])
+        precision = max(precision, float(np.finfo(np.float32).eps))  # samples have single precision
         rounding = 2.0 * precision * np.maximum(np.abs(values), np.abs(latest))
         self._conclude(len(updates), _find_difference(change, updates, rounding))
 
@@ -129,7 +132,8 @@ class ParameterChanges:
     def observe_optimizer(self, gradient: Vector, step: Vector, parameters: Vector) -> None:
         """Record an update of the observed optimizer, if its input is a multiple of the latest noisy sum.
 
-        For another input, or for parameters other than those of the gradient, the caller must vouch.
+        For another input, or if the optimizer got other parameters than the gradient function, nothing is recorded. The
+        caller must then vouch that only noisy sums change the parameters.
 
         Args:
             gradient: input of the optimizer, at the observed coordinates.
@@ -137,7 +141,7 @@ class ParameterChanges:
             parameters: the parameters that it got; empty if it got none.
         """
         update = self._updates[-1] if self._updates else None
-        if update is None or gradient.shape != update.sums.shape or not _is_combination(gradient, [update], 0.0):
+        if update is None or not _is_multiple_of_noisy_sum(gradient, update):
             self._evidence.rest_on_caller(PARAMETERS, "the optimizer was given another value than the noisy sum")
             return
         if parameters.size and not self._are_present(parameters):
@@ -158,14 +162,31 @@ class ParameterChanges:
         return bool(np.all(np.abs(parameters - expected) <= _ROUNDING * np.abs(self._latest) + _ROUNDING))
 
     def _conclude(self, count: int, reason: str | None) -> None:
+        """Note whether updates show that the parameters changed by noisy sums only.
+
+        Args:
+            count: number of updates.
+            reason: why the caller must vouch for the change; None if the updates explain it.
+        """
         if count and reason is not None:
             self._evidence.rest_on_caller(PARAMETERS, reason, count=count)
         elif count:
             self._evidence.show({PARAMETERS}, count=count)
 
-    def _exclude_clean_sum(self, change: Vector, update: _Update) -> None:
-        sums, norm = update.sums, float(np.linalg.norm(update.sums))
-        if len(change) < _FEWEST or norm == 0.0 or np.linalg.norm(update.noise) < _NOISE_SHARE * norm:
+    def _exclude_noise_free_sum(self, change: Vector, update: _Update) -> None:
+        """Report a change of the parameters that is a multiple of the sum without noise.
+
+        The residual is the part of the change that is orthogonal to the sum s: Δ − s (Δ·s) / ‖s‖². Nothing is compared
+        if the noise is too small, or the coordinates are too few, to distinguish the sum from the noisy sum.
+
+        Args:
+            change: change Δ of the parameters.
+            update: the latest update, with the sum s and its noise.
+        """
+        sums = update.sums
+        norm = float(np.linalg.norm(sums))
+        has_small_noise = np.linalg.norm(update.noise) < _NOISE_SHARE * norm
+        if len(change) < _FEWEST or norm == 0.0 or has_small_noise:
             return
         residual = change - sums * float(change @ sums) / norm**2
         if np.linalg.norm(residual) <= _CLEAN_RESIDUAL * np.linalg.norm(change):
@@ -207,10 +228,8 @@ def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -
     if not np.linalg.norm(rounding) <= _DIGITS * size:
         return _COARSE
     steps = [update.step for update in updates if update.step is not None]
-    if len(steps) == len(updates) and all(step.shape == change.shape for step in steps):
-        sizes = sum(np.abs(step) + _FUSED * np.sqrt(np.mean(step**2)) for step in steps)
-        if np.all(np.abs(change - sum(steps)) <= _RESIDUAL * sizes + rounding):
-            return None
+    if len(steps) == len(updates) and _is_sum_of_steps(change, steps, rounding):
+        return None
     if len(change) < _EQUATIONS * len(updates):
         return _COARSE
     if _is_combination(change, updates, rounding):
@@ -218,18 +237,43 @@ def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -
     return _OTHER_UPDATE if steps else _OTHER_RULE
 
 
-def _is_combination(change: Vector, updates: list[_Update], rounding: Vector | float) -> bool:
-    """Return whether a vector is a linear combination of the noisy sums of updates, up to rounding errors.
+def _is_sum_of_steps(change: Vector, steps: list[Vector], rounding: Vector) -> bool:
+    """Return whether a change of the parameters is the sum of the optimizer's updates, up to rounding errors.
 
     Args:
-        change: the vector.
-        updates: the updates; their coefficients are found by least squares.
+        change: change of the parameters.
+        steps: the updates of the optimizer, at least one.
+        rounding: largest rounding error of each coordinate of `change`.
+    """
+    if any(step.shape != change.shape for step in steps):
+        return False
+    # The tolerance is relative to the size of each coordinate. A coordinate near 0 may be a difference of large terms,
+    # so that a share of the root mean square of the step is added to its size.
+    sizes = sum(np.abs(step) + _FUSED * np.sqrt(np.mean(step**2)) for step in steps)
+    return bool(np.all(np.abs(change - sum(steps)) <= _RESIDUAL * sizes + rounding))
+
+
+def _is_multiple_of_noisy_sum(gradient: Vector, update: _Update) -> bool:
+    """Return whether a vector is a multiple of the noisy sum of an update, up to rounding errors."""
+    return gradient.shape == update.sums.shape and _is_combination(gradient, [update], 0.0)
+
+
+def _is_combination(change: Vector, updates: list[_Update], rounding: Vector | float) -> bool:
+    """Return whether a vector Δ is a linear combination of the noisy sums of updates, up to rounding errors.
+
+    The coefficients x minimize ‖Δ − A x‖₂, where the columns of A are the noisy sums.
+
+    Args:
+        change: the vector Δ.
+        updates: the updates, at least one.
         rounding: largest rounding error of each coordinate of `change`.
     """
     noisy = np.stack([update.noisy for update in updates], axis=1)
     sizes = np.stack([np.abs(update.sums) + np.abs(update.noise) for update in updates], axis=1)
-    factors = np.linalg.lstsq(noisy, change)[0]
-    return bool(np.all(np.abs(change - noisy @ factors) <= _RESIDUAL * (sizes @ np.abs(factors)) + rounding))
+    coefficients = np.linalg.lstsq(noisy, change)[0]
+    residuals = np.abs(change - noisy @ coefficients)
+    tolerance = _RESIDUAL * (sizes @ np.abs(coefficients)) + rounding
+    return bool(np.all(residuals <= tolerance))
 
 
 def _to_list(values: Vector | None) -> list[float] | None:

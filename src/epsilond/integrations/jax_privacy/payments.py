@@ -43,7 +43,8 @@ def paid_steps(
     for step in range(reading.steps.iterations):
         if account is not None:
             account.require_consistent(budget)
-        if step % reading.steps.steps_each == 0:
+        starts_release = step % reading.steps.steps_each == 0  # the noise of several iterations is one release
+        if starts_release:
             try:
                 budget.pay(reading.steps.mechanism)
             except LedgerExhausted:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
 from epsilond.accountants.quantities import Relation
 from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
 from epsilond.integrations.dp_accounting.events import parts_of
+from epsilond.integrations.dp_accounting.placed import name_of
 from epsilond.integrations.jax_privacy.samplers import SamplerDraws, read_sampler
 from epsilond.integrations.jax_privacy.strategy_matrix import NoiseReading, read_noise
 from epsilond.runs.premises import CORRELATION, EVENT, NOISE
 
 if TYPE_CHECKING:
+    from dp_accounting import DpEvent
     from jax_privacy.experimental.execution_plan import DPExecutionPlan
 
 _PARTS: Final = ("dp_event", "batch_selection_strategy", "noise_addition_transform", "clipped_grad")
@@ -91,8 +93,9 @@ def spec_from_execution_plan(
 
     The spec is that of the plan's `dp_event`. The other parts of the plan are compared with it:
 
-    - The sampler must be a `CyclicPoissonSampling` without truncation or a `FixedBatchSampling`. It draws records, or
-      users inside a `UserSelectionStrategy`.
+    - The sampler must be a `CyclicPoissonSampling`, truncated like the event, or a `FixedBatchSampling`. It draws
+      records, or users inside a `UserSelectionStrategy`. dp-accounting has no event for the other samplers, which
+      `spec_from_sampler` reads.
     - The standard deviation of the noise must be at least the event's noise multiplier, times the largest column norm
       of the strategy matrix, times the clipping norm.
     - The strategy matrix must have at most as many bands as a cycle of the sampler has iterations.
@@ -154,7 +157,8 @@ def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = 
     if len(parts) != 1:
         raise InvalidInput.at("/dp_event", "is not one mechanism, run over and over")
     mechanism, times = parts[0]
-    draws = read_sampler(plan.batch_selection_strategy, mechanism, relation)
+    truncation = _truncation(plan.dp_event)
+    draws = read_sampler(plan.batch_selection_strategy, mechanism, relation, truncation=truncation)
     noise = read_noise(plan.noise_addition_transform, iterations=max(draws.iterations, 1))
     if noise is None and bands is None:
         message = "is no privatizer of jax_privacy, so that the bands of its noise cannot be read: give bands="
@@ -164,20 +168,37 @@ def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = 
         steps=steps,
         draws=draws,
         noise=noise,
-        bands=noise.bands if noise is not None else bands or 1,
+        bands=(bands or 1) if noise is None else noise.bands,
         multiplier=_multiplier(mechanism),
         norm_bound=_norm_bound(plan),
         observations=(),
     )
-    observations = (*draws.observations, *_contradictions(reading))
-    return PlanReading(**{**vars(reading), "observations": observations})
+    return replace(reading, observations=(*draws.observations, *_list_contradictions(reading)))
 
 
 def _multiplier(mechanism: Spec) -> float:
+    """Return the noise multiplier of a Gaussian mechanism, which may be subsampled.
+
+    An event with `use_zcdp` states ρ = 1/2z² instead of the noise multiplier z.
+
+    Raises:
+        InvalidInput: it is another mechanism.
+    """
     inner = mechanism.mechanism if isinstance(mechanism, Subsampled) else mechanism
+    rho = getattr(inner, "rho", None)
+    if rho is not None:
+        return math.sqrt(0.5 / rho)
     if not isinstance(inner, Gaussian):
         raise InvalidInput.at("/dp_event", "is no Gaussian mechanism, which a plan of jax_privacy adds")
     return float(inner.noise_multiplier)
+
+
+def _truncation(event: DpEvent) -> int | None:
+    """Return the largest number of records in a batch, by the event of a plan; None if it truncates nothing."""
+    while name_of(event) == "SelfComposedDpEvent":
+        event = event.event
+    largest = getattr(event, "truncated_batch_size", None)
+    return None if largest is None else int(largest)
 
 
 def _norm_bound(plan: DPExecutionPlan) -> float:
@@ -189,34 +210,53 @@ def _norm_bound(plan: DPExecutionPlan) -> float:
         raise InvalidInput.at("/clipped_grad", message) from None
 
 
-def _contradictions(reading: PlanReading) -> list[Observation]:
-    """Compare the event of a plan with its sampler and its noise, and return the contradictions.
+def _list_contradictions(reading: PlanReading) -> list[Observation]:
+    """Compare the event of a plan with its sampler and its noise, and return the contradictions."""
+    contradictions = (_compare_iterations(reading), _compare_bands(reading), _compare_multiplier(reading))
+    return [contradiction for contradiction in contradictions if contradiction is not None]
 
-    The event must count every cycle of the sampler. The strategy matrix must not have more bands than a cycle has
-    iterations. The noise must have the event's multiplier, up to rounding.
+
+def _compare_iterations(reading: PlanReading) -> Observation | None:
+    """Return a contradiction if the event does not count every cycle of the sampler."""
+    steps, draws = reading.steps, reading.draws
+    if steps.times >= math.ceil(draws.iterations / draws.cycle):
+        return None
+    message = f"the sampler takes {draws.iterations} iterations, and the event counts {steps.times} times {draws.cycle}"
+    return Observation(EVENT.id, message, remedy="Make the plan for all iterations of the sampler.")
+
+
+def _compare_bands(reading: PlanReading) -> Observation | None:
+    """Return a contradiction if the strategy matrix has more bands than a cycle of the sampler has iterations."""
+    cycle = reading.draws.cycle
+    if reading.bands <= cycle:
+        return None
+    message = (
+        f"the strategy matrix of the noise has {reading.bands} bands, and the sampler lets a record take part again "
+        f"after {cycle} iterations"
+    )
+    remedy = f"Use a sampler with cycle_length={reading.bands}, or noise with at most {cycle} bands."
+    return Observation(CORRELATION.id, message, remedy=remedy)
+
+
+def _compare_multiplier(reading: PlanReading) -> Observation | None:
+    """Return a contradiction if the plan's noise multiplier is below that of its event, up to rounding.
+
+    The multiplier is σ / (‖C‖ B), with the standard deviation σ of the noise and the norm bound B of a gradient. ‖C‖ is
+    the largest norm of a column of the strategy matrix C. This holds if a record takes part at most once in as many
+    consecutive iterations as C has bands. Otherwise nothing is compared.
+
+    Args:
+        reading: the parameters that were read from the plan.
     """
-    steps, draws, noise = reading.steps, reading.draws, reading.noise
-    observations = []
-    if steps.times < math.ceil(draws.iterations / draws.cycle):
-        message = (
-            f"the sampler takes {draws.iterations} iterations, and the event counts {steps.times} times {draws.cycle}"
-        )
-        observations.append(Observation(EVENT.id, message, remedy="Make the plan for all iterations of the sampler."))
-    if reading.bands > draws.cycle:
-        message = (
-            f"the strategy matrix of the noise has {reading.bands} bands, and the sampler lets a record take part "
-            f"again after {draws.cycle} iterations"
-        )
-        remedy = f"Use a sampler with cycle_length={reading.bands}, or noise with at most {draws.cycle} bands."
-        observations.append(Observation(CORRELATION.id, message, remedy=remedy))
-    if noise is not None and reading.bands <= draws.cycle:
-        actual = noise.stddev / (noise.column_norm * reading.norm_bound) if reading.norm_bound > 0.0 else math.inf
-        if not actual >= reading.multiplier * (1.0 - _ROUNDING):
-            message = (
-                f"the noise is {actual:.6g} times the sensitivity (standard deviation {noise.stddev:.6g}, column norm "
-                f"{noise.column_norm:.6g}, norm bound {reading.norm_bound:.6g}), and the event says "
-                f"{reading.multiplier:.6g}"
-            )
-            remedy = "Make noise, gradient function and event by one configuration."
-            observations.append(Observation(NOISE.id, message, remedy=remedy))
-    return observations
+    noise = reading.noise
+    if noise is None or reading.bands > reading.draws.cycle:
+        return None
+    sensitivity = noise.column_norm * reading.norm_bound
+    actual = noise.stddev / sensitivity if reading.norm_bound > 0.0 else math.inf
+    if actual >= reading.multiplier * (1.0 - _ROUNDING):  # false for NaN: the column norm could not be read
+        return None
+    message = (
+        f"the noise is {actual:.6g} times the sensitivity (standard deviation {noise.stddev:.6g}, column norm "
+        f"{noise.column_norm:.6g}, norm bound {reading.norm_bound:.6g}), and the event says {reading.multiplier:.6g}"
+    )
+    return Observation(NOISE.id, message, remedy="Make noise, gradient function and event by one configuration.")

@@ -7,18 +7,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-_MORE: Final = 1.02
+_LARGEST_RATIO: Final = 1.02
 """Largest number of different rows for each different record, where rows are copies of records."""
-_FEWER: Final = 0.9
+_LEAST_RATIO: Final = 0.9
 """Least number of different rows for each different record, where few records are equal."""
-_STUCK: Final = 0.5
-"""Largest number of different rows for each different record that counts as too few, and ..."""
-_VALUES: Final = 0.63
-"""... largest number of values for each record that equal records then have: 0.63 (1 − e^(−1/0.63)) = 0.5, and ..."""
-_EXPECTED: Final = 60.0
-"""... least number of pairs of equal rows that batches of such records are expected to have, ..."""
-_SEEN: Final = 15
-"""... and largest number that excludes them: at most 15 pairs where 60 are expected have probability 1e-11."""
+_REPEATING_RATIO: Final = 0.5
+"""Number of different rows for each different record below which either rows repeat or many records are equal."""
+_VALUES_PER_RECORD: Final = 0.63
+"""Number v of different values for each record at which equal records explain this ratio: v (1 − e^(−1/v)) = 0.5."""
+_LEAST_EXPECTED_PAIRS: Final = 60.0
+"""Expected number of pairs of equal rows, if many records are equal, from which the observed number is compared."""
+_MOST_OBSERVED_PAIRS: Final = 15
+"""Number of pairs that excludes equal records: at most 15 where 60 are expected have probability 1e-11."""
 
 
 class RowIdentity:
@@ -48,16 +48,24 @@ class RowIdentity:
         Returns:
             Whether the numbers of different rows and records so far agree, within 10 % below and 2 % above.
         """
-        different = set(rows.tolist())
+        different_rows = set(rows.tolist())
         self._records.update(records.tolist())
-        self._rows |= different
-        self._repeated += len(rows) - len(different)
+        self._rows |= different_rows
+        self._repeated += len(rows) - len(different_rows)
         self._pairs += len(rows) * (len(rows) - 1) // 2
         if not self._records:
             return True
         ratio = len(self._rows) / len(self._records)
-        expected = self._pairs / (_VALUES * len(self._records))
-        if ratio < _STUCK and expected >= _EXPECTED and self._repeated <= _SEEN:
+        if ratio < _REPEATING_RATIO and not self._may_have_equal_records():
             counts = f"{len(self._rows)} different rows for {len(self._records)} different records"
             self.alarm = self.alarm or f"the gradient function saw the same rows again and again: {counts}"
-        return _FEWER <= ratio <= _MORE
+        return _LEAST_RATIO <= ratio <= _LARGEST_RATIO
+
+    def _may_have_equal_records(self) -> bool:
+        """Return whether few different rows may be due to equal records instead of rows that repeat in each step.
+
+        If records had only `_VALUES_PER_RECORD` values for each record, batches would contain equal rows. Two rows of a
+        batch are equal with probability at least 1 over the number of values.
+        """
+        expected_pairs = self._pairs / (_VALUES_PER_RECORD * len(self._records))
+        return expected_pairs < _LEAST_EXPECTED_PAIRS or self._repeated > _MOST_OBSERVED_PAIRS

@@ -20,14 +20,14 @@ _REMEDY: Final = "Make the plan by its configuration, and give it this sampler's
 
 @dataclass(frozen=True, kw_only=True)
 class SamplerDraws:
-    """Batches of a sampler.
+    """Parameters of the sampler of an execution plan, compared with the plan's privacy event.
 
     Attributes:
         sampler: the sampler of records, or of users where `users` is true.
         users: whether a row of a batch is a user.
         cycle: number of iterations after which a record may take part again.
         iterations: number of batches.
-        observations: how the sampler contradicts the event.
+        observations: contradictions between the sampler and the `dp_event` of the plan.
     """
 
     sampler: BatchSelectionStrategy
@@ -37,31 +37,39 @@ class SamplerDraws:
     observations: tuple[Observation, ...]
 
 
-def read_sampler(strategy: BatchSelectionStrategy, mechanism: Spec, relation: Relation) -> SamplerDraws:
+def read_sampler(
+    strategy: BatchSelectionStrategy, mechanism: Spec, relation: Relation, *, truncation: int | None = None
+) -> SamplerDraws:
     """Read a batch selection strategy, and compare it with the mechanism of the event.
 
     Args:
         strategy: the plan's batch selection strategy.
         mechanism: one release of the plan's event.
         relation: neighbouring relation of the account.
+        truncation: largest number of records in a batch, by the event; None if the event truncates nothing.
 
     Raises:
         InvalidInput: no spec describes this sampler, or its groups do not go with the relation.
     """
-    at = "/batch_selection_strategy"
     users = type(strategy).__name__ == USERS
-    sampler = strategy.base_strategy if users else strategy
-    at = f"{at}/base_strategy" if users else at
+    if users:
+        sampler, at = strategy.base_strategy, "/batch_selection_strategy/base_strategy"
+    else:
+        sampler, at = strategy, "/batch_selection_strategy"
     name = type(sampler).__name__
     if name not in SAMPLERS:
-        raise InvalidInput.at(at, f"is a {name}, for which epsilond cannot account yet", allowed=", ".join(SAMPLERS))
-    cycle, observations = SAMPLERS[name](sampler, at, mechanism, relation)
+        reason = NO_EVENT.get(name, "is no sampler of jax_privacy that epsilond has a theorem for")
+        raise InvalidInput.at(at, f"is a {name}: {reason}", allowed=", ".join(SAMPLERS))
+    cycle, contradictions = SAMPLERS[name](sampler, at, mechanism, relation)
+    limit = getattr(sampler, "truncated_batch_size", None)
+    if limit != truncation:
+        contradictions.append(f"the sampler takes at most {limit} records of a batch, and the event says {truncation}")
     return SamplerDraws(
         sampler=sampler,
         users=users,
         cycle=cycle,
         iterations=int(sampler.iterations),
-        observations=tuple(Observation(EVENT.id, message, remedy=_REMEDY) for message in observations),
+        observations=tuple(Observation(EVENT.id, message, remedy=_REMEDY) for message in contradictions),
     )
 
 
@@ -85,23 +93,21 @@ def _cyclic_poisson(sampler: CyclicPoissonSampling, at: str, mechanism: Spec, re
         The number of iterations of a cycle, and the contradictions.
 
     Raises:
-        InvalidInput: the batches are truncated, or the groups have equal sizes although records may be added.
+        InvalidInput: the groups have equal sizes although records may be added.
     """
-    if sampler.truncated_batch_size is not None:
-        raise InvalidInput.at(
-            f"{at}/truncated_batch_size", "truncates Poisson batches, for which epsilond cannot account yet"
-        )
     cycle = int(sampler.cycle_length)
     if cycle > 1 and relation == "add-or-remove-one" and not is_independent(sampler):
         message = "cuts groups of equal size: one record more or less moves others to another group"
         raise InvalidInput.at(f"{at}/partition_type", message, allowed="INDEPENDENT")
     rate = float(sampler.sampling_prob)
-    recorded = 1.0 if isinstance(mechanism, Gaussian) else None
-    if isinstance(mechanism, Subsampled) and mechanism.sampling == "poisson":
-        recorded = mechanism.rate
-    if recorded is not None and rate <= recorded:
+    recorded_rate = None  # the event has another kind of sampling
+    if isinstance(mechanism, Gaussian):
+        recorded_rate = 1.0
+    elif isinstance(mechanism, Subsampled) and mechanism.sampling == "poisson":
+        recorded_rate = mechanism.rate
+    if recorded_rate is not None and rate <= recorded_rate:
         return cycle, []
-    return cycle, [f"the sampler draws each record with probability {rate:g}, and the event says {recorded}"]
+    return cycle, [f"the sampler draws each record with probability {rate:g}, and the event says {recorded_rate}"]
 
 
 def _fixed_batch(sampler: FixedBatchSampling, _: str, mechanism: Spec, __: Relation) -> Comparison:
@@ -123,3 +129,12 @@ SAMPLERS: Final[Mapping[str, Callable[[BatchSelectionStrategy, str, Spec, Relati
     "FixedBatchSampling": _fixed_batch,
 }
 """Samplers that are compared with the event, by the names of their classes."""
+
+_NO_EVENT = "dp-accounting has no event for it, so its plan states another mechanism. spec_from_sampler() reads it"
+NO_EVENT: Final[Mapping[str, str]] = {
+    "BallsInBinsSampling": _NO_EVENT,
+    "RandomAllocationSampling": _NO_EVENT,
+    "BMinSepSampling": _NO_EVENT,
+    "MultiOwnerMinSepSampling": _NO_EVENT,
+}
+"""Why a plan with the sampler has no account, by the name of the sampler's class."""

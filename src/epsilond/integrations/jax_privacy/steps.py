@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypedDict
 
@@ -46,6 +47,48 @@ class StepsState(TypedDict):
     optimizer: Sequence[Sequence[Sequence[float]]]
 
 
+@dataclass
+class _WaitingGradients:
+    """Gradients that were computed since the last noise update, and that await the next one.
+
+    A row is active if it is a record, and its loss is not 0. Rows that are neither active nor padding may be padding
+    that the program did not mark.
+
+    Attributes:
+        records: number of rows that are not marked as padding.
+        active: number of active rows.
+        record_rows: fingerprints of the rows that are not marked as padding, an array for each call.
+        active_rows: fingerprints of the active rows, an array for each call.
+        total: sum of the clipped gradients at the sampled coordinates; None before the first call.
+        absolute_total: sum of the absolute values of the calls' sums, which bounds rounding errors.
+    """
+
+    records: int = 0
+    active: int = 0
+    record_rows: list[NDArray[np.uint64]] = field(default_factory=list)
+    active_rows: list[NDArray[np.uint64]] = field(default_factory=list)
+    total: NDArray[np.float64] | None = None
+    absolute_total: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def add_sum(self, clipped_sum: NDArray[np.float64]) -> None:
+        """Add the sum of clipped gradients that one call returned."""
+        if self.total is None:
+            self.total = clipped_sum
+            self.absolute_total = np.abs(clipped_sum)
+        else:
+            self.total = self.total + clipped_sum
+            self.absolute_total = self.absolute_total + np.abs(clipped_sum)
+
+    def fits(self, size: int, noise_free_sum: NDArray[np.float64]) -> bool:
+        """Return whether these may be the gradients of a batch of `size` records.
+
+        Without gradients, only an empty batch with a sum of zeros fits.
+        """
+        if self.total is None:
+            return size == 0 and not np.any(noise_free_sum)
+        return self.records == size or self.active <= size <= self.records
+
+
 class ObservedSteps:
     """Checks that a run uses each batch, its gradients and its noise as the privacy theorem assumes.
 
@@ -69,8 +112,8 @@ class ObservedSteps:
         self._changes = ParameterChanges(evidence)
         self._optimizer = OptimizerStates(evidence)
         self._identity = RowIdentity()
-        self._clear_gradients()
-        self._followed: set[int] = set()
+        self._gradients = _WaitingGradients()
+        self._following_sizes: set[int] = set()
         self._aligned = True
 
     def process(self, entries: Iterable[Entry]) -> None:
@@ -86,21 +129,16 @@ class ObservedSteps:
             elif entry.kind == "noise":
                 self._process_update(entry.facts, *arrays)
             elif entry.kind == "optimizer":
+                # The arrays of `sampled_update`: three samples of values, then the states before and after.
+                gradient, step, parameters = (array.astype(np.float64) for array in arrays[:3])
                 self._optimizer.observe_update(*arrays[3:])
-                self._changes.observe_optimizer(*(array.astype(np.float64) for array in arrays[:3]))
+                self._changes.observe_optimizer(gradient, step, parameters)
             elif entry.kind == "optimizer-init":
                 self._optimizer.observe_start(*arrays)
             else:
                 self.noise.observe_start(arrays[0])
 
     # Gradients --------------------------------------------------------------------------------------------------------
-    def _clear_gradients(self) -> None:
-        self._given = self._active = 0
-        self._real_rows: list[NDArray[np.uint64]] = []
-        self._moving_rows: list[NDArray[np.uint64]] = []
-        self._sum: NDArray[np.float64] | None = None
-        self._size: NDArray[np.float64] = np.zeros(0)
-
     def _process_gradient(
         self,
         facts: Facts,
@@ -120,32 +158,31 @@ class ObservedSteps:
             padding: whether each row is padding and no record; empty if there is no padding.
             marks: fingerprint of each row, as two integers.
         """
-        real = ~padding if padding.size else np.ones(len(losses), dtype=bool)
-        moving = real & (losses != 0.0)
-        active = int(np.count_nonzero(moving))
+        is_record = ~padding if padding.size else np.ones(len(losses), dtype=bool)
+        is_active = is_record & (losses != 0.0)
+        active = int(np.count_nonzero(is_active))
         fingerprints = np.ascontiguousarray(marks).view(np.uint64)[:, 0]
-        self._real_rows.append(fingerprints[real])
-        self._moving_rows.append(fingerprints[moving])
-        self._given += int(np.count_nonzero(real))
-        self._active += active
-        sums = value.astype(np.float64)
-        self._sum = sums if self._sum is None else self._sum + sums
-        self._size = np.abs(sums) if not self._size.size else self._size + np.abs(sums)
-        self._check_clipping(
-            facts, sums, active, finite=bool(np.all(np.isfinite(losses[real])) and np.all(np.isfinite(sums)))
-        )
+        clipped_sum = value.astype(np.float64)
+        waiting = self._gradients
+        waiting.record_rows.append(fingerprints[is_record])
+        waiting.active_rows.append(fingerprints[is_active])
+        waiting.records += int(np.count_nonzero(is_record))
+        waiting.active += active
+        waiting.add_sum(clipped_sum)
+        is_finite = bool(np.all(np.isfinite(losses[is_record])) and np.all(np.isfinite(clipped_sum)))
+        self._check_clipping(facts, clipped_sum, active, finite=is_finite)
         self._check_followers(facts)
         self._aligned = self._aligned and bool(facts["aligned"])
         self._changes.observe_parameters(
             parameters.astype(np.float64), aligned=self._aligned, precision=float(facts["precision"])
         )
 
-    def _check_clipping(self, facts: Facts, sums: NDArray[np.float64], active: int, *, finite: bool) -> None:
+    def _check_clipping(self, facts: Facts, clipped_sum: NDArray[np.float64], active: int, *, finite: bool) -> None:
         """Check the clipping norm, the norm of the sum, and that non-finite gradients were clipped.
 
         Args:
             facts: facts about the call, with the norm to which it clips.
-            sums: sum of the clipped gradients, at the sampled coordinates.
+            clipped_sum: sum of the clipped gradients, at the sampled coordinates.
             active: number of rows with a loss other than 0.
             finite: whether all losses and sums are finite.
         """
@@ -155,8 +192,9 @@ class ObservedSteps:
                 f"a gradient function clips to {bound:.6g}, and the noise is scaled to {self._reading.norm_bound:.6g}"
             )
             self._evidence.contradict(CLIPPING, message, remedy="Use the plan's clipped_grad for all gradients.")
-        norm = float(np.linalg.norm(sums))
-        if not norm <= active * bound * (1.0 + _NORM) + _MATCH * bound:
+        norm = float(np.linalg.norm(clipped_sum))
+        largest_norm = active * bound * (1.0 + _NORM) + _MATCH * bound
+        if not norm <= largest_norm:  # true for NaN too
             message = "the sum of the clipped gradients is larger than their number times the clipping norm"
             self._evidence.contradict(CLIPPING, message, remedy="Use the plan's clipped_grad for all gradients.")
         if not finite and not facts["nan_safe"]:
@@ -169,10 +207,10 @@ class ObservedSteps:
         An argument that grows may contain all records, so that the gradient of one record depends on the others.
         """
         if not facts["follows"]:
-            self._followed = set()
+            self._following_sizes = set()
             return
-        self._followed.add(int(facts["rows"]))
-        if len(self._followed) > 1:
+        self._following_sizes.add(int(facts["rows"]))
+        if len(self._following_sizes) > 1:
             message = (
                 "an argument that is none of batch_argnums has as many rows as the batch, so that it is no constant"
             )
@@ -203,24 +241,25 @@ class ObservedSteps:
             after: random keys and counters of the noise state after the update.
             buffers_after: some real numbers of that state.
         """
-        clean = sums.astype(np.float64)
-        noise = noisy.astype(np.float64) - clean
-        shown = {ROWS, CLIPPING, DIVISOR} | self._match_batch(clean)
-        self._match_sum(clean)
-        error = float(facts["precision"]) * float(np.max(np.abs(noisy), initial=0.0))
-        shown |= self.noise.observe_update(noise, error=error, groups=facts["groups"])
+        noise_free_sum = sums.astype(np.float64)
+        noise = noisy.astype(np.float64) - noise_free_sum
+        rounding_error = float(facts["precision"]) * float(np.max(np.abs(noisy), initial=0.0))
+        shown = {ROWS, CLIPPING, DIVISOR}  # deviations from these are reported as contradictions
+        shown |= self._match_batch(noise_free_sum)
+        self._match_sum(noise_free_sum)
+        shown |= self.noise.observe_update(noise, error=rounding_error, groups=facts["groups"])
         shown |= self.noise.observe_states(before, after, (buffers_before, buffers_after))
-        self._changes.observe_update(clean, noise)
-        self._clear_gradients()
+        self._changes.observe_update(noise_free_sum, noise)
+        self._gradients = _WaitingGradients()
         self._evidence.count_step(shown)
 
-    def _match_batch(self, clean: NDArray[np.float64]) -> set[Premise]:
+    def _match_batch(self, noise_free_sum: NDArray[np.float64]) -> set[Premise]:
         """Match a noise update with the next batch that has as many records as gradients were computed.
 
         Batches before it count as skipped. It is reported if no batch fits.
 
         Args:
-            clean: the sum to which the noise was added, at the sampled coordinates.
+            noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
 
         Returns:
             `FRESH_DRAW` if the gradients are those of the records in the batch; otherwise the empty set.
@@ -233,16 +272,19 @@ class ObservedSteps:
             remedy = "Take each batch of one iterator of the plan's batch_selection_strategy, in order and once."
             self._evidence.contradict(FRESH_DRAW, message, remedy=remedy)
             return set()
-        sizes = [batch.size for batch in islice(waiting, _AHEAD)]
-        place = next((place for place, size in enumerate(sizes) if self._fits(size, clean)), None)
-        if place is None:
+        fitting = [
+            index
+            for index, batch in enumerate(islice(waiting, _AHEAD))
+            if self._gradients.fits(batch.size, noise_free_sum)
+        ]
+        if not fitting:
             waiting.popleft()
             message = "the rows of a step are not as many as the records of its batch"
-            if self._sum is None:
+            if self._gradients.total is None:
                 message = "an update added noise to a value that is no result of the plan's clipped_grad"
             self._evidence.contradict(ROWS, message, remedy=_ROWS_REMEDY)
             return set()
-        for _ in range(place):
+        for _ in range(fitting[0]):
             waiting.popleft()
             self._evidence.rest_on_caller(FRESH_DRAW, "a batch was drawn and not used")
         return self._match_rows(waiting.popleft())
@@ -258,38 +300,39 @@ class ObservedSteps:
         Returns:
             `FRESH_DRAW` if they are; the empty set if rows are changed copies, so that the caller must vouch for them.
         """
-        rows = self._real_rows if self._given == batch.size else self._moving_rows
-        copies = self._identity.observe(batch.rows, np.concatenate([np.zeros(0, np.uint64), *rows]))
+        gradients = self._gradients
+        # If there are more rows than records, those without a loss are padding that was not marked.
+        rows = gradients.record_rows if gradients.records == batch.size else gradients.active_rows
+        no_rows = np.zeros(0, np.uint64)  # without gradients, there is no array to concatenate
+        are_copies = self._identity.observe(batch.rows, np.concatenate([no_rows, *rows]))
         if self._identity.alarm is not None:
             remedy = "Select the rows of the data by the indices of the batch."
             self._evidence.contradict(FRESH_DRAW, self._identity.alarm, remedy=remedy)
-        if not copies:
+        if not are_copies:
             reason = "the rows are no copies of the records that were drawn, by augmentation or by another loader"
             self._evidence.rest_on_caller(FRESH_DRAW, reason)
             return set()
         return {FRESH_DRAW}
 
-    def _fits(self, size: int, clean: NDArray[np.float64]) -> bool:
-        if self._sum is None:
-            return size == 0 and not np.any(clean)
-        return self._given == size or self._active <= size <= self._given
-
-    def _match_sum(self, clean: NDArray[np.float64]) -> None:
+    def _match_sum(self, noise_free_sum: NDArray[np.float64]) -> None:
         """Check that noise was added to the sum of the clipped gradients, up to rounding; otherwise report it.
 
         Args:
-            clean: the sum to which the noise was added, at the sampled coordinates.
+            noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
         """
-        if self._sum is None:
+        expected = self._gradients.total
+        if expected is None:
             return
-        if clean.shape == self._sum.shape:
-            tolerance = _MATCH * (self._size + self._size.max(initial=0.0))
-            if np.all(np.abs(clean - self._sum) <= tolerance):
-                return
         message = "the value that noise was added to is not the sum of the clipped gradients"
-        norm = float(self._sum @ self._sum)
-        if clean.shape == self._sum.shape and norm > 0.0:
-            message += f" (about {float(clean @ self._sum) / norm:.3g} times it)"
+        if noise_free_sum.shape == expected.shape:
+            sizes = self._gradients.absolute_total
+            tolerance = _MATCH * (sizes + sizes.max(initial=0.0))
+            if np.all(np.abs(noise_free_sum - expected) <= tolerance):
+                return
+            squared_norm = float(expected @ expected)
+            if squared_norm > 0.0:
+                factor = float(noise_free_sum @ expected) / squared_norm
+                message += f" (about {factor:.3g} times it)"
         self._evidence.contradict(CLIPPING, message, remedy=_SUM_REMEDY)
 
     # Conclusions ------------------------------------------------------------------------------------------------------
@@ -311,8 +354,9 @@ class ObservedSteps:
             message = "no update of the plan's noise was seen"
             remedy = "Use the functions of the observed plan, not those of the plan that it was made of."
             return (Observation(SAME_PARTS.id, message, remedy=remedy),)
-        waiting = self._batches.waiting
-        if self._active > (waiting[0].size if waiting else 0):
+        batches = self._batches.waiting
+        next_size = batches[0].size if batches else 0
+        if self._gradients.active > next_size:
             message = "gradients of more than one batch have got no noise"
             remedy = "Update the noise once for each batch, by the observed plan's noise_addition_transform."
             return (Observation(NOISE.id, message, remedy=remedy),)

@@ -29,7 +29,7 @@ class NoiseReading:
 
     Attributes:
         stddev: standard deviation of z.
-        bands: number of bands of C: the noise of iterations that are as far apart or further is independent.
+        bands: number b of bands of C: the entry C[i, j] is 0 if i − j ≥ b.
         column_norm: largest Euclidean norm of a column of C.
         columns: shape (iterations, bands): entry (j, i) is C[j + i, j]; empty where C is too large.
     """
@@ -64,12 +64,18 @@ def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> N
 
 
 def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
+    """Read the bands of a strategy matrix C.
+
+    Args:
+        strategy: C, shape (iterations, iterations), lower triangular.
+        stddev: standard deviation of the noise before the multiplication by C⁻¹.
+    """
     size = len(strategy)
     rows, columns = np.nonzero(np.abs(strategy) > _NEGLIGIBLE * np.abs(strategy).max())
     bands = int((rows - columns).max()) + 1
     band_columns = np.zeros((size, bands))
-    for below in range(bands):
-        band_columns[: size - below, below] = np.diagonal(strategy, -below)
+    for offset in range(bands):
+        band_columns[: size - offset, offset] = np.diagonal(strategy, -offset)
     norm = float(np.linalg.norm(strategy, axis=0).max())
     return NoiseReading(stddev=stddev, bands=bands, column_norm=norm, columns=band_columns)
 
@@ -90,18 +96,10 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
         The columns of C, their largest norm and b. The norm is NaN, without columns, if no b up to `_LARGEST` entries
         fits.
     """
-    impulse_rows = sorted({0, iterations // 2})
-    impulses = np.zeros((iterations, len(impulse_rows)))
-    impulses[impulse_rows, range(len(impulse_rows))] = 1.0
-    bands = _bandwidth(_multiply(matrix, impulses), impulse_rows)
+    bands = _estimate_bands(matrix, iterations)
     while iterations * bands <= _LARGEST:
-        first_teeth, second_teeth = np.random.default_rng(0).uniform(1.0, 2.0, size=(2, iterations))
-        first_product = _multiply(matrix, _combs(first_teeth, bands))
-        second_product = _multiply(matrix, _combs(second_teeth, bands))
-        columns = _teeth(first_product, bands) / first_teeth[:, None]
-        expected = columns * second_teeth[:, None]
-        tolerance = _NEGLIGIBLE * np.abs(columns).max()
-        if np.allclose(_teeth(second_product, bands), expected, rtol=0.0, atol=tolerance):
+        columns = _read_columns(matrix, iterations, bands)
+        if columns is not None:
             norm = float(np.linalg.norm(columns, axis=1).max())
             return NoiseReading(stddev=stddev, bands=bands, column_norm=norm, columns=columns)
         if bands == iterations:
@@ -110,34 +108,86 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
     return NoiseReading(stddev=stddev, bands=bands, column_norm=float("nan"), columns=np.empty((0, 0)))
 
 
-def _bandwidth(products: NDArray[np.float64], places: list[int]) -> int:
-    """Return the largest number of bands that some columns of a matrix have.
+def _estimate_bands(matrix: StreamingMatrix, iterations: int) -> int:
+    """Return the number of bands that the first and the middle column of C have.
 
     Args:
-        products: the columns, each with its diagonal entry in the row that `places` names.
-        places: index of each column in the matrix.
+        matrix: C⁻¹.
+        iterations: number of rows of C.
     """
-    widths = []
-    for column, place in enumerate(places):
-        entries = np.abs(products[:, column])
-        widths.append(int(np.nonzero(entries > _NEGLIGIBLE * entries.max())[0][-1]) - place + 1)
-    return max(widths)
+    indices = sorted({0, iterations // 2})
+    unit_vectors = np.zeros((iterations, len(indices)))
+    unit_vectors[indices, range(len(indices))] = 1.0
+    columns = np.abs(_multiply(matrix, unit_vectors))
+    bands = []
+    for index, column in zip(indices, columns.T, strict=True):
+        last_row = int(np.nonzero(column > _NEGLIGIBLE * column.max())[0][-1])
+        bands.append(last_row - index + 1)
+    return max(bands)
 
 
-def _combs(heights: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Return `period` columns; column g has these heights in rows g, g + period and so on."""
-    rows = np.arange(len(heights))
-    combs = np.zeros((len(heights), period))
-    combs[rows, rows % period] = heights
+def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArray[np.float64] | None:
+    """Read all columns of a banded matrix C from its products with few vectors; None if C has more bands.
+
+    A comb is a vector that is 0 except at its teeth, which are `bands` rows apart. If the assumption holds, the columns
+    of C at the teeth do not overlap in the product. The columns are read twice, by combs with other teeth. If columns
+    overlap, the two readings differ.
+
+    Args:
+        matrix: C⁻¹.
+        iterations: number of rows of C.
+        bands: assumed number of bands of C.
+
+    Returns:
+        Shape (iterations, bands): entry (j, i) is C[j + i, j].
+    """
+    # With random teeth, readings of overlapping columns do not agree by chance. The readings are divided by the teeth,
+    # which therefore stay away from 0. The seed is fixed, so that equal plans give equal results.
+    first_teeth, second_teeth = np.random.default_rng(0).uniform(1.0, 2.0, size=(2, iterations))
+    first_product = _multiply(matrix, _combs(first_teeth, bands))
+    second_product = _multiply(matrix, _combs(second_teeth, bands))
+    columns = _entries_at_teeth(first_product, bands) / first_teeth[:, None]
+    expected = columns * second_teeth[:, None]
+    tolerance = _NEGLIGIBLE * np.abs(columns).max()
+    agrees = np.allclose(_entries_at_teeth(second_product, bands), expected, rtol=0.0, atol=tolerance)
+    return columns if agrees else None
+
+
+def _combs(teeth: NDArray[np.float64], period: int) -> NDArray[np.float64]:
+    """Return vectors whose products with C contain all columns of C, if C has at most `period` bands.
+
+    Such a vector is a comb: it is 0 except at its teeth, which are `period` rows apart. The combs share no teeth.
+
+    Args:
+        teeth: shape (rows,): value of the tooth in each row.
+        period: number of rows from one tooth of a comb to the next.
+
+    Returns:
+        Shape (rows, period): column g is the comb with teeth in the rows g, g + period and so on.
+    """
+    rows = np.arange(len(teeth))
+    combs = np.zeros((len(teeth), period))
+    combs[rows, rows % period] = teeth
     return combs
 
 
-def _teeth(products: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Return for each row j the next `period` entries, from row j on, of the column that has a tooth there."""
+def _entries_at_teeth(products: NDArray[np.float64], period: int) -> NDArray[np.float64]:
+    """Return, for each row j, the `period` entries from row j on of the product of C with the comb of row j.
+
+    Column g of `_combs` is a comb: it is 0 except at its teeth, in the rows g, g + period and so on. The comb of row j
+    is the one with a tooth in row j. Entries after the last row count as 0.
+
+    Args:
+        products: shape (rows, period): column g is the product of C with column g of `_combs`.
+        period: number of rows from one tooth of a comb to the next.
+
+    Returns:
+        Shape (rows, period): entry (j, i) is that in row j + i of the product.
+    """
     size = len(products)
     padded = np.vstack([products, np.zeros((period, products.shape[1]))])
     rows = np.arange(size)
-    return np.stack([padded[rows + below, rows % period] for below in range(period)], axis=1)
+    return np.stack([padded[rows + offset, rows % period] for offset in range(period)], axis=1)
 
 
 def _multiply(matrix: StreamingMatrix, vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from opacus.accountants import IAccountant
 from opacus.accountants.registry import register_accountant
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from epsilond.runs.evidence import Evidence
 
 MECHANISM = "epsilond"
-_SAME_HISTORY = frozenset({MECHANISM, "rdp", "gdp", "prv"})
-"""Accountants with histories of noise multiplier, sampling rate and steps, with the same meaning."""
-
 _step = lru_cache(maxsize=1024)(step_of)
 
 
@@ -47,7 +44,10 @@ class EpsilondAccountant(Stated, IAccountant):
 
     Attributes:
         run: the observed side of the accountant.
+        loadable: mechanisms of accountants with checkpoints that can be loaded. Their histories have the same meaning.
     """
+
+    loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "rdp", "gdp", "prv"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class EpsilondAccountant(Stated, IAccountant):
         self.run = ObservedRun()
         self._evidence, self._setting = self.run.evidence, SETTING
         self._watch = Watch()
-        self._known: tuple[tuple[tuple[float, ...], ...], PrivacyCurve] | None = None
+        self._computed_curve: tuple[tuple[tuple[float, ...], ...], PrivacyCurve] | None = None
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
@@ -71,7 +71,7 @@ class EpsilondAccountant(Stated, IAccountant):
         """
         self.run.compare_history(self.history, whole=False)
         self._pay(noise_multiplier, sample_rate)
-        self.run.tell_step((noise_multiplier, sample_rate, 1))
+        self.run.count_unobserved_step((noise_multiplier, sample_rate, 1))
 
     def _pay(self, noise_multiplier: float, sample_rate: float) -> None:
         """Pay for a step, and write it into the history."""
@@ -110,32 +110,41 @@ class EpsilondAccountant(Stated, IAccountant):
         """
 
         def hook(optimizer: DPOptimizer) -> None:
-            """Observe a step, pay for it and record it.
-
-            A step of several accumulated batches is recorded at the sum of their rates. If the budget rejects the step,
-            the optimizer drops its gradients.
-            """
-            batches = optimizer.accumulated_iterations
-            self._watch.before_step(optimizer, sample_rate=sample_rate)
-            part = self.run.part_of(optimizer)
-            shown = part.observe_step(optimizer, rate=sample_rate, batches=batches) if part is not None else []
-            self.run.compare_history(self.history, whole=False)
-            noise = optimizer.noise_multiplier
-            rate = sample_rate * batches
-            try:
-                self._pay(noise, rate)
-            except EpsilondError:
-                _forget(optimizer)
-                raise
-            if part is None:
-                part = self.run.parts[-1]
-                self.run.tell_step((noise, rate, 1), part.drawing.explanation)
-            else:
-                self.run.count_step((noise, rate, 1), shown)
-            part.pending = True
+            """Observe a step of the optimizer, pay for it and record it."""
+            self._process_step(optimizer, sample_rate)
 
         hook.epsilond_accountant = self  # type: ignore[attr-defined]
         return hook
+
+    def _process_step(self, optimizer: DPOptimizer, sample_rate: float) -> None:
+        """Observe a step, pay for it and record it, before the original optimizer changes the model.
+
+        A step of several accumulated batches is recorded at the sum of their rates. If the budget rejects the step, the
+        optimizer drops its gradients.
+
+        Args:
+            optimizer: the private optimizer, which has added the noise to its gradients.
+            sample_rate: probability of each record to be in one batch.
+        """
+        batches = optimizer.accumulated_iterations
+        self._watch.before_step(optimizer, sample_rate=sample_rate)
+        part = self.run.part_of(optimizer)
+        shown = [] if part is None else part.observe_step(optimizer, rate=sample_rate, batches=batches)
+        self.run.compare_history(self.history, whole=False)
+        noise = optimizer.noise_multiplier
+        rate = sample_rate * batches
+        try:
+            self._pay(noise, rate)
+        except EpsilondError:
+            _drop_gradients(optimizer)
+            raise
+        if part is None:
+            # `make_private` did not return this optimizer, so nothing was observed; `part_of` has added a part for it.
+            part = self.run.parts[-1]
+            self.run.count_unobserved_step((noise, rate, 1), part.drawing.explanation)
+        else:
+            self.run.count_step((noise, rate, 1), shown)
+        part.pending = True
 
     def __len__(self) -> int:
         return sum(steps for _, _, steps in self.history)
@@ -184,7 +193,7 @@ class EpsilondAccountant(Stated, IAccountant):
 
     def _lacks_noise(self) -> bool:
         """Return whether a step that reads records had no noise."""
-        return any(noise == 0 for noise, _, _ in _reading_steps(self.history))
+        return any(noise == 0 for noise, _, _ in _list_reading_steps(self.history))
 
     @property
     def spec(self) -> Spec:
@@ -196,13 +205,17 @@ class EpsilondAccountant(Stated, IAccountant):
         return spec_from_opacus_history(self.history)
 
     def _find_curve(self) -> PrivacyCurve | None:
-        steps = _reading_steps(self.history)
+        """Return the certified curve of the steps that read records; None if there are none.
+
+        The curve is computed again only if the history has changed.
+        """
+        steps = _list_reading_steps(self.history)
         if not steps:
             return None
-        if self._known is None or self._known[0] != steps:
+        if self._computed_curve is None or self._computed_curve[0] != steps:
             answer = account(spec_from_opacus_history(steps), **SETTING)
-            self._known = (steps, answer.guarantee.curve)
-        return self._known[1]
+            self._computed_curve = (steps, answer.guarantee.curve)
+        return self._computed_curve[1]
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     @classmethod
@@ -217,13 +230,20 @@ class EpsilondAccountant(Stated, IAccountant):
         state["evidence"] = self.run.state_dict()
         return state
 
-    def __reduce__(self) -> tuple[Callable[[Mapping[str, object]], EpsilondAccountant], tuple[dict[str, object]]]:
-        return _restore, (dict(self.state_dict()),)
+    def __reduce__(
+        self,
+    ) -> tuple[Callable[..., EpsilondAccountant], tuple[type[EpsilondAccountant], dict[str, object]]]:
+        return _restore, (type(self), dict(self.state_dict()))
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint. Those of Opacus' own accountants have no evidence, so the run is declared.
+        """Go on from a checkpoint of this accountant or of one of Opacus' own accountants.
 
-        A budget stays as it is, because a ledger does not revoke commits.
+        A checkpoint of Opacus' own has no observations of the run, so that the status of the run is `declared`: the
+        premises of the ε rest on the word of the caller. A budget stays as it is, because a ledger does not revoke
+        commits.
+
+        Args:
+            state_dict: value of `state_dict` of the accountant that wrote the checkpoint.
 
         Raises:
             ValueError: it is not the state of an accountant.
@@ -231,25 +251,28 @@ class EpsilondAccountant(Stated, IAccountant):
         """
         state = dict(state_dict or {})
         evidence = state.pop("evidence", None)
-        if state.get("mechanism") in _SAME_HISTORY:
-            state["mechanism"] = MECHANISM
+        if state.get("mechanism") in self.loadable:
+            state["mechanism"] = self.mechanism()
         history = [tuple(entry) for entry in state.get("history", ())]
-        if read_steps := _reading_steps(history):
-            spec_from_opacus_history({"history": [(noise or 1.0, rate, steps) for noise, rate, steps in read_steps]})
+        reading_steps = _list_reading_steps(history)
+        if reading_steps:
+            # This only checks the entries. A noise of 0 is allowed: its ε is infinite, and no spec describes it.
+            checked = [(noise or 1.0, rate, steps) for noise, rate, steps in reading_steps]
+            spec_from_opacus_history({"history": checked})
         super().load_state_dict(state)
         self.history = history
         self.run.load_state_dict(evidence, history)
 
 
-def _restore(state: Mapping[str, object]) -> EpsilondAccountant:
-    """Return an accountant with this state, for copies; a copy watches no optimizer."""
-    accountant = EpsilondAccountant()
+def _restore(kind: type[EpsilondAccountant], state: Mapping[str, object]) -> EpsilondAccountant:
+    """Return an accountant of a class with this state, for copies; a copy watches no optimizer."""
+    accountant = kind()
     accountant.load_state_dict(state)
     return accountant
 
 
-def _reading_steps(history: Iterable[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
-    """Return the entries of steps that read records."""
+def _list_reading_steps(history: Iterable[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+    """Return the entries of steps that read records: those with a positive sampling rate and number of steps."""
     return tuple(tuple(entry) for entry in history if entry[1] != 0 and entry[2] != 0)
 
 
@@ -266,7 +289,7 @@ def register(*, force: bool = False) -> None:
     install(EpsilondAccountant)
 
 
-def _forget(optimizer: DPOptimizer) -> None:
+def _drop_gradients(optimizer: DPOptimizer) -> None:
     """Drop the gradients of a rejected step, so that nothing of them is released."""
     for parameter in optimizer.params:
         parameter.grad = parameter.grad_sample = parameter.summed_grad = None

@@ -9,7 +9,7 @@ from opacus import PrivacyEngine
 
 from epsilond.integrations.opacus.accountant import MECHANISM, EpsilondAccountant, register
 from epsilond.integrations.opacus.noise import get_noise_multiplier
-from epsilond.integrations.opacus.pitfalls import DataDependentDenominator, denominator, of_loader
+from epsilond.integrations.opacus.pitfalls import DataDependentDenominator, describe_denominator, list_replaced_settings
 
 if TYPE_CHECKING:
     from torch.utils.data import DataLoader
@@ -65,7 +65,7 @@ class EpsilondPrivacyEngine(PrivacyEngine):
             The result of Opacus' `make_private`: model, optimizer and loader.
         """
         if poisson_sampling:
-            for kind, message in of_loader(data_loader):
+            for kind, message in list_replaced_settings(data_loader):
                 warnings.warn(message, kind, stacklevel=2)
         made: tuple[object, ...] = super().make_private(
             data_loader=data_loader,
@@ -74,8 +74,10 @@ class EpsilondPrivacyEngine(PrivacyEngine):
             **arguments,
         )
         if loss_reduction == "mean" and not self._public_size:
-            expected = getattr(made[1], "expected_batch_size", None)
-            warnings.warn(denominator(expected, 1 / len(data_loader)), DataDependentDenominator, stacklevel=2)
+            optimizer = made[1]
+            expected = getattr(optimizer, "expected_batch_size", None)
+            message = describe_denominator(expected, 1 / len(data_loader))
+            warnings.warn(message, DataDependentDenominator, stacklevel=2)
         self.accountant._watch.quiet = True  # noqa: SLF001  the engine and its accountant are one component
         return made
 

@@ -57,13 +57,22 @@ def spec_from_opacus_history(history: Iterable[Sequence[float]] | AccountantStat
         history, at = history["history"], "/history"
     else:
         at = ""
-    run = run_of(_steps(entry, f"{at}/{place}") for place, entry in enumerate(history))
+    run = run_of(_read_entry(entry, f"{at}/{index}") for index, entry in enumerate(history))
     if run is None:
         raise InvalidInput.at(at, "holds no step: nothing has been run")
     return run
 
 
-def _steps(entry: Sequence[float], at: str) -> tuple[Spec, int]:
+def _read_entry(entry: Sequence[float], at: str) -> tuple[Spec, int]:
+    """Return the spec of one step of an entry of the history, and the number of steps.
+
+    Args:
+        entry: noise multiplier, sample rate and number of steps.
+        at: JSON pointer of the entry, for errors.
+
+    Raises:
+        InvalidInput: the entry is not such a triple, or is out of range.
+    """
     try:
         noise_multiplier, sample_rate, steps = entry
     except (TypeError, ValueError):
@@ -84,5 +93,6 @@ def step_of(noise_multiplier: float, sample_rate: float, *, at: str = "") -> Spe
         InvalidInput: a number is out of range. The pointer ends with `/0` for the noise, and `/1` for the rate.
     """
     mechanism = build(Gaussian, at, {"noise_multiplier": "0"}, noise_multiplier=noise_multiplier)
+    # The batch is built for a rate of 1 too, because this checks the rate.
     batch = build(Subsampled, at, {"rate": "1"}, sampling="poisson", rate=sample_rate, mechanism=mechanism)
     return mechanism if sample_rate == 1.0 else batch

@@ -11,8 +11,10 @@ from epsilond.integrations.opacus.pitfalls import LargeDelta
 from epsilond.questions.calibrate import calibrate
 
 LARGEST_DELTA = 1e-3
-"""δ from which a target gives a warning. Publishing one random record of n is (0, 1/n)-private: δ must be far
-below 1/n, and training data have more than 1,000 records.
+"""δ from which a target gives a warning.
+
+Publishing one random record of n is (0, 1/n)-private. δ must therefore be far below 1/n, and training data usually have
+more than 1,000 records.
 """
 
 
@@ -54,7 +56,11 @@ def get_noise_multiplier(
         Infeasible: no noise multiplier keeps the target.
     """
     del ignored
-    if (epochs is None) == (steps is None):
+    if steps is not None and epochs is None:
+        rounds = steps
+    elif epochs is not None and steps is None:
+        rounds = _count_steps(epochs, sample_rate)
+    else:
         raise InvalidInput.at("/steps", "give either steps or epochs")
     if target_delta >= LARGEST_DELTA:
         warnings.warn(
@@ -63,7 +69,6 @@ def get_noise_multiplier(
             LargeDelta,
             stacklevel=2,
         )
-    rounds = steps if steps is not None else _steps(epochs, sample_rate)
     sampling = {"sampling": "full"} if sample_rate == 1.0 else {"sampling": "poisson", "rate": sample_rate}
     answer = calibrate(
         "gaussian",
@@ -77,10 +82,20 @@ def get_noise_multiplier(
     return float(answer.parameters.noise_multiplier)
 
 
-def _steps(epochs: float | None, sample_rate: float) -> int:
-    """Return the number of steps in these epochs, rounded up except for rounding errors of the quotient."""
-    assert epochs is not None
+def _count_steps(epochs: float, sample_rate: float) -> int:
+    """Return the number of steps in these epochs: epochs / sample_rate, rounded up.
+
+    A quotient that is an integer up to rounding errors is rounded to this integer.
+
+    Args:
+        epochs: expected number of times that each record is in a batch.
+        sample_rate: probability of each record to be in a batch, in (0, 1].
+
+    Raises:
+        InvalidInput: an argument is out of range.
+    """
     if not (0.0 < sample_rate <= 1.0 and epochs > 0.0):
         raise InvalidInput.at("/epochs", "are no steps", allowed="epochs > 0 and 0 < sample_rate ≤ 1")
-    exact = epochs / sample_rate
-    return round(exact) if math.isclose(exact, round(exact), rel_tol=1e-9) else math.ceil(exact)
+    quotient = epochs / sample_rate
+    nearest = round(quotient)
+    return nearest if math.isclose(quotient, nearest, rel_tol=1e-9) else math.ceil(quotient)

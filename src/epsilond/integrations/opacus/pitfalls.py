@@ -28,21 +28,29 @@ class LargeDelta(OpacusPrivacyWarning):
 
 
 class Watch:
-    """Check of each step of an optimizer, with one warning about a divisor that depends on the number of records."""
+    """Warns once if the divisor of an optimizer's gradients depends on the number of records.
+
+    Attributes:
+        quiet: whether no warning is given any more, because the divisor is in order or a warning was given.
+    """
 
     def __init__(self) -> None:
         self.quiet = False
-        """True once the divisor is known to be in order, or after a warning."""
 
     def before_step(self, optimizer: DPOptimizer, *, sample_rate: float) -> None:
-        """Check the divisor of an optimizer."""
+        """Check the divisor of an optimizer before a step, and warn if it depends on the number of records.
+
+        Args:
+            optimizer: the private optimizer, with its reduction of the loss and its expected batch size.
+            sample_rate: probability of each record to be in a batch.
+        """
         if not self.quiet and getattr(optimizer, "loss_reduction", None) == "mean":
             self.quiet = True
-            message = denominator(optimizer.expected_batch_size, sample_rate)
+            message = describe_denominator(optimizer.expected_batch_size, sample_rate)
             warnings.warn(message, DataDependentDenominator, stacklevel=2)
 
 
-def denominator(expected_batch_size: object, sample_rate: float) -> str:
+def describe_denominator(expected_batch_size: object, sample_rate: float) -> str:
     """Return the warning that the divisor and the rate are computed from the number of records."""
     return (
         f"gradients are divided by {expected_batch_size}, the number of records times the sample rate, and the "
@@ -52,17 +60,30 @@ def denominator(expected_batch_size: object, sample_rate: float) -> str:
     )
 
 
-def of_loader(data_loader: DataLoader) -> Iterator[tuple[type[OpacusPrivacyWarning], str]]:
-    """Return the settings of a data loader that Poisson sampling replaces."""
-    from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler  # noqa: PLC0415  torch is a host's
+def list_replaced_settings(data_loader: DataLoader) -> Iterator[tuple[type[OpacusPrivacyWarning], str]]:
+    """Yield a warning for each setting of a data loader that `make_private` ignores.
 
-    sampler, batches = data_loader.sampler, data_loader.batch_sampler
-    plain = type(sampler) in {RandomSampler, SequentialSampler} and type(batches) in {BatchSampler, type(None)}
-    if not plain or getattr(sampler, "replacement", False) or getattr(sampler, "_num_samples", None) is not None:
-        name = type(sampler).__name__ if type(batches) in {BatchSampler, type(None)} else type(batches).__name__
+    The private loader draws Poisson batches of the whole data set. So the loader's own sampler, such as a weighted one,
+    and `drop_last` have no effect.
+
+    Args:
+        data_loader: the loader that is about to be replaced.
+
+    Yields:
+        The class and the message of each warning.
+    """
+    from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler  # noqa: PLC0415  torch may be absent
+
+    sampler, batch_sampler = data_loader.sampler, data_loader.batch_sampler
+    has_plain_batches = type(batch_sampler) in {BatchSampler, type(None)}
+    has_plain_order = type(sampler) in {RandomSampler, SequentialSampler}
+    is_with_replacement = getattr(sampler, "replacement", False)
+    is_limited = getattr(sampler, "_num_samples", None) is not None
+    if not has_plain_batches or not has_plain_order or is_with_replacement or is_limited:
+        replaced = sampler if has_plain_batches else batch_sampler
         message = (
-            f"the loader's {name} is replaced by Poisson sampling of the whole data set: its weights, its subset or "
-            "its order are not used. Give a data set of the records that are meant"
+            f"the loader's {type(replaced).__name__} is replaced by Poisson sampling of the whole data set: its "
+            "weights, its subset or its order are not used. Give a data set of the records that are meant"
         )
         yield SamplerReplaced, message
     if data_loader.drop_last:

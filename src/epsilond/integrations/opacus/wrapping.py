@@ -38,7 +38,6 @@ _MARK: Final = "epsilond_wrapped"
 _ACCOUNTANT: Final = "epsilond_accountant"
 """Attribute of an engine: the accountant that watches the result of its `make_private`."""
 
-
 REPLACED: Final = "the accountant of the engine was replaced after make_private"
 
 
@@ -120,27 +119,41 @@ def _make_private(
 def _get_epsilon(
     original: Callable[..., float], engine: PrivacyEngine, *arguments: object, **keywords: object
 ) -> float:
-    watching = engine.__dict__.get(_ACCOUNTANT)
-    if watching is not None and watching is not engine.accountant:
-        watching.evidence.require_consistent()
+    """Return the engine's ε, after a check that the accountant which observes its run was not replaced.
+
+    Args:
+        original: the original method.
+        engine: the engine.
+        *arguments: arguments of the call.
+        **keywords: keyword arguments of the call.
+
+    Raises:
+        RunDiffers: the accountant was replaced, which contradicts the record of the run.
+    """
+    observer = engine.__dict__.get(_ACCOUNTANT)
+    if observer is not None and observer is not engine.accountant:
+        observer.evidence.require_consistent()
     return original(engine, *arguments, **keywords)
 
 
 def _get_accountant(engine: PrivacyEngine) -> IAccountant:
-    """Accountant of the engine."""
+    """Return the accountant of an engine."""
     return engine.__dict__["accountant"]
 
 
 def _set_accountant(engine: PrivacyEngine, accountant: IAccountant) -> None:
-    watching = engine.__dict__.get(_ACCOUNTANT)
+    """Set the accountant of an engine. Replacing the one that observes the run contradicts the run's record."""
+    observer = engine.__dict__.get(_ACCOUNTANT)
     engine.__dict__["accountant"] = accountant
-    if watching is not None and accountant is not watching:
-        for present in (watching, accountant):
-            if isinstance(present, type(watching)):
-                present.run.contradict_parts("accountant", REPLACED)
+    if observer is None or accountant is observer:
+        return
+    observer.run.contradict_parts("accountant", REPLACED)
+    if isinstance(accountant, type(observer)):
+        accountant.run.contradict_parts("accountant", REPLACED)
 
 
 def _backward(original: Callable[[DPTensorFastGradientClipping], object], loss: DPTensorFastGradientClipping) -> object:
+    """Run a backward pass of ghost clipping, and count its rows for the watched optimizer."""
     returned = original(loss)
     for part in watch.parts_of(loss.optimizer):
         if part.sums is not None:
@@ -149,6 +162,7 @@ def _backward(original: Callable[[DPTensorFastGradientClipping], object], loss: 
 
 
 def _end_backward(original: Callable[[torch.nn.Parameter], object], parameter: torch.nn.Parameter) -> None:
+    """Mark the per-sample gradients of a parameter, so that later changes of them are noticed."""
     mark_rows(getattr(parameter, "_current_grad_sample", None))
     original(parameter)
 
@@ -156,6 +170,19 @@ def _end_backward(original: Callable[[torch.nn.Parameter], object], parameter: t
 def _update_average(
     original: Callable[[AveragedModel, torch.nn.Module], object], averaged: AveragedModel, model: torch.nn.Module
 ) -> object:
+    """Update torch's average of a model's weights, and accept it if all averaged weights are those of recorded steps.
+
+    An accepted average was computed from released models, so that the model may take its values.
+
+    Args:
+        original: torch's own method `AveragedModel.update_parameters`.
+        averaged: torch's averaged model.
+        model: the model whose weights enter the average.
+
+    Returns:
+        The result of torch's own method.
+    """
+    # The private optimizers of this model whose checks accept the average.
     parts = [part for part in watch.parts_of_model(model) if part.averages.continues(averaged)]
     returned = original(averaged, model)
     for part in parts:
@@ -164,9 +191,10 @@ def _update_average(
 
 
 def _next_batch(original: Callable[[_BaseDataLoaderIter], object], iterator: _BaseDataLoaderIter) -> object:
+    """Return the next batch of a data loader, and note it with the draw of the sampler that it was loaded from."""
     batch = original(iterator)
-    reading = recorded_epoch(iterator)
-    if reading is not None:
-        epoch, largest = reading
-        epoch.hand_out(batch, largest)
+    recording = recorded_epoch(iterator)
+    if recording is not None:
+        epoch, largest_part = recording
+        epoch.hand_out(batch, largest_part)
     return batch

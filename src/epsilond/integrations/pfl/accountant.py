@@ -12,6 +12,7 @@ from pfl.privacy.privacy_accountant import PrivacyAccountant
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.specs import Spec
+from epsilond.integrations.pfl.mechanism import MechanismPlan
 from epsilond.integrations.pfl.planned import PlannedFigure, PlannedRun
 from epsilond.integrations.pfl.runs import complete_target, curve_of, noise_for, spec_from_pfl
 
@@ -50,7 +51,7 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
     delta = PlannedFigure()
 
     def __post_init__(self) -> None:
-        """Solve for the missing number, or check that nothing is missing."""
+        """Compute the one of noise, ε and δ that is missing. If all three are given, check that the guarantee holds."""
         super().__post_init__()
         if self.mechanism not in {"gaussian", "laplace"}:
             raise InvalidInput.at("/mechanism", "is unknown", allowed="gaussian, laplace")
@@ -96,8 +97,9 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
     def __repr__(self) -> str:
         return f"EpsilondPrivacyAccountant({self.spec!r}, {self.status})"
 
-    def _plans(self) -> list[tuple[str, float, float, int]]:
-        return [(self.mechanism, self.cohort_noise_parameter, self.sampling_probability, self.num_compositions)]
+    def _plans(self) -> list[MechanismPlan]:
+        noise = self.cohort_noise_parameter
+        return [MechanismPlan(self.mechanism, noise, self.sampling_probability, self.num_compositions)]
 
     def _spec(self, noise: float) -> Spec:
         return spec_from_pfl(

@@ -13,6 +13,8 @@ from epsilond.integrations.probe import Arrays, Probe
 
 RELATIVE: Final = 1e-4
 """Relative tolerance of norms and sums; rounding in single precision stays below it."""
+TINY: Final = 1e-30
+"""Size of a sum below which the tolerance is absolute."""
 
 
 class UserCohort:
@@ -50,7 +52,8 @@ class UserCohort:
             self.weights.add(float(weight))
             self.total_weight += float(weight)
         norm = math.sqrt(sum(float(np.vdot(array, array)) for array in arrays.values()))
-        self._largest = norm if not norm <= self._largest else self._largest
+        if not norm <= self._largest:  # true for NaN too, which then remains the largest
+            self._largest = norm
         values = probe.take(arrays)
         self._sum = values if len(self._sum) != len(values) else self._sum + values
         self._scale += float(np.max(np.abs(values), initial=0.0))
@@ -68,4 +71,5 @@ class UserCohort:
         """Return whether values at the coordinates are the sum of the users' statistics."""
         if self.size == 0 or len(values) != len(self._sum):
             return False
-        return bool(np.all(np.abs(values - self._sum) <= RELATIVE * max(self._scale, 1e-30)))
+        tolerance = RELATIVE * max(self._scale, TINY)
+        return bool(np.all(np.abs(values - self._sum) <= tolerance))

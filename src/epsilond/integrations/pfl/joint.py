@@ -12,6 +12,7 @@ from pfl.privacy.privacy_accountant import PLDPrivacyAccountant
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.pfl.accountant import EpsilondPrivacyAccountant
+from epsilond.integrations.pfl.mechanism import MechanismPlan
 from epsilond.integrations.pfl.planned import PlannedFigure, PlannedRun
 from epsilond.integrations.pfl.runs import complete_target, curve_of, noise_for, spec_from_pfl
 
@@ -100,22 +101,33 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
     def __repr__(self) -> str:
         return f"EpsilondJointPrivacyAccountant({self._specs(self.noise_parameters)!r}, {self.status})"
 
-    def _plans(self) -> list[tuple[str, float, float, int]]:
-        noises = self.cohort_noise_parameters
-        return list(zip(self.mechanisms, noises, self.sampling_probability, self.num_compositions, strict=True))
+    def _plans(self) -> list[MechanismPlan]:
+        return self._plans_with(self.cohort_noise_parameters)
+
+    def _plans_with(self, noises: Sequence[float]) -> list[MechanismPlan]:
+        """Return the plan of each mechanism at these noise parameters."""
+        fields = zip(self.mechanisms, noises, self.sampling_probability, self.num_compositions, strict=True)
+        return [MechanismPlan(*mechanism_fields) for mechanism_fields in fields]
 
     def _specs(self, noises: Sequence[float]) -> list[Spec]:
-        runs = zip(self.mechanisms, noises, self.sampling_probability, self.num_compositions, strict=True)
+        """Return the spec of each mechanism's run at these noise parameters."""
         return [
-            spec_from_pfl(mechanism=name, noise_parameter=noise, sampling_probability=rate, num_compositions=times)
-            for name, noise, rate, times in runs
+            spec_from_pfl(
+                mechanism=plan.mechanism,
+                noise_parameter=plan.noise_parameter,
+                sampling_probability=plan.sampling_probability,
+                num_compositions=plan.iterations,
+            )
+            for plan in self._plans_with(noises)
         ]
 
     def _noises(self, epsilons: Sequence[float], deltas: Sequence[float]) -> list[float]:
-        runs = zip(self.mechanisms, self.sampling_probability, self.num_compositions, epsilons, deltas, strict=True)
+        """Return the noise parameter at which each mechanism's run has its ε [nat] and δ."""
         return [
             noise_for(mechanism=name, sampling_probability=rate, num_compositions=times, epsilon=epsilon, delta=delta)
-            for name, rate, times, epsilon, delta in runs
+            for name, rate, times, epsilon, delta in zip(
+                self.mechanisms, self.sampling_probability, self.num_compositions, epsilons, deltas, strict=True
+            )
         ]
 
     def _distribute_budget(self) -> list[float]:

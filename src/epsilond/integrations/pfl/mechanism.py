@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, Final, SupportsFloat, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, SupportsFloat, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,11 @@ DRAWN: Final = "a data set drew the cohorts, from a generator that the program m
 SPREAD: Final = "several processes share the users, so that this one does not see them all"
 KIND: Final = "the mechanism is none whose noise and bound are observed here: one Gaussian mechanism with ℓ2 clipping"
 
+BOUND_ROUNDING: Final = 1e-9
+"""Relative tolerance of the clipping bound between the clipping of a user and the noise."""
+NOISE_ROUNDING: Final = 1e-12
+"""Relative tolerance of noise multipliers."""
+
 FIX_NOISE: Final = "Make the mechanism by from_privacy_accountant, of this accountant."
 FIX_ORDER: Final = "Put the mechanism last among the postprocessors, and leave the sum of the users as it is."
 FIX_WEIGHT: Final = "Weight by WeightByUser, and set the weight of the noisy sum to the expected cohort size."
@@ -45,6 +50,22 @@ UNNAMED: Final = "the data set gives no user ids, so that a user may have entere
 FIX_PARTS: Final = "Leave the mechanism, its noise and its methods as they are."
 
 
+class MechanismPlan(NamedTuple):
+    """The planned run of one mechanism.
+
+    Attributes:
+        mechanism: `gaussian` or `laplace`.
+        noise_parameter: standard deviation or scale of the noise of a cohort's sum, over the clipping bound.
+        sampling_probability: probability that a user is in a cohort, in (0, 1].
+        iterations: number of iterations.
+    """
+
+    mechanism: str
+    noise_parameter: float
+    sampling_probability: float
+    iterations: int
+
+
 class WatchedMechanism:
     """Observes the private aggregation of pfl, by replacing methods of its postprocessors.
 
@@ -52,7 +73,7 @@ class WatchedMechanism:
 
     Args:
         postprocessors: those of the backend, in its order.
-        plans: name, cohort noise parameter, sampling probability and iterations of each planned mechanism.
+        plans: the plan of each mechanism, at least one.
         evidence: receives the observations.
         users: ids of all users; None if not known.
 
@@ -64,7 +85,7 @@ class WatchedMechanism:
         self,
         postprocessors: Sequence[Postprocessor],
         *,
-        plans: Sequence[tuple[str, float, float, int]],
+        plans: Sequence[MechanismPlan],
         evidence: Evidence,
         users: Collection[Hashable] | None,
     ) -> None:
@@ -72,10 +93,11 @@ class WatchedMechanism:
         self._underlying = self._mechanism.underlying_mechanism
         self._evidence = evidence
         self._users = None if users is None else list(users)
-        self._rate = max(rate for _, _, rate, _ in plans)
-        self._iterations = min(iterations for *_, iterations in plans)
-        simple = len(plans) == 1 and plans[0][0] == "gaussian" and hasattr(self._underlying, "relative_noise_stddev")
-        self._noise_parameter = plans[0][1] if simple else None
+        self._rate = max(plan.sampling_probability for plan in plans)
+        self._iterations = min(plan.iterations for plan in plans)
+        has_stddev = hasattr(self._underlying, "relative_noise_stddev")
+        is_single_gaussian = len(plans) == 1 and plans[0].mechanism == "gaussian" and has_stddev
+        self._noise_parameter = plans[0].noise_parameter if is_single_gaussian else None
         self._sizes = BatchSizes()
         self._draws = CohortDraws()
         self._noise = NoiseSamples()
@@ -90,7 +112,7 @@ class WatchedMechanism:
         self._wrap(self._mechanism, "postprocess_server", self._around_noise)
         self._wrap(postprocessors[0], "postprocess_server", self._after_server)
         evidence.rest_on_caller(RELEASES, METRICS)
-        if not simple:
+        if not is_single_gaussian:
             evidence.rest_on_caller(NOISE, KIND)
             evidence.rest_on_caller(CLIPPING, KIND)
 
@@ -135,18 +157,21 @@ class WatchedMechanism:
             central_context: settings of the iteration, with its number and the expected cohort size.
             **arguments: further arguments of the method.
         """
-        before = _arrays(stats)
+        clean_sum = _arrays(stats)
         self._shown = {SAME_PARTS} if self._keeps_parts() else set()
         self._check_number(int(central_context.current_central_iteration))
         self._check_cohort(int(central_context.cohort_size))
-        self._check_sum(before)
-        values = None if self._probe is None or not self._probe.fits(before) else self._probe.take(before)
+        self._check_sum(clean_sum)
+        clean_values = None
+        if self._probe is not None and self._probe.fits(clean_sum):
+            clean_values = self._probe.take(clean_sum)  # before the call, which may add the noise in place
         result = original(stats=stats, central_context=central_context, **arguments)
-        if values is not None:
-            self._check_noise(values, _arrays(result[0]))
+        if clean_values is not None:
+            self._check_noise(clean_values, _arrays(result[0]))
         return result
 
     def _after_server(self, original: Callable[..., Result], **arguments: object) -> Result:
+        """Call the first postprocessor, which is the last one at the server, and count the iteration as a step."""
         result = original(**arguments)
         self._check_weight(getattr(result[0], "weight", None))
         self._evidence.count_step(self._shown)
@@ -155,6 +180,7 @@ class WatchedMechanism:
 
     # Checks -----------------------------------------------------------------------------------------------------------
     def _keeps_parts(self) -> bool:
+        """Return whether the observing methods are still in place; otherwise report it."""
         if any(vars(owner).get(name) is not method for owner, name, method in self._installed):
             self._evidence.contradict(SAME_PARTS, "a method of the observed mechanism was replaced", remedy=FIX_PARTS)
             return False
@@ -166,8 +192,8 @@ class WatchedMechanism:
         Args:
             iteration: pfl's number of the iteration, from 0.
         """
-        count = self._evidence.steps + 1
-        if max(count, iteration + 1) > self._iterations:
+        count = max(self._evidence.steps, iteration) + 1
+        if count > self._iterations:
             message = f"more than the planned {self._iterations} iterations ran"
             self._evidence.contradict(ROUNDS, message, remedy=FIX_ROUNDS)
         elif not self._started and iteration > 0:
@@ -182,15 +208,19 @@ class WatchedMechanism:
         Args:
             expected: expected number of users.
         """
-        size, users = self._cohort.size, self._users
-        records = len(users) if users is not None else round(expected / self._rate)
-        if records > 0:
-            self._sizes.observe(size, records=records, rate=self._rate)
-        identities = self._cohort.identities
-        if users is not None and len(identities) == size and set(identities) <= set(users):
-            self._draws.observe(set(identities), users)
-        alarm = self._draws.alarm or (of_cohorts(self._sizes.alarm) if self._sizes.alarm else None)
-        if alarm:
+        size = self._cohort.size
+        users = self._users
+        population = len(users) if users is not None else round(expected / self._rate)
+        if population > 0:
+            self._sizes.observe(size, records=population, rate=self._rate)
+        identities = set(self._cohort.identities)
+        all_have_ids = len(self._cohort.identities) == size
+        if users is not None and all_have_ids and identities <= set(users):
+            self._draws.observe(identities, users)
+        alarm = self._draws.alarm
+        if alarm is None and self._sizes.alarm is not None:
+            alarm = of_cohorts(self._sizes.alarm)
+        if alarm is not None:
             self._evidence.contradict(COHORT, alarm, remedy=FIX_COHORT, declarable=False)
         elif self._rate < 1.0:
             self._evidence.rest_on_caller(COHORT, DRAWN)
@@ -207,10 +237,11 @@ class WatchedMechanism:
             self._evidence.rest_on_caller(UPDATES, SPREAD)
             self._evidence.rest_on_caller(CLIPPING, SPREAD)
             return
+        is_sum = self._probe is not None and self._probe.fits(before) and self._cohort.is_sum(self._probe.take(before))
         if repeated := self._cohort.repeated:
             message = "a user entered a cohort more than once"
             self._evidence.contradict(UPDATES, message, remedy=FIX_REPEATED, count=repeated)
-        elif self._probe is None or not self._probe.fits(before) or not self._cohort.is_sum(self._probe.take(before)):
+        elif not is_sum:
             message = "the sum that got noise is not the sum of the users' statistics"
             self._evidence.contradict(UPDATES, message, remedy=FIX_ORDER)
         elif len(self._cohort.identities) < self._cohort.size:
@@ -219,7 +250,8 @@ class WatchedMechanism:
             self._shown.add(UPDATES)
         if self._noise_parameter is None:
             return
-        if self._cohort.exceeds(self._bound) or not self._clipping_bound() >= self._bound * (1.0 - 1e-9):
+        bound_shrank = not self._clipping_bound() >= self._bound * (1.0 - BOUND_ROUNDING)  # also if it is NaN
+        if self._cohort.exceeds(self._bound) or bound_shrank:
             message = "a user's statistics were longer than the clipping bound that the noise is scaled to"
             self._evidence.contradict(CLIPPING, message, remedy=FIX_ORDER)
         else:
@@ -237,12 +269,14 @@ class WatchedMechanism:
         planned = self._noise_parameter
         if planned is None or self._probe is None:
             return
-        if float(self._underlying.relative_noise_stddev) < planned * (1.0 - 1e-12):
-            actual = float(self._underlying.relative_noise_stddev)
+        actual = float(self._underlying.relative_noise_stddev)
+        if actual < planned * (1.0 - NOISE_ROUNDING):
             message = f"the mechanism adds {actual:.6g} times its clipping bound, and the plan counts on {planned:.6g}"
             self._evidence.contradict(NOISE, message, remedy=FIX_NOISE)
         if not self._probe.fits(released):
-            return  # an indicator was removed from the statistics; the sample would lack its coordinates
+            # With adaptive clipping, a user's statistics have one more array, which indicates clipping. The mechanism
+            # removes it before the release, and the sample would lack its coordinate.
+            return
         noise_std = planned * self._bound
         if self._probe.spacing(released) > RELATIVE_ROUNDING * noise_std:
             return
@@ -263,7 +297,8 @@ class WatchedMechanism:
         value = None if weight is None else float(weight)
         if self._evidence.steps == 0:
             self._weight = value
-        if value != self._weight or (len(self._cohort.weights) > 1 and value == self._cohort.total_weight):
+        is_total_weight = len(self._cohort.weights) > 1 and value == self._cohort.total_weight
+        if value != self._weight or is_total_weight:
             message = "the weight that divides the noisy sum depends on the users, and gets no noise"
             self._evidence.contradict(DIVISOR, message, remedy=FIX_WEIGHT)
         else:
@@ -280,7 +315,11 @@ class WatchedMechanism:
 
 
 def _central(postprocessors: Sequence[Postprocessor]) -> CentralPrivacyMechanism:
-    """Return the central mechanism among postprocessors."""
+    """Return the central privacy mechanism among postprocessors.
+
+    Raises:
+        InvalidInput: there is none.
+    """
     for postprocessor in postprocessors:
         names = {base.__name__ for base in type(postprocessor).__mro__}
         if "CentralPrivacyMechanism" in names and hasattr(postprocessor, "underlying_mechanism"):
@@ -294,7 +333,7 @@ def _arrays(statistics: TrainingStatistics) -> dict[str, NDArray[np.number]]:
 
     convert = get_default_framework_module().to_numpy
     _, weights = statistics.get_weights()
-    return {str(place): np.asarray(convert(array)) for place, array in enumerate(weights)}
+    return {str(index): np.asarray(convert(array)) for index, array in enumerate(weights)}
 
 
 def _processes() -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.integrations.federated import FEDERATED
-from epsilond.integrations.pfl.mechanism import WatchedMechanism
+from epsilond.integrations.pfl.mechanism import MechanismPlan, WatchedMechanism
 from epsilond.integrations.pfl.postprocessors import findings
 from epsilond.integrations.pfl.runs import SCALE_WARNING, SETTING, PflPrivacyWarning
 from epsilond.integrations.stated import Stated
@@ -136,12 +136,13 @@ class PlannedRun(Stated):
         warnings.warn(message, PflPrivacyWarning, stacklevel=stacklevel + 1)
 
     def _find_curve(self) -> PrivacyCurve:
+        """Return the certified curve of the planned run."""
         raise NotImplementedError
 
     def _target_delta(self) -> float:
         """Return the δ of the plan."""
         raise NotImplementedError
 
-    def _plans(self) -> list[tuple[str, float, float, int]]:
-        """Return name, cohort noise parameter, sampling probability and iterations of each planned mechanism."""
+    def _plans(self) -> list[MechanismPlan]:
+        """Return the plan of each mechanism, with the noise that is really added."""
         raise NotImplementedError

@@ -63,9 +63,12 @@ def findings(postprocessors: Sequence[Postprocessor]) -> list[PostprocessorFindi
             mechanism = name
             result.append(PostprocessorFinding(NOISE, GENERATOR.format(mechanism=name)))
         elif "WeightByDatapoints" in names:
-            premise, message = (DIVISOR, BEFORE) if mechanism is None else (UPDATES, AFTER)
-            message = message.format(weighting=name, mechanism=mechanism)
-            result.append(PostprocessorFinding(premise, message, FIX_WEIGHTING))
+            if mechanism is None:
+                finding = PostprocessorFinding(DIVISOR, BEFORE.format(weighting=name), FIX_WEIGHTING)
+            else:
+                message = AFTER.format(weighting=name, mechanism=mechanism)
+                finding = PostprocessorFinding(UPDATES, message, FIX_WEIGHTING)
+            result.append(finding)
     return [] if mechanism is None else result
 
 

@@ -27,12 +27,14 @@ def paid_round(
 ) -> Output:
     """Commit a round, then run it, and return the result of `run_round`.
 
-    The `state` of the result is compared with `spec`. Open the ledger with the `spec` of the state of `initialize`,
-    `planned=True`: the numbers of both are single precision. `TffRun` also compares the rounds with each other.
+    Afterwards, the event in the `state` of the result must give the same Spec as `spec`. TensorFlow Federated rounds
+    the noise multiplier to single precision. So read `spec` from the initial state of the process, which has the same
+    rounded numbers: `spec_from_tff_state(process.initialize(), planned=True, …)`. `TffRun` also compares the rounds
+    with each other.
 
     Args:
         budget: pays for the round, in the relation of its ledger.
-        spec: mechanism of the round, which is paid for.
+        spec: mechanism of the round, which is paid for. A ledger with a plan must have been opened with the same one.
         run_round: runs the round by `process.next`.
         **sampling: the sampling of the clients, as for `spec_from_tff_state`.
 

@@ -92,9 +92,11 @@ class TffRun(Stated):
         self._evidence = Evidence(PREMISES, outside=OUTSIDE_CLIENTS, budget=budget)
         self.rounds = 0
         self.state = state
-        self._sampling, self._budget = sampling, budget
+        self._sampling = sampling
+        self._budget = budget
         self._setting: StatedSetting = {"relation": relation, "unit": unit, "observer": observer}
-        self._models = {digest for digest in [_model_digest(state)] if digest is not None}
+        first_model = _model_digest(state)
+        self._models = set() if first_model is None else {first_model}
         self._curve: tuple[int, PrivacyCurve | None] | None = None
 
     def take_round(self, run_round: Callable[[LearningAlgorithmState], Output]) -> Output:
@@ -119,7 +121,8 @@ class TffRun(Stated):
             shown.add(EVENT)
         if self._compare_models(before):
             shown.add(ROUNDS)
-        if any(value not in (None, 1.0) for value in self._sampling.values()):
+        is_subsampled = any(value not in (None, 1.0) for value in self._sampling.values())
+        if is_subsampled:
             self.evidence.rest_on_caller(COHORT, _TYPED)
         else:
             shown.add(COHORT)
@@ -196,11 +199,16 @@ class TffRun(Stated):
 
 
 def _counter(state: LearningAlgorithmState) -> int | None:
-    value = next((getattr(state, name) for name in _COUNTERS if hasattr(state, name)), None)
-    return None if value is None else int(value)
+    """Return the round counter of a state; None if it has none."""
+    for name in _COUNTERS:
+        if hasattr(state, name):
+            value = getattr(state, name)
+            return None if value is None else int(value)
+    return None
 
 
 def _model_digest(state: LearningAlgorithmState) -> str | None:
+    """Return a checksum of the model in a state; None if it has no model."""
     weights = getattr(state, "global_model_weights", None)
     if weights is None:
         return None

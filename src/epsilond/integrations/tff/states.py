@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _DEEPEST = 8
 """Largest number of states around that of an aggregator, as `state.aggregator` of a learning process."""
 _AROUND = ("aggregator", "record_aggregation_state", "inner_agg_process", "inner_state")
+"""Attributes of states that contain the state of an inner process."""
 
 
 class Sampling(TypedDict, total=False):
@@ -38,21 +39,22 @@ def spec_from_tff_state(
 ) -> Spec:
     """Return the Spec of the round that made a state.
 
-    The protected unit is a client. The noise multiplier is over the bound on a client's norm. A mean of examples, where
-    clients have weights, has another sensitivity than the event has. The aggregator does not know how the clients of a
-    round were chosen, so the caller states it; without a statement no amplification is claimed.
+    The protected unit is a client. The noise multiplier is the standard deviation of the noise over the bound on the
+    norm of one client's update. This is for clients of equal weight: in a mean weighted by numbers of examples, one
+    client has another sensitivity than the event states. The aggregator does not know how the clients of a round were
+    chosen, so the caller states it; without a statement no amplification is claimed.
 
     Args:
         state: a `DPAggregatorState`, or a state that has one as `aggregator`.
         relation: neighbouring relation of the account.
-        rate: probability of each client, independently of the others.
+        rate: sampling rate q: probability that a client is in the round, independently of the others.
         batch_size: number of clients that are drawn without replacement.
         population: number of clients that they are drawn from.
         planned: whether the state may be that of `initialize`, with the event of the planned rounds.
 
     Raises:
-        InvalidInput: there is no event in it, it is the state of `initialize`, whose event is a placeholder, the round
-            released nothing, or no spec describes the event.
+        InvalidInput: the state has no event, the round released nothing, or no spec describes the event. Without
+            `planned`, the state of `initialize` is rejected, because its event is a placeholder.
     """
     aggregator = find_aggregator(state)
     if is_initial(state) and not planned:
@@ -60,10 +62,11 @@ def spec_from_tff_state(
     run = run_of(parts_of(aggregator.dp_event, relation=relation))
     if run is None:
         raise InvalidInput.at("/dp_event", "releases nothing: ε = 0 and δ = 0 hold without an account")
-    if rate is not None and batch_size is None and population is None:
-        return run if rate == 1.0 else Subsampled(sampling="poisson", rate=rate, mechanism=run)
-    if batch_size is None and population is None:
-        return run
+    has_fixed_size = batch_size is not None or population is not None
+    if not has_fixed_size:
+        takes_all = rate is None or rate == 1.0
+        return run if takes_all else Subsampled(sampling="poisson", rate=rate, mechanism=run)
+    # The class rejects a rate, or only one of the two sizes.
     return Subsampled(
         sampling="without-replacement", mechanism=run, rate=rate, batch_size=batch_size, population=population
     )

@@ -33,21 +33,23 @@ class Averages:
         self._digests: weakref.WeakKeyDictionary[swa_utils.AveragedModel, list[Digest]] = weakref.WeakKeyDictionary()
 
     def continues(self, averaged: swa_utils.AveragedModel) -> bool:
-        """Return whether an update that is about to run makes an average of recorded states.
+        """Return whether the average will consist of released weights only, after the update that is about to run.
 
         Args:
-            averaged: torch's averaged model.
+            averaged: torch's averaged model, before the update.
         """
         functions = [getattr(averaged, name) for name in _FUNCTIONS]
         if not all(function is None or function.__module__ == swa_utils.__name__ for function in functions):
             return False
-        if not self._check.is_settled():
+        if not self._check.is_settled():  # the model does not have the weights of a recorded step
             return False
-        return int(averaged.n_averaged) == 0 or self._digests.get(averaged) == _digests_of(averaged)
+        is_first_update = int(averaged.n_averaged) == 0
+        return is_first_update or self._digests.get(averaged) == _digests_of(averaged)
 
     def record(self, averaged: swa_utils.AveragedModel) -> None:
         """Take the present average as a state that was computed from released models."""
-        self._digests[averaged] = digests = _digests_of(averaged)
+        digests = _digests_of(averaged)
+        self._digests[averaged] = digests
         self._check.accept(digests)
 
 

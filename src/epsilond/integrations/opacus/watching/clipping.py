@@ -57,6 +57,12 @@ _PLACES: Final = 16
 _ROUNDINGS: Final = 4096
 """Rounding errors of norms and sums that the recomputed sum allows for, in units of the precision."""
 
+_STABILIZER: Final = 1e-6
+"""Number that Opacus adds to each norm before it divides by it."""
+
+_TINY: Final = 1e-30
+"""Absolute tolerance of sums, in place of a relative one for sums of zeros."""
+
 _RELATIVE: Final = 1e-5
 """Relative tolerance of norms that Opacus computes in single precision."""
 
@@ -89,10 +95,12 @@ def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str |
 
 
 def has_own_factors(module: torch.nn.Module | None) -> bool:
-    """Return whether the clipping factors of ghost clipping are those that Opacus computes."""
-    kind = type(module)
-    same = all(getattr(kind, name, None) is method for name, method in _FACTORS.items())
-    return module is None or (same and not _FACTORS.keys() & module.__dict__.keys())
+    """Return whether Opacus' own methods compute the clipping factors of ghost clipping; True without a model."""
+    if module is None:
+        return True
+    class_is_original = all(getattr(type(module), name, None) is method for name, method in _FACTORS.items())
+    instance_replaces = bool(_FACTORS.keys() & module.__dict__.keys())
+    return class_is_original and not instance_replaces
 
 
 def norms_agree(optimizer: DPOptimizer) -> bool:
@@ -133,11 +141,12 @@ class ClippedSums:
             factors = _factors(optimizer, rows)
             increments = []
             for parameter, gradient, factor in zip(optimizer.params, rows, factors, strict=True):
-                chosen = gradient[:, _places(gradient)].to(torch.float64)
-                terms = chosen * factor.to(torch.float64)[:, None]
+                chosen = gradient[:, _coordinates(gradient)].to(torch.float64)
+                clipped = chosen * factor.to(torch.float64)[:, None]
                 precision = max(torch.finfo(gradient.dtype).eps, torch.finfo(parameter.dtype).eps)
-                tolerance = max(len(gradient), _ROUNDINGS) * precision * (terms.abs().sum(dim=0) + 1e-30)
-                increments.append((terms.sum(dim=0), tolerance))
+                roundings = max(len(gradient), _ROUNDINGS)
+                tolerance = roundings * precision * (clipped.abs().sum(dim=0) + _TINY)
+                increments.append((clipped.sum(dim=0), tolerance))
             return increments
 
     @staticmethod
@@ -150,7 +159,7 @@ class ClippedSums:
                 values.append(None)
             else:
                 flat = total.detach().reshape(1, -1)
-                values.append(flat[0, _places(flat)].to(torch.float64, copy=True))  # the sum grows in place
+                values.append(flat[0, _coordinates(flat)].to(torch.float64, copy=True))  # the sum grows in place
         return values
 
 
@@ -159,19 +168,21 @@ def agrees(
     after: list[torch.Tensor | None],
     increments: list[tuple[torch.Tensor, torch.Tensor]],
 ) -> bool:
-    """Return whether the clipped sums grew by the expected increments.
+    """Return whether the clipped sums grew by the expected increments; False if a sum is missing afterwards.
 
     Args:
         before: clipped sums before the accumulation; None where there was none.
-        after: clipped sums after it.
+        after: clipped sums after it; None where there is none.
         increments: expected increment of each sum, and its tolerance.
     """
     for start, end, (increment, tolerance) in zip(before, after, increments, strict=True):
         if end is None:
             return False
         base = torch.zeros_like(increment) if start is None else start
-        slack = tolerance + 4.0 * torch.finfo(torch.float32).eps * (base.abs() + end.abs())
-        if not bool(((end - base - increment).abs() <= slack).all()):
+        # The sum is rounded in single precision by at most eps/2, relatively; 4 leaves a margin.
+        rounding = 4.0 * torch.finfo(torch.float32).eps * (base.abs() + end.abs())
+        deviation = (end - base - increment).abs()
+        if not bool((deviation <= tolerance + rounding).all()):
             return False
     return True
 
@@ -191,16 +202,31 @@ def _rows(parameter: torch.nn.Parameter) -> torch.Tensor:
 
 
 def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Return the factor that clips each row, for each parameter."""
+    """Return the factor that clips each row (per-sample gradient), for each parameter.
+
+    The factor of a row g is min(1, C / (‖g‖₂ + 10⁻⁶)), as Opacus computes it. C is the clipping norm. With clipping per
+    layer, ‖g‖₂ and C are those of the parameter. Otherwise ‖g‖₂ is the norm over all parameters.
+
+    Args:
+        optimizer: the private optimizer.
+        rows: per-sample gradients of each parameter, shape (records, coordinates).
+
+    Returns:
+        One tensor of shape (records,) for each parameter.
+    """
     norms = [gradient.norm(2, dim=1) for gradient in rows]
     if isinstance(optimizer, DPPerLayerOptimizer):
         limits = optimizer.max_grad_norms
-        return [(limit / (norm + 1e-6)).clamp(max=1.0) for limit, norm in zip(limits, norms, strict=True)]
+        return [(limit / (norm + _STABILIZER)).clamp(max=1.0) for limit, norm in zip(limits, norms, strict=True)]
     total = torch.stack([norm.to(norms[0].device) for norm in norms], dim=1).norm(2, dim=1)
-    factor = (optimizer.max_grad_norm / (total + 1e-6)).clamp(max=1.0)
+    factor = (optimizer.max_grad_norm / (total + _STABILIZER)).clamp(max=1.0)
     return [factor.to(gradient.device) for gradient in rows]
 
 
-def _places(gradient: torch.Tensor) -> slice:
-    """Return about `_PLACES` evenly spaced coordinates of a parameter, as a slice."""
+def _coordinates(gradient: torch.Tensor) -> slice:
+    """Return about `_PLACES` evenly spaced coordinates of a parameter, as a slice.
+
+    Args:
+        gradient: shape (records, coordinates).
+    """
     return slice(0, None, max(1, gradient.shape[1] // _PLACES))

@@ -6,7 +6,7 @@ import itertools
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import torch
 from torch._C._functorch import get_unwrapped, is_functorch_wrapped_tensor
@@ -68,6 +68,24 @@ class HandedBatch:
         self.used = False
 
 
+class _KnownTensor(NamedTuple):
+    """A tensor of a batch that the loader returned.
+
+    Attributes:
+        tensor: the tensor.
+        version: number of writes to it when the loader returned it.
+        batch: the batch.
+    """
+
+    tensor: torch.Tensor
+    version: int
+    batch: HandedBatch
+
+    def is_unchanged(self) -> bool:
+        """Return whether nothing was written to the tensor since the loader returned it."""
+        return bool(self.tensor._version == self.version)  # noqa: SLF001  torch has no other counter of writes
+
+
 class Contents:
     """Recognises batches of a data loader among the inputs of a model.
 
@@ -78,7 +96,7 @@ class Contents:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], int, HandedBatch]] = {}
-        self._held: deque[list[tuple[torch.Tensor, int, HandedBatch]]] = deque(maxlen=_HELD)
+        self._held: deque[list[_KnownTensor]] = deque(maxlen=_HELD)
 
     def hand_out(self, batch: object, draw: IndexBatch | None) -> None:
         """Remember the tensors of a batch that the loader returns, each by the address of its storage.
@@ -90,17 +108,17 @@ class Contents:
         handed = HandedBatch(draw)
         entries = []
         for tensor in _tensors(batch):
-            place = _place_of(tensor)
+            address = _address_of(tensor)
             version = tensor._version  # noqa: SLF001  torch has no other counter of writes
-            self._known.pop(place, None)
-            self._known[place] = (weakref.ref(tensor), version, handed)
-            entries.append((tensor, version, handed))
+            self._known.pop(address, None)  # so that the new entry comes last
+            self._known[address] = (weakref.ref(tensor), version, handed)
+            entries.append(_KnownTensor(tensor, version, handed))
         self._held.append(entries)
         if len(self._known) > _LARGEST_MEMORY:
-            self._known = {place: entry for place, entry in self._known.items() if entry[0]() is not None}
+            self._known = {address: entry for address, entry in self._known.items() if entry[0]() is not None}
 
     def recognise(self, inputs: object, *, by_value: bool) -> tuple[HandedBatch | None, bool]:
-        """Find the batch that a model reads, and find out whether the model reads other data too.
+        """Find the batch that a model reads, and whether the model reads other data too.
 
         Args:
             inputs: arguments of the model.
@@ -111,37 +129,45 @@ class Contents:
             batch.
         """
         tensors = list(_tensors(inputs))
-        shared = [self._share_storage(tensor) for tensor in tensors]
-        batch = next((handed for handed in shared if handed is not None), None)
+        batches = [self._find_by_address(tensor) for tensor in tensors]
+        batch = next((handed for handed in batches if handed is not None), None)
         if batch is None and by_value:
-            batch = self._find_values(tensors)
+            batch = self._find_by_value(tensors)
         if batch is None:
             return None, False
-        separate = [tensor for tensor, handed in zip(tensors, shared, strict=True) if handed is None]
-        if any(handed is not None and handed is not batch for handed in shared):
+        reads_other_batch = any(handed is not None and handed is not batch for handed in batches)
+        if reads_other_batch:
             return batch, True
-        return batch, by_value and any(self._is_foreign(tensor, batch) for tensor in separate)
+        copies = [tensor for tensor, handed in zip(tensors, batches, strict=True) if handed is None]
+        reads_other_data = by_value and any(self._is_foreign(tensor, batch) for tensor in copies)
+        return batch, reads_other_data
 
-    def _share_storage(self, tensor: torch.Tensor) -> HandedBatch | None:
+    def _find_by_address(self, tensor: torch.Tensor) -> HandedBatch | None:
         """Return the batch with a tensor in the same memory; None if there is none, or if it was changed."""
-        entry = self._known.get(_place_of(tensor))
+        entry = self._known.get(_address_of(tensor))
         if entry is None:
             return None
         source, version, handed = entry
-        same = source() is not None and tensor._version == version  # noqa: SLF001  as above
-        return handed if same else None
+        is_unchanged = tensor._version == version  # noqa: SLF001  torch has no other counter of writes
+        return handed if source() is not None and is_unchanged else None
 
-    def _find_values(self, tensors: list[torch.Tensor]) -> HandedBatch | None:
-        """Return the batch with a tensor of the same values as one of these."""
-        empty = all(tensor.numel() == 0 for tensor in tensors)
-        for value, version, handed in self._list_unused() if empty else self._candidates():
-            unchanged = value._version == version  # noqa: SLF001  as above
-            if unchanged and any(_same_rows(tensor, value) for tensor in tensors):
-                return handed
+    def _find_by_value(self, tensors: list[torch.Tensor]) -> HandedBatch | None:
+        """Return the batch with a tensor of the same values as one of these; None if there is none.
+
+        Empty tensors all have the same values, so that only batches which no step has used are compared with them.
+        """
+        are_empty = all(tensor.numel() == 0 for tensor in tensors)
+        for candidate in self._list_unused() if are_empty else self._list_candidates():
+            if candidate.is_unchanged() and any(_same_rows(tensor, candidate.tensor) for tensor in tensors):
+                return candidate.batch
         return None
 
     def _is_foreign(self, tensor: torch.Tensor, batch: HandedBatch) -> bool:
-        """Return whether a tensor has real numbers, not only zeros, that are not those of a tensor of this batch.
+        """Return whether a tensor has data of other records than this batch.
+
+        Such a tensor has real numbers that are not all zero, and agrees with no tensor of the batch in all rows. The
+        tensors of the latest batches are kept for this comparison. Older ones are compared if the program still holds
+        them.
 
         Args:
             tensor: an input of the model.
@@ -149,27 +175,28 @@ class Contents:
         """
         if not tensor.is_floating_point() or not tensor.any():
             return False
-        entries = ((source(), version, handed) for source, version, handed in self._known.values())
-        for value, version, handed in itertools.chain(*self._held, entries):
-            if handed is not batch or value is None:
-                continue
-            unchanged = value._version == version  # noqa: SLF001  as above
-            if unchanged and _same_rows(tensor, value):
+        for candidate in itertools.chain(*self._held, self._list_alive()):
+            is_of_batch = candidate.batch is batch and candidate.is_unchanged()
+            if is_of_batch and _same_rows(tensor, candidate.tensor):
                 return False
         return True
 
-    def _candidates(self) -> Iterator[tuple[torch.Tensor, int, HandedBatch]]:
+    def _list_candidates(self) -> Iterator[_KnownTensor]:
         """Yield the tensors of the latest batches, and then those of unused batches that the loop still holds."""
         for entries in reversed(self._held):
             yield from entries
         yield from self._list_unused()
 
-    def _list_unused(self) -> Iterator[tuple[torch.Tensor, int, HandedBatch]]:
+    def _list_unused(self) -> Iterator[_KnownTensor]:
         """Yield the tensors of unused batches that the loop still holds, in the order of their draws."""
+        return (entry for entry in self._list_alive() if not entry.batch.used)
+
+    def _list_alive(self) -> Iterator[_KnownTensor]:
+        """Yield the tensors that the program still holds, in the order in which the loader returned them."""
         for source, version, handed in self._known.values():
-            value = None if handed.used else source()
-            if value is not None:
-                yield value, version, handed
+            tensor = source()
+            if tensor is not None:
+                yield _KnownTensor(tensor, version, handed)
 
 
 def has_numbers(inputs: object) -> bool:
@@ -177,7 +204,7 @@ def has_numbers(inputs: object) -> bool:
     return any(tensor.numel() for tensor in _tensors(inputs))
 
 
-def _place_of(tensor: torch.Tensor) -> int:
+def _address_of(tensor: torch.Tensor) -> int:
     """Return a key for the memory of a tensor: its address, or a number of the object if the tensor is empty."""
     return tensor.untyped_storage().data_ptr() or -id(tensor)
 
@@ -187,11 +214,12 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
 
     Of inputs that `torch.func.vmap` maps over records, the underlying tensors with all records are returned.
     """
-    waiting, count = [batch], 0
+    waiting = [batch]  # a stack, so that deep nesting does not exhaust the recursion
+    count = 0
     while waiting and count < _TENSORS:
         value = waiting.pop()
         if isinstance(value, torch.Tensor):
-            while is_functorch_wrapped_tensor(value):  # inputs of a function that torch.func.vmap maps over records
+            while is_functorch_wrapped_tensor(value):
                 value = get_unwrapped(value)
             if value.layout is torch.strided:
                 count += 1
@@ -203,9 +231,10 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
 
 
 def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
-    """Return whether each row of a tensor has the same values as that row of a tensor of the batch, in any order.
+    """Return whether row i of an input has the same values as row i of a tensor of the batch, for each i.
 
-    On a device, only the first, the middle and the last row are compared.
+    The order of the values in a row does not matter, because a program may transpose the axes of a record. So the
+    values are sorted before the comparison. On a device, only the first, the middle and the last row are compared.
 
     Args:
         tensor: an input of the model.
@@ -227,5 +256,6 @@ def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
             return True
         rows = tensor.reshape(len(tensor), -1)
         expected = value.reshape(len(value), -1).to(dtype=tensor.dtype)
-        same = torch.equal(rows, expected) or torch.equal(rows.sort(dim=1).values, expected.sort(dim=1).values)
-        return bool(same)
+        if torch.equal(rows, expected):  # without sorting, which costs more time
+            return True
+        return bool(torch.equal(rows.sort(dim=1).values, expected.sort(dim=1).values))

@@ -28,7 +28,10 @@ _CHUNK: Final = 16
 """Sizes of batches that are tested together, because tests one by one cost more time."""
 
 _DEVICE_LOOKS: Final = 3
-"""Number of first forward passes on a device with inputs compared by value; later ones are compared once in 16."""
+"""Number of first forward passes on a device with inputs compared by value."""
+
+_DEVICE_INTERVAL: Final = 16
+"""Number of later forward passes on a device for each one with inputs compared by value."""
 
 _LOOP_REMEDY: Final = (
     "Loop over the loader that make_private returned, and take one step for each whole batch; "
@@ -56,11 +59,13 @@ class DrawCheck:
         self._reporter = reporter
         self._loader = weakref.ref(loader) if loader is not None else None
         self._sizes = BatchSizes()
-        self._waiting: list[tuple[int, int, float]] = []
-        self._handed: list[HandedBatch] = []
-        self._compared = True
-        self._unknown = False
-        self._looks = 0
+        self._waiting_sizes: list[tuple[int, int, float]] = []
+        self._forward_passes = 0
+        # Since the last step: batches that the model read, whether all inputs were compared by value, and whether the
+        # model read data that no batch contains.
+        self._read: list[HandedBatch] = []
+        self._all_compared = True
+        self._read_other_data = False
 
     def see_forward(self, inputs: list[object], *, starts_rows: Callable[[], bool]) -> None:
         """Note which batch of the loader the model reads in a forward pass, and whether it reads other data too.
@@ -72,17 +77,23 @@ class DrawCheck:
         if self.draws is None:
             return
         by_value = self._compares_values(inputs)
-        handed, foreign = self.draws.contents.recognise(inputs, by_value=by_value)
-        self._unknown = (self._unknown and not starts_rows()) or foreign
-        if handed is None:
-            self._compared = self._compared and by_value
-            self._unknown = self._unknown or (by_value and has_numbers(inputs))
-        elif all(handed is not earlier for earlier in self._handed):
-            self._handed.append(handed)
+        batch, reads_other_data = self.draws.contents.recognise(inputs, by_value=by_value)
+        if self._read_other_data and starts_rows():
+            self._read_other_data = False
+        if reads_other_data:
+            self._read_other_data = True
+        if batch is not None:
+            if all(batch is not earlier for earlier in self._read):
+                self._read.append(batch)
+        elif not by_value:
+            self._all_compared = False
+        elif has_numbers(inputs):
+            self._read_other_data = True
 
     def _compares_values(self, inputs: list[object]) -> bool:
-        self._looks += 1
-        if self._looks <= _DEVICE_LOOKS or self._looks % 16 == 0:
+        """Return whether the inputs of this forward pass are compared by value, which is slow on a device."""
+        self._forward_passes += 1
+        if self._forward_passes <= _DEVICE_LOOKS or self._forward_passes % _DEVICE_INTERVAL == 0:
             return True
         return all(tensor.device.type == "cpu" for tensor in inputs if isinstance(tensor, torch.Tensor))
 
@@ -97,15 +108,17 @@ class DrawCheck:
             rows: the per-sample gradients that the step summed.
             rate: recorded sampling rate of one batch.
         """
-        fresh, used = self._read_batches()
-        if self.draws is None:
+        fresh, reads_used = self._take_batches()
+        draws = self.draws
+        if draws is None:
             return self._shows_size(rows.count, rate)
-        sampler = self.draws.sampler
-        self._observe_size(rows.count, sampler.num_samples, sampler.sample_rate)
-        draw = _draw_of(fresh) or self.draws.match(rows.count)
-        if not self._matches(draw, rows.count) or draw is None:
+        self._observe_size(rows.count, draws.sampler.num_samples, draws.sampler.sample_rate)
+        draw = _only_unused_draw(fresh) or draws.match(rows.count)
+        if draw is None or draw.size != rows.count:
+            self._report_mismatch(draw or draws.latest(), rows.count)
             return False
-        return self._is_regular(draw, rows, rate) and self._is_read(rows, fresh, used)
+        is_next = self._is_next_draw(draws, draw, rows, rate)
+        return is_next and self._is_read(rows, fresh, reads_used=reads_used)
 
     def shows_rows(self, rows: ClippedRows) -> bool:
         """Return whether each record of the batch gave exactly one gradient of the sum. Deviations are reported.
@@ -132,9 +145,10 @@ class DrawCheck:
         return rows.calls > 0 and (self.draws is not None or rows.count == self.records)
 
     def flush(self) -> None:
-        """Test the sizes of batches that wait."""
-        waiting, self._waiting = self._waiting, []
-        for size, records, rate in waiting:
+        """Test the sizes of the batches since the last test, and report sizes that Poisson sampling does not give."""
+        sizes = self._waiting_sizes
+        self._waiting_sizes = []
+        for size, records, rate in sizes:
             alarm = self._test_size(size, records, rate)
             if alarm is not None:
                 self._reporter.contradict(FRESH_DRAW, "sizes", alarm, remedy=_LOOP_REMEDY)
@@ -147,7 +161,7 @@ class DrawCheck:
         return self._sizes.alarm
 
     # Parts of the check -----------------------------------------------------------------------------------------------
-    def _read_batches(self) -> tuple[list[HandedBatch], bool]:
+    def _take_batches(self) -> tuple[list[HandedBatch], bool]:
         """Take the batches that the model has read since the last step, and mark them as used.
 
         If the model read only batches of earlier steps, this is reported.
@@ -155,53 +169,48 @@ class DrawCheck:
         Returns:
             The batches that no earlier step used, and whether the model also read batches of earlier steps.
         """
-        fresh = [candidate for candidate in self._handed if not candidate.used]
-        used = len(fresh) < len(self._handed)
-        for handed in self._handed:
-            handed.used = True
-        self._handed = []
-        if used and not fresh:
+        fresh = [batch for batch in self._read if not batch.used]
+        reads_used = len(fresh) < len(self._read)
+        for batch in self._read:
+            batch.used = True
+        self._read = []
+        if reads_used and not fresh:
             self._reporter.contradict(
                 FRESH_DRAW,
                 "reused",
                 "the model read a batch that an earlier step had used",
                 remedy="Use each batch of the returned loader for one step.",
             )
-        return fresh, used
+        return fresh, reads_used
 
-    def _matches(self, draw: IndexBatch | None, rows: int) -> bool:
-        """Return whether the draw of a step has as many records as the step summed gradients. Otherwise report it.
+    def _report_mismatch(self, draw: IndexBatch | None, rows: int) -> None:
+        """Report that a step has no draw, or a draw with another number of records than it summed gradients.
 
         Args:
-            draw: the draw that the model read; if None, the latest unused one.
+            draw: the draw that the step has probably used, which is marked as used; None if there is none.
             rows: number of per-sample gradients that the step summed.
         """
-        assert self.draws is not None
-        draw = draw or self.draws.latest()
         if draw is None:
             message = "a step used a batch that the returned loader did not hand out for it"
             self._reporter.contradict(FRESH_DRAW, "no-draw", message, remedy=_LOOP_REMEDY)
-            return False
-        if draw.size == rows:
-            return True
-        draw.epoch.use(draw)
-        message = f"a step summed {rows} per-sample gradients, and its batch has {draw.size} records"
-        self._reporter.contradict(ROWS, "rows", message, remedy=_LOOP_REMEDY)
-        return False
+        else:
+            draw.epoch.use(draw)
+            message = f"a step summed {rows} per-sample gradients, and its batch has {draw.size} records"
+            self._reporter.contradict(ROWS, "rows", message, remedy=_LOOP_REMEDY)
 
-    def _is_regular(self, draw: IndexBatch, rows: ClippedRows, rate: float) -> bool:
+    def _is_next_draw(self, draws: Draws, draw: IndexBatch, rows: ClippedRows, rate: float) -> bool:
         """Return whether a draw has the recorded sampling rate and comes next in order. Otherwise report the reason.
 
         Args:
+            draws: all draws of the loader's sampler.
             draw: the draw of the step, which is marked as used.
             rows: the per-sample gradients that the step summed.
-            rate: recorded sampling rate of the step.
+            rate: recorded sampling rate of one batch.
         """
-        assert self.draws is not None
-        draws = self.draws
         report = self._reporter
         skipped = draw.epoch.use(draw)
-        if draw.rate > rate * rows.passes / max(rows.calls, 1) * (1.0 + _RELATIVE):
+        passes_per_batch = rows.passes / max(rows.calls, 1)
+        if draw.rate > rate * passes_per_batch * (1.0 + _RELATIVE):
             message = f"the sampler drew at rate {draw.rate:.6g}, and the record has {rate:.6g}"
             remedy = "Call make_private again after a change of the sampler, and leave the hook as it was attached."
             report.contradict(FRESH_DRAW, "rate", message, remedy=remedy)
@@ -219,7 +228,7 @@ class DrawCheck:
             report.rest_on_caller(FRESH_DRAW, reason)
         return not skipped
 
-    def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], used: bool) -> bool:
+    def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], *, reads_used: bool) -> bool:
         """Return whether the model read the batch of the step and no other data. Otherwise report it.
 
         The notes of the forward passes are cleared, for the next step.
@@ -227,44 +236,55 @@ class DrawCheck:
         Args:
             rows: the per-sample gradients that the step summed.
             fresh: batches that the model read, and that no earlier step used.
-            used: whether the model also read a batch of an earlier step.
+            reads_used: whether the model also read a batch of an earlier step.
         """
-        compared = self._compared
-        unknown = self._unknown
-        self._compared = True
-        self._unknown = False
-        if used and fresh:
-            reason = "the model read a batch of an earlier step next to the present one"
-            self._reporter.rest_on_caller(FRESH_DRAW, reason)
-        elif rows.count and compared and not fresh and not used:
-            reason = "the model read inputs that the loop computed from the batch"
-            self._reporter.rest_on_caller(FRESH_DRAW, reason)
-        elif fresh and unknown:
+        all_compared = self._all_compared
+        read_other_data = self._read_other_data
+        self._all_compared = True
+        self._read_other_data = False
+        if reads_used:
+            if fresh:  # without a fresh batch, `_take_batches` has reported it
+                reason = "the model read a batch of an earlier step next to the present one"
+                self._reporter.rest_on_caller(FRESH_DRAW, reason)
+            return False
+        if fresh and read_other_data:
             reason = "the model read other inputs next to the batch"
             self._reporter.rest_on_caller(FRESH_DRAW, reason)
             return False
-        return not used and (bool(fresh) or not rows.count or not compared)
+        if rows.count and all_compared and not fresh:
+            reason = "the model read inputs that the loop computed from the batch"
+            self._reporter.rest_on_caller(FRESH_DRAW, reason)
+            return False
+        return True
 
     def _shows_size(self, rows: int, rate: float) -> bool:
-        """Check the size of a batch of an unknown sampler."""
+        """Return whether a batch of an unknown sampler has all records, and test its size otherwise.
+
+        Args:
+            rows: number of per-sample gradients that the step summed.
+            rate: recorded sampling rate of one batch.
+        """
         if rate >= 1.0 and self.records is not None:
             self._observe_size(rows, self.records, 1.0)
             return rows == self.records
-        if rows and rate < 1.0:  # the most probable size at the number of records rows / rate, whatever the true number
-            self._observe_size(rows, max(rows, int(rows / rate)), rate)
+        if rows and rate < 1.0:
+            # The number of records is not known. At this number the observed size is most probable.
+            likely_records = max(rows, int(rows / rate))
+            self._observe_size(rows, likely_records, rate)
         self._reporter.rest_on_caller(FRESH_DRAW, self.explanation)
         return False
 
     def _observe_size(self, size: int, records: int, rate: float) -> None:
+        """Store the size of a batch for the test of Poisson sampling, and run the test if enough sizes wait."""
         if records > 0:
-            self._waiting.append((size, records, rate))
-        if len(self._waiting) >= _CHUNK:
+            self._waiting_sizes.append((size, records, rate))
+        if len(self._waiting_sizes) >= _CHUNK:
             self.flush()
 
 
-def _draw_of(handed: list[HandedBatch]) -> IndexBatch | None:
+def _only_unused_draw(batches: list[HandedBatch]) -> IndexBatch | None:
     """Return the unused draw of these batches; None if they belong to several draws or to none."""
-    draws = {id(batch.draw): batch.draw for batch in handed}
+    draws = {id(batch.draw): batch.draw for batch in batches}
     if len(draws) != 1:
         return None
     draw = next(iter(draws.values()))

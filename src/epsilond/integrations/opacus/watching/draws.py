@@ -46,43 +46,50 @@ class Epoch:
         self.loader = False
         self._source = source
         self._batches = batches
-        self._place = 0
-        self._returned: list[IndexBatch] = []
-        self._parts = 0
+        self._count = 0
+        # Draws that the loader has not returned completely, and the number of returned parts of the first of them.
+        self._pending: list[IndexBatch] = []
+        self._returned_parts = 0
 
     def __iter__(self) -> Epoch:
         return self
 
     def __next__(self) -> list[int]:
+        """Draw the next batch of indices, and record it."""
         self._source.before_draw()
         indices = next(self._batches)
-        draw = IndexBatch(self, self._place, len(indices), self._source.sampler.sample_rate)
-        self._place += 1
+        draw = IndexBatch(self, self._count, len(indices), self._source.sampler.sample_rate)
+        self._count += 1
         self.draws.append(draw)
-        self._returned.append(draw)
+        self._pending.append(draw)
         self._source.record(indices)
         return indices
 
-    def hand_out(self, batch: object, largest: int | None) -> None:
+    def hand_out(self, batch: object, largest_part: int | None) -> None:
         """Match a batch of data that the loader returns with the draw of indices that it was loaded from.
 
         That is the earliest draw that was not handed out completely. If there is none, nothing happens.
 
         Args:
             batch: tensors of the batch.
-            largest: number of records in the parts into which Opacus' `BatchMemoryManager` splits a draw; None if it
-                splits none.
+            largest_part: largest number of records in the parts into which Opacus' `BatchMemoryManager` splits a draw;
+                None if it splits none.
         """
         self.loader = True
-        if not self._returned:
+        if not self._pending:
             return
-        draw = self._returned[0]
-        self._parts += 1
-        if largest is None or self._parts >= math.ceil(draw.size / largest):
-            self._returned.pop(0)
-            self._parts = 0
+        draw = self._pending[0]
+        self._returned_parts += 1
+        is_complete = largest_part is None or self._returned_parts >= math.ceil(draw.size / largest_part)
+        if is_complete:
+            self._pending.pop(0)
+            self._returned_parts = 0
             draw.handed_out = True
         self._source.contents.hand_out(batch, draw)
+
+    def available_draws(self) -> list[IndexBatch]:
+        """Return the unused draws that the program can have got: all, or those that the data loader has returned."""
+        return [draw for draw in self.draws if draw.handed_out or not self.loader]
 
     def use(self, draw: IndexBatch) -> int:
         """Mark a draw as used by a step, and the unused draws before it as skipped.
@@ -175,6 +182,11 @@ class Draws:
         self.epochs = [*latest_epochs, epoch]
         return epoch
 
+    def latest_unread(self) -> Epoch | None:
+        """Return the latest pass that no iterator of a data loader reads; None if there is none."""
+        unread = [epoch for epoch in self.epochs if not epoch.loader]
+        return unread[-1] if unread else None
+
     def match(self, size: int) -> IndexBatch | None:
         """Return the draw that an optimizer step has probably used: an unused draw with the size of its batch.
 
@@ -188,10 +200,9 @@ class Draws:
             The draw; None if no unused draw has this size.
         """
         for epoch in reversed(self.epochs):
-            available = [draw for draw in epoch.draws if draw.handed_out or not epoch.loader]
-            latest = available[-1] if epoch.loader and available else None
-            if latest is not None and latest.size == size:
-                return latest
+            available = epoch.available_draws()
+            if epoch.loader and available and available[-1].size == size:
+                return available[-1]
             for draw in available:
                 if draw.size == size:
                     return draw
@@ -203,7 +214,7 @@ class Draws:
         It is the draw that a data loader handed out last, or the first one if no loader reads the pass.
         """
         for epoch in reversed(self.epochs):
-            available = [draw for draw in epoch.draws if draw.handed_out or not epoch.loader]
+            available = epoch.available_draws()
             if available:
                 return available[-1] if epoch.loader else available[0]
         return None
@@ -273,9 +284,9 @@ def recorded_epoch(iterator: _BaseDataLoaderIter) -> tuple[Epoch, int | None] | 
         (None if it splits none). None if the loader's sampler is not recorded, or if other iterators read all passes.
     """
     source = iterator._sampler_iter  # noqa: SLF001  torch has no public name for it
-    stored_source, stored_result = iterator.__dict__.get(_EPOCH, (None, None))
-    if stored_result is not None and stored_source is source:
-        return stored_result  # type: ignore[no-any-return]
+    cached_source, cached_result = iterator.__dict__.get(_EPOCH, (None, None))
+    if cached_result is not None and cached_source is source:
+        return cached_result  # type: ignore[no-any-return]
     sampler = iterator._index_sampler  # noqa: SLF001  as above
     largest_part: int | None = None
     if isinstance(sampler, BatchSplittingSampler):
@@ -283,12 +294,8 @@ def recorded_epoch(iterator: _BaseDataLoaderIter) -> tuple[Epoch, int | None] | 
         sampler = sampler.sampler
     if type(sampler) is not RecordedSampler:
         return None
-    if isinstance(source, Epoch):
-        epoch = source
-    else:
-        unread = [candidate for candidate in sampler.epsilond_draws.epochs if not candidate.loader]
-        if not unread:
-            return None
-        epoch = unread[-1]
+    epoch = source if isinstance(source, Epoch) else sampler.epsilond_draws.latest_unread()
+    if epoch is None:
+        return None
     iterator.__dict__[_EPOCH] = (source, (epoch, largest_part))
     return epoch, largest_part

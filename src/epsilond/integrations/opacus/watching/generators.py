@@ -75,11 +75,13 @@ class GeneratorWatch:
             state = self.generator.get_state()
         except (RuntimeError, NotImplementedError):  # a generator of the operating system has no state to reset
             return None
-        block, position = _parts(state)
+        block, position = _block_and_position(state)
         if self.seed is None:
             message = self._start(block)
         elif block == self._last:
-            message = "was set back" if position < self._position + self.moved else None
+            has_gone_back = position < self._position
+            has_stood_still = self.moved and position == self._position
+            message = "was set back" if has_gone_back or has_stood_still else None
         else:
             message = self._compare(block)
         if block != self._last and len(self._states) < _LARGEST_MEMORY:
@@ -102,8 +104,9 @@ class GeneratorWatch:
         self._early = early_blocks(self.generator)
         self._progress = self._early.get(block, _EARLY_BLOCKS)
         for earlier in self._earlier:
-            repeats = block.hex() in earlier["states"] and block.hex() != earlier["last"]
-            if repeats or (self.seed == earlier["seed"] and self._progress < earlier["progress"]):
+            repeats_block = block.hex() in earlier["states"] and block.hex() != earlier["last"]
+            repeats_seed = self.seed == earlier["seed"] and self._progress < earlier["progress"]
+            if repeats_block or repeats_seed:
                 return "starts with the seed of the run that is resumed"
         return None
 
@@ -119,12 +122,16 @@ class GeneratorWatch:
             self._early = {}
             return "was seeded anew"
         progress = self._early.get(block, _EARLY_BLOCKS)
-        goes_back = progress < self._progress
+        is_reset = progress < self._progress or block in self._states
         self._progress = progress
-        return "was reset to an earlier state" if goes_back or block in self._states else None
+        return "was reset to an earlier state" if is_reset else None
 
     def repeats(self, other: GeneratorWatch) -> bool:
         """Return whether this generator will produce numbers that another one has produced for the same purpose.
+
+        This is the case if its present block of numbers is one that the other has left behind. It is also the case if
+        both have the same seed, and this one has drawn fewer numbers since. The second test needs the number of blocks
+        since the seed, which is known for the first `_EARLY_BLOCKS` blocks only.
 
         Args:
             other: an earlier generator of the run.
@@ -135,8 +142,9 @@ class GeneratorWatch:
             return True
         if self.seed != other.seed or self._progress == _EARLY_BLOCKS:
             return False
-        start, end = (self._progress, self._position), (other._progress, other._position)
-        return start < end or (start == end and other.moved)
+        own_position = (self._progress, self._position)
+        other_position = (other._progress, other._position)
+        return own_position < other_position or (own_position == other_position and other.moved)
 
     def state_dict(self) -> GeneratorState:
         """Return the seed and the first states as JSON values."""
@@ -212,16 +220,25 @@ def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
     replica.manual_seed(generator.initial_seed())
     numbers = torch.empty(_BLOCK, dtype=torch.int32)
     blocks = {}
-    for place in range(_EARLY_BLOCKS):
-        blocks[_parts(replica.get_state())[0]] = place
+    for index in range(_EARLY_BLOCKS):
+        block, _ = _block_and_position(replica.get_state())
+        blocks[block] = index
         numbers.random_(generator=replica)
     return blocks
 
 
-def _parts(state: torch.Tensor) -> tuple[bytes, int]:
-    """Return the identity of the block of numbers, and the position in it."""
-    values = state.numpy()
-    if len(values) == _STATE_BYTES:
-        return values[24:56].tobytes(), int.from_bytes(values[16:24].tobytes(), "little")
-    raw = values.tobytes()
-    return raw[:8], int.from_bytes(raw[8:16], "little")
+def _block_and_position(state: torch.Tensor) -> tuple[bytes, int]:
+    """Return an identification of the present block of random numbers, and the position in this block.
+
+    The state of torch's Mersenne Twister has its position in bytes 16 to 23 and its block from byte 24 on. The first 32
+    bytes of the block identify it. Generators of devices have a seed in bytes 0 to 7 and a counter in bytes 8 to 15.
+
+    Args:
+        state: the state of a generator, as `get_state` returns it.
+    """
+    raw = state.numpy().tobytes()
+    if len(raw) == _STATE_BYTES:
+        block, position = raw[24:56], raw[16:24]
+    else:
+        block, position = raw[:8], raw[8:16]
+    return block, int.from_bytes(position, "little")

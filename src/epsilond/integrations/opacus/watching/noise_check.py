@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -39,10 +40,29 @@ _LARGEST_PRECISION: Final = 1e-6
 _CHUNK: Final = 16
 """Steps that are tested together, because tests one by one cost more time; the first steps are tested at once."""
 
-_PLAIN: Final = {torch.float32, torch.float64}
+_READABLE: Final = {torch.float32, torch.float64}
 """Types of numbers that numpy reads without a copy."""
 
 _randomness = np.random.default_rng()
+
+
+@dataclass(frozen=True)
+class _StepNoise:
+    """Values of one step at the chosen coordinates, from which its noise is computed.
+
+    The noise of the step is Z = noisy_mean · divisor − clipped_sum, and should have the standard deviation σ C.
+
+    Attributes:
+        noisy_mean: noisy sum of the clipped gradients, divided by the divisor.
+        clipped_sum: sum of the clipped gradients.
+        divisor: number by which the noisy sum was divided.
+        noise_std: recorded standard deviation σ C: noise multiplier times clipping norm.
+    """
+
+    noisy_mean: Values
+    clipped_sum: Values
+    divisor: float
+    noise_std: float
 
 
 class NoiseCheck:
@@ -60,14 +80,14 @@ class NoiseCheck:
         self._reporter = reporter
         self._generators = generators
         self._samples = NoiseSamples()
-        self._waiting: list[tuple[Values, Values, float, float]] = []
+        self._waiting: list[_StepNoise] = []
         self._steps = 0
         self._identities: list[int] = []
         self._places: list[NDArray[np.int64]] = []
         self._device_places: list[torch.Tensor] = []
         self._groups: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         self._precision = 0.0
-        self._plain = False
+        self._reads_memory = False
 
     def shows_noise(
         self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter], *, divisor: float, observe_generator: bool
@@ -87,39 +107,46 @@ class NoiseCheck:
         if reset is not None:
             message = f"the random generator of the noise {reset}"
             self._reporter.contradict(NOISE, "reset", message, remedy=SEED_REMEDY)
-        deviation = float(optimizer.noise_multiplier) * float(optimizer.max_grad_norm)
-        if deviation > 0.0:
+        noise_std = float(optimizer.noise_multiplier) * float(optimizer.max_grad_norm)
+        if noise_std > 0.0:
             if [id(parameter) for parameter in parameters] != self._identities:
-                self._choose(parameters)
-            sums = self._copy_values([parameter.summed_grad for parameter in parameters])
-            noisy = self._copy_values([parameter.grad for parameter in parameters])
-            self._waiting.append((noisy, sums, divisor, deviation))
+                self._choose_coordinates(parameters)
+            clipped_sum = self._copy_values([parameter.summed_grad for parameter in parameters])
+            noisy_mean = self._copy_values([parameter.grad for parameter in parameters])
+            self._waiting.append(_StepNoise(noisy_mean, clipped_sum, divisor, noise_std))
             self._steps += 1
-            if len(self._waiting) >= _CHUNK or (self._plain and self._steps <= _CHUNK):
+            is_early = self._reads_memory and self._steps <= _CHUNK
+            if is_early or len(self._waiting) >= _CHUNK:
                 self.flush()
         return reset is None and self._samples.alarm is None
 
     def flush(self) -> None:
         """Test the noise of the stored steps, and report a deviation. Noise that rounding hides is not tested."""
-        for noisy, sums, divisor, deviation in self._waiting:
-            before = _on_host(sums)
-            error = _ROUNDINGS * self._precision * (float(np.abs(before).max()) + deviation)
-            if self._precision > _LARGEST_PRECISION or not error <= _LARGEST_ERROR * deviation:
+        for step in self._waiting:
+            clipped_sum = _on_host(step.clipped_sum)
+            rounding_error = _ROUNDINGS * self._precision * (float(np.abs(clipped_sum).max()) + step.noise_std)
+            is_precise = rounding_error <= _LARGEST_ERROR * step.noise_std  # False for sums that are not finite
+            if self._precision > _LARGEST_PRECISION or not is_precise:
                 reason = "the noise is too small to be read next to the sum of gradients"
                 self._reporter.rest_on_caller(NOISE, reason)
             elif self._samples.alarm is None:
-                self._samples.observe((_on_host(noisy) * divisor - before) / deviation, self._groups)
+                noise = _on_host(step.noisy_mean) * step.divisor - clipped_sum
+                self._samples.observe(noise / step.noise_std, self._groups)
                 self._report_alarm()
         self._waiting = []
 
     def _report_alarm(self) -> None:
+        """Report that the tests have rejected the noise, if they have."""
         alarm = self._samples.alarm
         if alarm is not None:
             remedy = "Use the optimizer as make_private returned it, and do not seed during the run."
             self._reporter.contradict(NOISE, "noise", alarm, remedy=remedy)
 
-    def _choose(self, parameters: Sequence[torch.nn.Parameter]) -> None:
-        """Choose the coordinates at random, the same number of each parameter as far as it has them."""
+    def _choose_coordinates(self, parameters: Sequence[torch.nn.Parameter]) -> None:
+        """Choose coordinates at random, the same number of each parameter as far as it has them.
+
+        The tests start anew at these coordinates; an earlier alarm remains.
+        """
         self.flush()
         self._identities = [id(parameter) for parameter in parameters]
         sizes = [parameter.numel() for parameter in parameters]
@@ -127,16 +154,19 @@ class NoiseCheck:
         places = [np.sort(_randomness.choice(size, min(size, share), replace=False)) for size in sizes]
         self._groups = np.cumsum([0, *(len(indices) for indices in places[:-1])]).astype(np.intp)
         self._precision = max(torch.finfo(parameter.dtype).eps for parameter in parameters)
-        self._plain = all(parameter.device.type == "cpu" and parameter.dtype in _PLAIN for parameter in parameters)
+        self._reads_memory = all(_is_readable(parameter) for parameter in parameters)
         device = parameters[0].device
         self._places = places
-        self._device_places = [] if self._plain else [torch.as_tensor(indices, device=device) for indices in places]
-        alarm, self._samples = self._samples.alarm, NoiseSamples()
-        self._samples.alarm = alarm
+        self._device_places = []
+        if not self._reads_memory:
+            self._device_places = [torch.as_tensor(indices, device=device) for indices in places]
+        earlier_alarm = self._samples.alarm
+        self._samples = NoiseSamples()
+        self._samples.alarm = earlier_alarm
 
     def _copy_values(self, tensors: list[torch.Tensor]) -> Values:
-        """Return the chosen coordinates of these tensors, on their device."""
-        if self._plain:
+        """Return a copy of the chosen coordinates of tensors in double precision, on the device of the first one."""
+        if self._reads_memory:
             pairs = zip(tensors, self._places, strict=True)
             return np.concatenate([tensor.numpy().take(places) for tensor, places in pairs], dtype=np.float64)
         chosen = [
@@ -154,6 +184,11 @@ def generator_of(optimizer: DPOptimizer, parameters: Sequence[torch.nn.Parameter
     if device.type == "cuda":
         return torch.cuda.default_generators[device.index or 0]
     return torch.default_generator
+
+
+def _is_readable(parameter: torch.nn.Parameter) -> bool:
+    """Return whether numpy reads the values of a parameter without a copy."""
+    return parameter.device.type == "cpu" and parameter.dtype in _READABLE
 
 
 def _on_host(values: Values) -> NDArray[np.float64]:

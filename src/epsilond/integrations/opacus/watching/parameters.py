@@ -13,8 +13,6 @@ import torch
 from epsilond.runs.premises import PARAMETERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from epsilond.integrations.opacus.watching.reporting import Reporter
@@ -48,7 +46,7 @@ class Digests:
         self._known: dict[int, weakref.ref[torch.Tensor]] = {}
 
     def add(self, tensors: list[torch.Tensor]) -> None:
-        """Forget digests of earlier tensors at the addresses of these ones."""
+        """Add tensors by their `id`, and forget the digests of deleted tensors that had the same `id`."""
         for tensor in tensors:
             reference = self._known.get(id(tensor))
             if reference is None or reference() is not tensor:
@@ -88,7 +86,7 @@ class ParameterCheck:
             torch.nn.Module | torch.optim.Optimizer, list[NDArray[np.unsignedinteger] | None]
         ] = weakref.WeakKeyDictionary({owner: [None for _ in tensors]})
         self._versions: list[int] | None = None
-        self._gradients: list[Callable[[], object]] = []
+        self._gradients: dict[str, weakref.ref[torch.Tensor]] = {}
         self._recorded = False
         self._states: dict[int, None] = {}
 
@@ -121,13 +119,21 @@ class ParameterCheck:
         return not changed and not restored
 
     def record(self) -> None:
-        """Take the present values as those after a recorded step."""
+        """Note that a recorded step has just changed the parameters, so that the present values are as recorded.
+
+        Later checks compare the tensors with these values, and the model may return to them. The present gradients are
+        remembered too, so that `has_new_gradients` recognises those of a later backward pass.
+        """
         tensors = self._present()
         digests = self._digest(tensors)
         self._digests.recorded.update(zip(self.identities, digests, strict=True))
         self.accept(digests)
         self._recorded = True
-        self._gradients = [_weak(gradient) for gradient in self._first_gradients()]
+        self._gradients = {
+            name: weakref.ref(gradient)
+            for name, gradient in self._first_gradients().items()
+            if isinstance(gradient, torch.Tensor)
+        }
 
     def accept(self, digests: list[Digest]) -> None:
         """Add the digests of a state that the model may return to: a released one, or an average of released ones."""
@@ -163,32 +169,39 @@ class ParameterCheck:
 
     def has_new_gradients(self) -> bool:
         """Return whether gradients were computed since the last recorded step."""
-        earlier = [reference() for reference in self._gradients] or [None for _ in _GRADIENTS]
-        pairs = zip(self._first_gradients(), earlier, strict=True)
-        return any(present is not None and present is not known for present, known in pairs)
+        for name, gradient in self._first_gradients().items():
+            earlier = self._gradients.get(name)
+            if earlier is None or earlier() is not gradient:
+                return True
+        return False
 
     def _present(self) -> list[torch.Tensor]:
+        """Return the watched parameters and buffers; an empty list if the model no longer exists."""
         owner = self._owner()
         return self._tensors.get(owner, []) if owner is not None else []
 
-    def _first_gradients(self) -> list[object]:
-        """Return the gradients of the first parameter that is trained."""
+    def _first_gradients(self) -> dict[str, object]:
+        """Return the present gradients of the first parameter that is trained, by the names of their attributes."""
         for tensor in self._present():
             if tensor.requires_grad:
-                return [getattr(tensor, name, None) for name in _GRADIENTS]
-        return [None for _ in _GRADIENTS]
+                gradients = {name: getattr(tensor, name, None) for name in _GRADIENTS}
+                return {name: gradient for name, gradient in gradients.items() if gradient is not None}
+        return {}
 
     def _is_recorded(self, tensors: list[torch.Tensor]) -> bool:
+        """Return whether tensors have recorded values; True if no values were recorded yet.
+
+        Recorded values are those after the last recorded step, and those of earlier released models.
+        """
         recorded = self._digests.recorded
         if not tensors or any(identity not in recorded for identity in self.identities):
             return True
         present = self._digest(tensors)
-        return [recorded[name] for name in self.identities] == present or hash(
-            tuple(present)
-        ) in self._states  # the released model of an earlier step
+        has_latest_state = [recorded[identity] for identity in self.identities] == present
+        return has_latest_state or hash(tuple(present)) in self._states  # the model may return to an earlier state
 
     def _digest(self, tensors: list[torch.Tensor]) -> list[Digest]:
-        """Return the digest of each tensor."""
+        """Return the digest of each tensor, by views of their memory that are made again if a tensor has moved."""
         owner = self._owner()
         if owner is None:
             return []
@@ -211,18 +224,19 @@ def digests_of(tensors: list[torch.Tensor]) -> list[Digest]:
 
 
 def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteger] | None]) -> list[Digest]:
-    """Return the digest of each tensor.
+    """Return the digest of each tensor: a checksum of its bytes, as `ParameterCheck` defines it.
 
     Args:
         tensors: the tensors.
-        views: memory of each tensor as integers; None for those of devices.
+        views: for each tensor, its memory as integers; None for a tensor on a device.
     """
-    return [
-        _device_digest(tensor) if view is None else _digest(view) for tensor, view in zip(tensors, views, strict=True)
-    ]
+    digests: list[Digest] = []
+    for tensor, view in zip(tensors, views, strict=True):
+        digests.append(_device_digest(tensor) if view is None else _host_digest(view))
+    return digests
 
 
-def _digest(view: NDArray[np.unsignedinteger]) -> tuple[np.unsignedinteger, bytes]:
+def _host_digest(view: NDArray[np.unsignedinteger]) -> tuple[np.unsignedinteger, bytes]:
     """Return the sum of the integers of a tensor, and the integers at some places."""
     return np.add.reduce(view), view[_places(view.size)].tobytes()
 
@@ -248,15 +262,6 @@ def _versions(tensors: list[torch.Tensor]) -> list[int]:
     return [tensor._version for tensor in tensors]  # noqa: SLF001  torch has no other counter of writes
 
 
-def _weak(value: object) -> Callable[[], object]:
-    """Return a weak reference to a gradient, and one to nothing for lists of gradients."""
-    return weakref.ref(value) if isinstance(value, torch.Tensor) else _nothing
-
-
-def _nothing() -> None:
-    """Return None, like a weak reference to an object that is gone."""
-
-
 def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
     """Return an array of integers over the memory of a tensor on the CPU, without a copy; None for other devices.
 
@@ -265,8 +270,9 @@ def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
     if tensor.device.type != "cpu":
         return None
     dense = tensor.detach()
-    if not dense.is_contiguous():
-        dense = dense.as_strided((dense.untyped_storage().nbytes() // dense.element_size(),), (1,), 0)
+    if not dense.is_contiguous():  # view the whole storage instead, because numpy needs consecutive bytes
+        elements = dense.untyped_storage().nbytes() // dense.element_size()
+        dense = dense.as_strided((elements,), (1,), 0)
     raw: NDArray[np.uint8] = dense.reshape(-1).view(torch.uint8).numpy()
     for width, kind in ((8, np.uint64), (4, np.uint32), (2, np.uint16)):
         if raw.nbytes % width == 0 and raw.ctypes.data % width == 0:
@@ -275,7 +281,11 @@ def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
 
 
 def _device_digest(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the digest of a tensor on a device, as a tensor there."""
+    """Return the digest of a tensor on a device, as a tensor on that device.
+
+    It is the sum of the tensor's integers, plus the sum of the integers at some places with random odd weights, modulo
+    2^64.
+    """
     raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
     for width, kind in ((8, torch.int64), (4, torch.int32), (2, torch.int16)):
         if raw.numel() % width == 0:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class PartOwner(Protocol):
-    """The run that a part belongs to: `run.ObservedRun`.
+    """The run that an `ObservedPart` belongs to: one `run.ObservedRun`. A part is a private optimizer with its model.
 
     Attributes:
         reporter: passes observations to the evidence.
@@ -48,7 +48,12 @@ class PartOwner(Protocol):
     saved: SavedWeights
 
     def contradict_parts(self, kind: str, message: str) -> None:
-        """Report that a part of the run was replaced, rewound or cleared."""
+        """Report that an object of the run, such as the accountant, was replaced, rewound or cleared.
+
+        Args:
+            kind: short name of the kind of observation, by which repetitions are counted together.
+            message: the observation.
+        """
 
 
 class ObservedPart:
@@ -75,21 +80,21 @@ class ObservedPart:
         loader: DataLoader | None = None,
     ) -> None:
         inner = inner_module(module)
+        is_observed = type(optimizer) in clipping.OBSERVED
         self.run = run
         self.pending = self.inside = False
-        self.observed = type(optimizer) in clipping.OBSERVED
         self.drawing = DrawCheck(run.reporter, loader)
         self.settings = SettingsCheck(run.reporter)
         self.update = UpdateCheck(run.reporter)
         self.noise = NoiseCheck(run.reporter, run.generators)
-        self.sums = SumCheck(run.reporter, optimizer, module) if self.observed else None
+        self.sums = SumCheck(run.reporter, optimizer, module) if is_observed else None
         owner = optimizer.original_optimizer if inner is None else inner
         self.parameters = ParameterCheck(run.digests, run.reporter, owner, _tensors_of(optimizer, inner))
         self.averages = Averages(self.parameters)
         self._optimizer = weakref.ref(optimizer)
         self._wrapper = weakref.ref(module) if module is not None else None
         self._original = weakref.ref(optimizer.original_optimizer)
-        self._grads: list[tuple[int, int]] | None = None
+        self._noisy_gradients: list[tuple[int, int]] | None = None  # marks of the gradients after the noise was added
         if isinstance(inner, torch.nn.Module):
             inner.register_forward_pre_hook(ForwardHook(self, inner), with_kwargs=True)
 
@@ -107,21 +112,20 @@ class ObservedPart:
     def before_draw(self) -> None:
         """Check before each draw that the sampler's random generator was not reset, and report a reset.
 
-        Nothing is checked if the optimizer no longer exists, or if the generator is not known.
+        Nothing is checked if the optimizer no longer exists, or if the generator is not known. A reset of a generator
+        that draws both the batches and the noise is reported for the noise.
         """
         optimizer = self.optimizer
         generator = self._sampler_generator()
         if optimizer is None or generator is None:
             return
-        generators = self.run.generators
-        if generator is generator_of(optimizer, optimizer.params):  # it draws the noise too
-            reset = generators.observe(generator, "batches", "noise")
-            premise = NOISE
-            purpose = "noise"
+        draws_noise_too = generator is generator_of(optimizer, optimizer.params)
+        if draws_noise_too:
+            premise, purpose = NOISE, "noise"
+            reset = self.run.generators.observe(generator, "batches", "noise")
         else:
-            reset = generators.observe(generator, "batches")
-            premise = FRESH_DRAW
-            purpose = "batches"
+            premise, purpose = FRESH_DRAW, "batches"
+            reset = self.run.generators.observe(generator, "batches")
         if reset is not None:
             message = f"the random generator of the {purpose} {reset}"
             self.run.reporter.contradict(premise, "reset", message, remedy=SEED_REMEDY)
@@ -142,7 +146,8 @@ class ObservedPart:
             self.parameters.see_forward()
         wrapper = self._wrapper() if self._wrapper is not None else None
         optimizer = self.optimizer
-        if optimizer is None or not getattr(wrapper, "hooks_enabled", True):  # no rows come of this pass
+        gives_gradients = getattr(wrapper, "hooks_enabled", True)
+        if optimizer is None or not gives_gradients:
             return
         self.settings.see_forward(optimizer)
         ghost = isinstance(optimizer, DPOptimizerFastGradientClipping)
@@ -170,28 +175,32 @@ class ObservedPart:
         Returns:
             The premises (conditions of the privacy theorem) that were observed to hold for this step.
         """
-        if self.sums is None:
-            return self._report_kind(optimizer)
-        sums, parameters, divisor = self.sums, optimizer.params, divisor_of(optimizer, batches)
-        separate = generator_of(optimizer, parameters) is not self._sampler_generator()
-        checks = (
-            (FRESH_DRAW, self.drawing.shows_draw(sums.rows, rate)),
-            (ROWS, self.drawing.shows_rows(sums.rows)),
-            (CLIPPING, sums.shows_clipping(optimizer, parameters)),
-            (DIVISOR, sums.shows_divisor(divisor)),
-            (
-                NOISE,
-                self.noise.shows_noise(optimizer, parameters, divisor=divisor[1], observe_generator=separate),
+        sums = self.sums
+        if sums is None:
+            self._report_kind(optimizer)
+            return []
+        parameters = optimizer.params
+        divisor = divisor_of(optimizer, batches)
+        # A generator that also draws the batches is checked before each draw instead.
+        observe_generator = generator_of(optimizer, parameters) is not self._sampler_generator()
+        results = {
+            FRESH_DRAW: self.drawing.shows_draw(sums.rows, rate),
+            ROWS: self.drawing.shows_rows(sums.rows),
+            CLIPPING: sums.shows_clipping(optimizer, parameters),
+            DIVISOR: sums.shows_divisor(divisor),
+            NOISE: self.noise.shows_noise(
+                optimizer, parameters, divisor=divisor[1], observe_generator=observe_generator
             ),
-            (SAME_PARTS, self._shows_original(optimizer)),
-            (PARAMETERS, self._shows_parameters(optimizer)),
-        )
+            SAME_PARTS: self._shows_original(optimizer),
+            PARAMETERS: self._shows_parameters(optimizer),
+        }
         sums.restart()
         changed = self.settings.compare(optimizer)
-        self._grads = gradient_marks(parameters)
-        return [premise for premise, shown in checks if shown and premise not in changed]
+        self._noisy_gradients = gradient_marks(parameters)
+        return [premise for premise, holds in results.items() if holds and premise not in changed]
 
-    def _report_kind(self, optimizer: DPOptimizer) -> list[Premise]:
+    def _report_kind(self, optimizer: DPOptimizer) -> None:
+        """Report that the steps of an optimizer of this class are not covered by the theorem, or are not observed."""
         report = self.run.reporter
         if isinstance(optimizer, clipping.ADAPTIVE):
             report.contradict(
@@ -202,9 +211,9 @@ class ObservedPart:
             )
         else:
             report.rest_on_caller(CLIPPING, f"steps of {type(optimizer).__name__} are not observed")
-        return []
 
     def _shows_original(self, optimizer: DPOptimizer) -> bool:
+        """Return whether the private optimizer still wraps the optimizer of the start; otherwise report it."""
         if optimizer.original_optimizer is self.original:
             return True
         self.run.contradict_parts("original", "the original optimizer of the private one was replaced")
@@ -238,8 +247,11 @@ class ObservedPart:
         self._compare_gradients()
 
     def _compare_gradients(self) -> None:
-        optimizer, grads = self.optimizer, self._grads
-        if grads is not None and optimizer is not None and grads != gradient_marks(optimizer.params):
+        """Report that gradients were changed since the noise was added to them, if they were."""
+        optimizer = self.optimizer
+        if self._noisy_gradients is None or optimizer is None:
+            return
+        if gradient_marks(optimizer.params) != self._noisy_gradients:
             self.run.reporter.contradict(
                 NOISE,
                 "gradients",
@@ -251,7 +263,7 @@ class ObservedPart:
         """Take the parameters as those after a recorded step."""
         self.inside = False
         self._compare_gradients()
-        self._grads = None
+        self._noisy_gradients = None
         self.parameters.record()
 
     def see_foreign_step(self, stepping: torch.optim.Optimizer) -> None:
@@ -261,27 +273,33 @@ class ObservedPart:
             stepping: the optimizer that is about to take the step.
         """
         optimizer = self.optimizer
-        own = stepping is self.original
-        hook = getattr(optimizer, "step_hook", None)
-        if own and optimizer is not None and not hasattr(hook, "epsilond_accountant"):
+        is_original = stepping is self.original
+        lacks_hook = optimizer is not None and not hasattr(optimizer.step_hook, "epsilond_accountant")
+        if is_original and lacks_hook:
             self.run.contradict_parts("hook", "the accountant's hook of the private optimizer was replaced")
             return
-        name = "the original optimizer" if own else f"another optimizer ({type(stepping).__name__})"
+        name = "the original optimizer" if is_original else f"another optimizer ({type(stepping).__name__})"
         message = f"{name} took a step that is not recorded"
         self.run.reporter.contradict(PARAMETERS, name, message, remedy=REMEDY)
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def is_settled(self) -> bool:
-        """Return whether the parameters are those after the last recorded step."""
+        """Return whether the parameters have values that the record of the run explains.
+
+        These are values after a recorded step, or of averages of them. Before the first step, they are the starting
+        values; in a resumed run, the weights that were saved with the checkpoint. While a recorded step is under way,
+        the result is True.
+        """
         if self.pending:
             return True
-        waits = self.run.saved.waiting and not self.parameters.is_trained()
-        if waits and self.run.saved.compare(self.parameters.trained_tensors()) is not None:
+        saved = self.run.saved
+        is_resumed = saved.waiting > 0 and not self.parameters.is_trained()
+        if is_resumed and saved.compare(self.parameters.trained_tensors()) is not None:
             return False
         return self.parameters.is_settled()
 
     def flush(self) -> None:
-        """Run the tests that wait."""
+        """Run the tests that wait, and report parameters that were added or replaced since the start."""
         if self.parameters.has_other_tensors():
             self.parameters.report("to other tensors after make_private")
         self.drawing.flush()
@@ -292,7 +310,7 @@ class ForwardHook:
     """A forward hook of torch that reports forward passes of one model. A copy of the model gets a hook without effect.
 
     Args:
-        part: takes the reports; None for a hook without effect.
+        part: the model with its private optimizer, whose `see_forward` is called; None for a hook without effect.
         module: the model.
     """
 
@@ -301,10 +319,11 @@ class ForwardHook:
         self._module = weakref.ref(module) if module is not None else None
 
     def __call__(self, module: torch.nn.Module, args: tuple[object, ...], kwargs: Mapping[str, object]) -> None:
-        """Show the part the inputs of a forward pass in training mode."""
+        """Report the inputs of a forward pass to the `ObservedPart`, if the model is in training mode."""
         part = self._part() if self._part is not None else None
-        watched = self._module is not None and module is self._module()
-        if part is not None and watched and module.training and torch.is_grad_enabled():
+        is_watched = self._module is not None and module is self._module()
+        is_training = module.training and torch.is_grad_enabled()
+        if part is not None and is_watched and is_training:
             part.see_forward([*args, *kwargs.values()])
 
     def __reduce__(self) -> tuple[type[ForwardHook], tuple[()]]:

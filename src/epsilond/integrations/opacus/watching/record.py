@@ -25,10 +25,15 @@ def as_entry(entry: Sequence[Any]) -> Entry:
 
 
 def extends(record: Sequence[Entry], earlier: Sequence[Entry]) -> bool:
-    """Return whether a record begins with all steps of an earlier one."""
+    """Return whether a record begins with all steps of an earlier one.
+
+    All entries of the earlier record must be the same, except that the last one may have got more steps.
+    """
     if not earlier:
         return True
     last = len(earlier) - 1
     if len(record) <= last or list(record[:last]) != list(earlier[:last]):
         return False
-    return record[last][:2] == earlier[last][:2] and record[last][2] >= earlier[last][2]
+    noise, rate, steps = record[last]
+    earlier_noise, earlier_rate, earlier_steps = earlier[last]
+    return (noise, rate) == (earlier_noise, earlier_rate) and steps >= earlier_steps

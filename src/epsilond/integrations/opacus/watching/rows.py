@@ -49,11 +49,14 @@ class ClippedRows:
             norm: clipping norm.
             unequal: whether parameters have different numbers of per-sample gradients.
         """
-        if self.calls and any(parameter.summed_grad is None for parameter in parameters[:1]):
-            self.restart()
         sums = [parameter.summed_grad for parameter in parameters]
-        foreign = self._marks != marks_of(sums) if self.calls else any(total is not None for total in sums)
-        self.altered = self.altered or foreign
+        was_cleared = bool(sums) and sums[0] is None
+        if self.calls and was_cleared:
+            self.restart()
+        # Before the first call of a step, the optimizer has no sums.
+        expected_marks = self._marks if self.calls else marks_of([None for _ in sums])
+        if marks_of(sums) != expected_marks:
+            self.altered = True
         self.count += rows
         self.passes += passes
         self.calls += 1
@@ -70,12 +73,12 @@ class ClippedRows:
 
 
 def marks_of(tensors: list[torch.Tensor | None]) -> list[tuple[int, int]]:
-    """Return the identity of each tensor and the number of writes to it."""
+    """Return the identity of each tensor and the number of writes to it, −1 for None."""
     return [(id(tensor), -1 if tensor is None else tensor._version) for tensor in tensors]  # noqa: SLF001  torch has no other
 
 
 def has_rows(parameters: list[torch.nn.Parameter], *, ghost: bool) -> bool:
-    """Return whether data were processed since the last step that the next step will use.
+    """Return whether the next step will use rows (records) that the model has processed since the last step.
 
     This is the case if a forward pass awaits its backward pass, or if gradients of a backward pass are stored.
 
@@ -99,21 +102,22 @@ def rows_of(parameters: list[torch.nn.Parameter]) -> tuple[int, int, bool]:
     """Count the per-sample gradients that are stored for the next step.
 
     Args:
-        parameters: parameters of the private optimizer, each with `grad_sample`.
+        parameters: parameters of the private optimizer. Each has in `grad_sample` one tensor, or a list with a tensor
+            for each backward pass. The first dimension of a tensor is that of the records.
 
     Returns:
         The largest number of per-sample gradients of a parameter, the number of backward passes that computed them, and
         whether the parameters have different numbers.
     """
-    counts, passes = set(), 1
+    counts: set[int] = set()
+    passes = 1
     for parameter in parameters:
         gradient = parameter.grad_sample
-        if isinstance(gradient, list):
-            counts.add(sum(part.shape[0] for part in gradient))
-            passes = max(passes, len(gradient))
-        else:
-            counts.add(gradient.shape[0])
-    return (max(counts) if counts else 0), passes, len(counts) > 1
+        tensors = gradient if isinstance(gradient, list) else [gradient]
+        counts.add(sum(tensor.shape[0] for tensor in tensors))
+        passes = max(passes, len(tensors))
+    are_unequal = len(counts) > 1
+    return max(counts, default=0), passes, are_unequal
 
 
 def mark_rows(gradient: torch.Tensor | None) -> None:

@@ -76,16 +76,16 @@ class ObservedRun:
         self.saved = SavedWeights()
         self.parts: list[ObservedPart] = []
         self.record: list[Entry] = []
-        self._typed = True
+        self._lacks_steps = True  # no step was counted and no checkpoint loaded; a history may have been set
 
     # Parts ------------------------------------------------------------------------------------------------------------
     def watch_made(
         self, *, module: torch.nn.Module, optimizer: DPOptimizer, loader: DataLoader, poisson_sampling: bool
     ) -> None:
-        """Observe the objects that `make_private` returned from now on.
+        """Start to observe the model, the optimizer and the loader that `make_private` returned.
 
-        If the loader does not draw Poisson batches, and does not return all records in one batch, this contradicts the
-        record of the run, which assumes Poisson batches.
+        The record of the run assumes Poisson batches. A loader contradicts it if it draws other batches and does not
+        return all records in one batch.
 
         Args:
             module: the wrapped model.
@@ -121,23 +121,34 @@ class ObservedRun:
         return None
 
     def _add(self, part: ObservedPart) -> None:
+        """Observe a private optimizer, and forget those that no longer exist."""
         self.parts = [*(earlier for earlier in self.parts if earlier.optimizer is not None), part]
         watch.add(part)
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def count_step(self, entry: Entry, shown: Iterable[Premise]) -> None:
         """Count a recorded step and the premises that it showed."""
-        self._typed = False
+        self._lacks_steps = False
         self.evidence.count_step(shown)
         append(self.record, entry)
 
-    def tell_step(self, entry: Entry, reason: str = "the accountant was only told of the step") -> None:
-        """Count a step that was not observed."""
+    def count_unobserved_step(self, entry: Entry, reason: str = "the accountant was only told of the step") -> None:
+        """Count a recorded step that was not observed, so that its draw rests on the word of the caller.
+
+        Args:
+            entry: noise multiplier, sampling rate and number of steps.
+            reason: why it was not observed.
+        """
         self.evidence.rest_on_caller(FRESH_DRAW, reason)
         self.count_step(entry, ())
 
     def adopt(self, history: Sequence[Entry], reason: str) -> None:
-        """Count the steps of a history that was not observed."""
+        """Take a history as the record, and count its steps as not observed.
+
+        Args:
+            history: entries of noise multiplier, sampling rate and number of steps.
+            reason: why the steps were not observed.
+        """
         steps = sum(entry[2] for entry in history)
         self.evidence.count_step(count=steps)
         if steps:
@@ -147,17 +158,18 @@ class ObservedRun:
     def compare_history(self, history: Sequence[Entry], *, whole: bool) -> None:
         """Check that the accountant's history is the record of the observed steps.
 
-        If it differs and no step was observed yet, the program has set the history, and its steps are adopted as not
-        observed. Otherwise the change contradicts the record of the run.
+        If it differs before the first counted step and without a checkpoint, the program has set the history. Its steps
+        are then counted, and rest on the word of the caller. Any other difference contradicts the record of the run.
 
         Args:
-            history: `accountant.history`.
+            history: `accountant.history`: entries of noise multiplier, sampling rate and number of steps.
             whole: whether to compare every entry, or only the number of entries and the last one.
         """
-        start = 0 if whole else -1
-        if len(history) == len(self.record) and [*map(as_entry, history[start:])] == self.record[start:]:
+        first_compared = 0 if whole else -1
+        entries = [as_entry(entry) for entry in history[first_compared:]]
+        if len(history) == len(self.record) and entries == self.record[first_compared:]:
             return
-        if self._typed:
+        if self._lacks_steps:
             self._forget()
             self.adopt(history, "the history of the accountant was typed")
             return
@@ -235,13 +247,12 @@ class ObservedRun:
             state: value of `state_dict`; None if the checkpoint has no evidence.
             history: the accountant's history in the checkpoint.
         """
-        observed = bool(self.parts) and self.evidence.steps > 0
-        earlier = list(self.record)
-        contradictions = self.evidence.observations
+        was_observed = bool(self.parts) and self.evidence.steps > 0
+        earlier_record = list(self.record)
+        earlier_evidence = self.evidence.copy()
         budget = self.evidence.budget
         self.evidence.budget = None
-        self._typed = False
-        vouched = self.evidence.state_dict()["vouched"]
+        self._lacks_steps = False
         if state is None:
             self.evidence.clear()
             self.record = []
@@ -251,14 +262,18 @@ class ObservedRun:
             self.record = [as_entry(entry) for entry in state["record"]]
             self.generators.compare_with(state["generators"])
         self.saved.load(None if state is None else state["weights"])
-        for name, declaration in vouched.items():
-            self.evidence.vouch(name, declaration)
-        for observation in contradictions:
-            premise = PREMISES_BY_ID[observation.premise]
-            self.evidence.contradict(premise, observation.message, remedy=observation.remedy, count=observation.count)
+        self._restore_conclusions(earlier_evidence)
         self.evidence.budget = budget
         if state is not None:
             self.compare_history(history, whole=True)
-        if observed and not extends(self.record, earlier):
+        if was_observed and not extends(self.record, earlier_record):
             self.contradict_parts("rewound", "the accountant was set back to a record with other or fewer steps")
         self.evidence.inform(budget)
+
+    def _restore_conclusions(self, earlier: Evidence) -> None:
+        """Add the declarations and contradictions of earlier evidence to the present evidence."""
+        for name, declaration in earlier.state_dict()["vouched"].items():
+            self.evidence.vouch(name, declaration)
+        for observation in earlier.observations:
+            premise = PREMISES_BY_ID[observation.premise]
+            self.evidence.contradict(premise, observation.message, remedy=observation.remedy, count=observation.count)

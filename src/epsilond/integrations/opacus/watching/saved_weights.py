@@ -60,9 +60,10 @@ class SavedWeights:
             return None
         if len(self._latest) > 1:
             return "the checkpoint has several models, and the resumed one has the weights of none"
-        if not self._latest or self._latest[0][0] != shapes:
+        saved_shapes, saved_digest = self._latest[0] if self._latest else ("", None)
+        if saved_shapes != shapes:
             return "the checkpoint has no model of these shapes"
-        if self._latest[0][1] is None:
+        if saved_digest is None:
             return "the weights at the checkpoint were not those of a recorded step"
         return DIFFERENT
 
@@ -95,9 +96,10 @@ class SavedWeights:
         self.waiting = len(self._latest)
 
     def _remember(self, digests: Iterable[str | None]) -> None:
+        """Add digests of weights as the latest ones, and forget the oldest if there are too many."""
         for digest in digests:
             if digest is not None:
-                self._earlier.pop(digest, None)
+                self._earlier.pop(digest, None)  # a digest that is known moves to the end
                 self._earlier[digest] = None
         while len(self._earlier) > _LARGEST_MEMORY:
             self._earlier.pop(next(iter(self._earlier)))

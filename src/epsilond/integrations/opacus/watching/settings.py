@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +25,13 @@ _NOT_VALUES: Final = ("params", "param_names")
 _TRUSTED: Final = ("torch.", "opacus.", "epsilond.")
 """Packages with hooks of a step that change no parameters."""
 
+_SETTING_NAMES: Final = {
+    NOISE: "the noise multiplier",
+    CLIPPING: "the clipping norm",
+    PARAMETERS: "the learning rate or another hyperparameter",
+}
+"""The settings of a step, by the premise of the theorem that depends on them."""
+
 
 class SettingsCheck:
     """Checks that noise multiplier, clipping norm and hyperparameters do not change between forward pass and step.
@@ -36,7 +42,7 @@ class SettingsCheck:
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
-        self._start: tuple[_Values, _Values, _Values] | None = None
+        self._start: dict[Premise, _Values] | None = None
 
     def see_forward(self, optimizer: DPOptimizer) -> None:
         """Take the settings at the first forward pass of a step."""
@@ -50,20 +56,14 @@ class SettingsCheck:
             The premises (conditions of the privacy theorem) that only the caller can vouch for, because a setting
             changed: the noise, the clipping, or the update of the parameters. Empty if there was no forward pass.
         """
-        start, self._start = self._start, None
+        start = self._start
+        self._start = None
         if start is None:
             return set()
         present = _settings_of(optimizer)
-        if start == present:
-            return set()
-        names = (
-            (NOISE, "the noise multiplier"),
-            (CLIPPING, "the clipping norm"),
-            (PARAMETERS, "the learning rate or another hyperparameter"),
-        )
         premises = set()
-        for (premise, name), before, after in zip(names, start, present, strict=True):
-            if before != after:
+        for premise, name in _SETTING_NAMES.items():
+            if start[premise] != present[premise]:
                 premises.add(premise)
                 reason = f"{name} changed after the model had read the batch, on which the change may depend"
                 self._reporter.rest_on_caller(premise, reason)
@@ -120,19 +120,28 @@ class UpdateCheck:
 def _has_own_step(optimizer: torch.optim.Optimizer) -> bool:
     """Return whether an optimizer is one of torch, with the method `step` of its class."""
     kind = type(optimizer)
-    step = vars(optimizer).get("step")
-    if getattr(step, "_wrapped_by_lr_sched", False):  # schedulers of learning rates count the calls
-        step = getattr(step, "__wrapped__", None)
-    own = step is None or step is kind.step
-    return own and all(str(member.__module__).startswith("torch.optim.") for member in (kind, kind.step))
+    instance_step = vars(optimizer).get("step")
+    if getattr(instance_step, "_wrapped_by_lr_sched", False):  # schedulers of learning rates count the calls
+        instance_step = getattr(instance_step, "__wrapped__", None)
+    if instance_step is not None and instance_step is not kind.step:
+        return False
+    return all(str(member.__module__).startswith("torch.optim.") for member in (kind, kind.step))
 
 
 def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
     """Return whether functions from outside torch, opacus and epsilond run before or after each step."""
-    own = [getattr(optimizer, name, {}) for name in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")]
-    both = (*own, _global_optimizer_pre_hooks, _global_optimizer_post_hooks)
-    hooks = itertools.chain.from_iterable(group.values() for group in both)
-    return not all(str(getattr(hook, "__module__", None)).startswith(_TRUSTED) for hook in hooks)
+    registries = [
+        getattr(optimizer, "_optimizer_step_pre_hooks", {}),
+        getattr(optimizer, "_optimizer_step_post_hooks", {}),
+        _global_optimizer_pre_hooks,
+        _global_optimizer_post_hooks,
+    ]
+    for registry in registries:
+        for hook in registry.values():
+            module = str(getattr(hook, "__module__", None))
+            if not module.startswith(_TRUSTED):
+                return True
+    return False
 
 
 def _state_of(optimizer: torch.optim.Optimizer) -> tuple[list[torch.Tensor], list[object]]:
@@ -143,10 +152,17 @@ def _state_of(optimizer: torch.optim.Optimizer) -> tuple[list[torch.Tensor], lis
     return tensors, [_fingerprint(value, by_identity=False) for value in entries]
 
 
-def _settings_of(optimizer: DPOptimizer) -> tuple[_Values, _Values, _Values]:
-    """Return the noise multiplier, the clipping norms and the hyperparameters of a private optimizer."""
-    norms = getattr(optimizer, "max_grad_norms", None) or ()
-    return (optimizer.noise_multiplier,), (optimizer.max_grad_norm, *norms), _hyperparameters_of(optimizer)
+def _settings_of(optimizer: DPOptimizer) -> dict[Premise, _Values]:
+    """Return the settings of a private optimizer by the premise that depends on them.
+
+    The settings are the noise multiplier, the clipping norms and the hyperparameters.
+    """
+    norms_of_layers = getattr(optimizer, "max_grad_norms", None) or ()
+    return {
+        NOISE: (optimizer.noise_multiplier,),
+        CLIPPING: (optimizer.max_grad_norm, *norms_of_layers),
+        PARAMETERS: _hyperparameters_of(optimizer),
+    }
 
 
 def _hyperparameters_of(optimizer: DPOptimizer) -> _Values:

@@ -58,15 +58,18 @@ class SumCheck:
     def _wrap(self, optimizer: DPOptimizer) -> Callable[[], None]:
         """Replace the accumulating method of this optimizer by one that also checks the sum, and return the new one."""
         accumulate = getattr(optimizer, self._method)
-        check, owner = weakref.ref(self), weakref.ref(optimizer)
+        # Weak references, so that the optimizer and this check do not keep each other alive.
+        check_reference = weakref.ref(self)
+        optimizer_reference = weakref.ref(optimizer)
 
         def accumulate_and_follow() -> None:
             """Accumulate as before, and follow the sum while the check exists."""
-            present, accumulating = check(), owner()
-            if present is None or accumulating is None:
+            check = check_reference()
+            owner = optimizer_reference()
+            if check is None or owner is None:
                 accumulate()
             else:
-                present.follow(accumulating, accumulate)
+                check.follow(owner, accumulate)
 
         setattr(optimizer, self._method, accumulate_and_follow)
         return accumulate_and_follow
@@ -128,30 +131,43 @@ class SumCheck:
         module = self._module() if self._module is not None else None
         norm = float(getattr(module, "max_grad_norm", optimizer.max_grad_norm))
         self.rows.before(parameters, rows=rows or 0, passes=1, norm=norm, unequal=False)
-        if rows is None or not clipping.has_own_factors(module) or self._ghost_marks != gradient_marks(parameters):
+        has_own_backward = rows is not None and clipping.has_own_factors(module)
+        was_changed_since = self._ghost_marks != gradient_marks(parameters)
+        if not has_own_backward or was_changed_since:
             self._differs = True
         accumulate()
         self.rows.after(parameters)
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def shows_clipping(self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether Opacus' own methods clipped the gradients of a step, to the norm of the noise.
+        """Return whether Opacus' own methods clipped the gradients, to the norm that the noise is scaled to.
 
-        Otherwise, this is reported: a replaced method, a sum that differs, or a larger clipping norm.
+        True shows the premise `CLIPPING` for this step. Otherwise the first deviation is reported: a replaced method, a
+        sum that differs, or a larger clipping norm.
 
         Args:
             optimizer: the private optimizer, with the clipping norm to which the noise is scaled.
             parameters: its parameters, each with the clipped sum in `summed_grad`.
         """
-        rows = self.rows
-        norm = float(optimizer.max_grad_norm)
+        return (  # only the first deviation is reported
+            self._has_own_methods(optimizer) and self._has_clipped_sum(parameters) and self._has_right_norm(optimizer)
+        )
+
+    def _has_own_methods(self, optimizer: DPOptimizer) -> bool:
+        """Return whether the methods of the optimizer are Opacus' own; report one that was replaced."""
         replaced = clipping.replaced_method(optimizer, self._method, self._wrapper)
-        if replaced is not None or rows.calls == 0:
-            name = replaced or self._method
-            message = f"the method {name} of the optimizer was replaced"
-            self._reporter.contradict(_PREMISE_OF.get(name, CLIPPING), "replaced", message, remedy=_RETURNED)
-            return False
-        if self._differs or not rows.intact(parameters):
+        if replaced is None and self.rows.calls == 0:
+            replaced = self._method  # the step did not call it
+        if replaced is None:
+            return True
+        premise = _PREMISE_OF.get(replaced, CLIPPING)
+        message = f"the method {replaced} of the optimizer was replaced"
+        self._reporter.contradict(premise, "replaced", message, remedy=_RETURNED)
+        return False
+
+    def _has_clipped_sum(self, parameters: list[torch.nn.Parameter]) -> bool:
+        """Return whether the sum is that of clipped gradients, as far as it was recomputed; report a difference."""
+        if self._differs or not self.rows.intact(parameters):
             self._reporter.contradict(
                 CLIPPING,
                 "sum",
@@ -159,7 +175,12 @@ class SumCheck:
                 remedy="Use the criterion that make_private returned, and do not change gradients before the step.",
             )
             return False
-        if rows.norm > norm * (1.0 + _RELATIVE) or not clipping.norms_agree(optimizer):
+        return True
+
+    def _has_right_norm(self, optimizer: DPOptimizer) -> bool:
+        """Return whether gradients were clipped to at most the norm that scales the noise; report larger norms."""
+        norm = float(optimizer.max_grad_norm)
+        if self.rows.norm > norm * (1.0 + _RELATIVE) or not clipping.norms_agree(optimizer):
             self._reporter.contradict(
                 CLIPPING,
                 "norm",

@@ -58,11 +58,22 @@ def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords
             _handles.pop().remove()
         return
     for part in parts:
-        if part.original is optimizer and part.pending:
+        is_recorded_step = part.original is optimizer and part.pending
+        if is_recorded_step:
             part.before_original()
             return
     if any(part.inside for part in parts):  # an optimizer that wraps another one calls its step
         return
+    _report_foreign_step(optimizer, parts)
+
+
+def _report_foreign_step(optimizer: torch.optim.Optimizer, parts: list[ObservedPart]) -> None:
+    """Report a step that no run has recorded. Each run with parameters that the step changes gets one report.
+
+    Args:
+        optimizer: the optimizer that is about to make the step.
+        parts: the private optimizers of all observed runs, each with its model.
+    """
     identities: set[int] = set()
     for group in optimizer.param_groups:
         identities.update(id(parameter) for parameter in group["params"])
@@ -76,7 +87,7 @@ def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords
 
 
 def _after_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords: object) -> None:
-    """Close the step of the original optimizer of a part."""
+    """Take the parameters and the optimizer's state after the step of an observed optimizer as recorded ones."""
     for part in list(_parts):
         if part.original is optimizer:
             if part.inside:

@@ -1,0 +1,92 @@
+"""Events of dp-accounting with noise of one distribution, or with a random report, as specs."""
+
+from __future__ import annotations
+
+import math
+
+from epsilond.accountants.specs import DiscreteLaplace, Gaussian, Laplace, RandomizedResponse
+from epsilond.integrations.dp_accounting.placed import NotPrivate, Parts, PlacedEvent, whole
+
+
+def read_gaussian(placed: PlacedEvent) -> Parts:
+    """Read a Gaussian mechanism."""
+    return [(placed.build(Gaussian, {}, noise_multiplier=placed.noise("noise_multiplier")), 1)]
+
+
+def read_laplace(placed: PlacedEvent) -> Parts:
+    """Read a Laplace mechanism."""
+    names = {"scale_multiplier": "noise_multiplier"}
+    return [(placed.build(Laplace, names, scale_multiplier=placed.noise("noise_multiplier")), 1)]
+
+
+def read_discrete_laplace(placed: PlacedEvent) -> Parts:
+    """Read a discrete Laplace mechanism.
+
+    The event states a bound on one value. The sensitivity is this bound, or twice the bound for replace-one.
+    """
+    bound = placed.count("sensitivity")
+    if bound == 0:
+        return []
+    decay_rate = placed.noise("noise_parameter")
+    sensitivity = 2 * bound if placed.relation == "replace-one" else bound
+    names = {"decay_rate": "noise_parameter"}
+    return [(placed.build(DiscreteLaplace, names, decay_rate=decay_rate, sensitivity=sensitivity), 1)]
+
+
+def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
+    """Read discrete Gaussian noise on integers.
+
+    The event states the sensitivity of the integers in the relation of the account, so that nothing is doubled. Without
+    a dimension, the mechanism is only known to be ρ-zCDP with ρ = Δ²/2σ², in every dimension. Canonne, Kamath and
+    Steinke (2020) prove this for one coordinate, and Rényi divergences of independent coordinates add up.
+    """
+    sensitivity = placed.number("sensitivity", least=0.0)
+    if sensitivity == 0.0:
+        return []
+    scale = placed.noise("sigma")
+    dimension = getattr(placed.event, "dimension", None)
+    if dimension is None:
+        rho = math.nextafter(0.5 * math.nextafter(sensitivity / scale, math.inf) ** 2, math.inf)
+        return [(placed.build_kind("zcdp", {"rho": "sigma"}, rho=rho), 1)]
+    names = {"scale": "sigma", "l2_sensitivity": "sensitivity"}
+    fields = {"scale": scale, "l2_sensitivity": sensitivity, "dimension": placed.count("dimension")}
+    return [(placed.build_kind("discrete_gaussian", names, **fields), 1)]
+
+
+def read_randomized_response(placed: PlacedEvent) -> Parts:
+    """Read randomised response over k categories.
+
+    A client reports its own category with probability 1 − p + p/k, and each of the others with p/k. The ratio of these
+    two probabilities is e^ε = 1 + k (1 − p)/p.
+    """
+    p = placed.number("noise_parameter", least=0.0, most=1.0)
+    categories = placed.count("num_buckets")
+    if categories == 0:
+        raise placed.out_of_range("num_buckets", categories, least=1.0)
+    if p == 1.0 or categories == 1:
+        return []
+    if p == 0.0:
+        raise NotPrivate.at(placed.at, "is not private: no ε is finite")
+    epsilon = math.log1p(categories * (1.0 - p) / p)
+    names = {"epsilon": "noise_parameter", "categories": "num_buckets"}
+    return [(placed.build(RandomizedResponse, names, epsilon=epsilon, categories=categories), 1)]
+
+
+def read_tree(placed: PlacedEvent) -> Parts:
+    """Read a tree aggregation, for zero-out-one only.
+
+    Gaussian noise is added to each node of some binary trees over the steps. A record contributes to one node on each
+    level of one tree. With s steps in the largest tree, this is a composition of ⌈log2(s + 1)⌉ Gaussian mechanisms,
+    which the first record of that tree attains: its account is exact.
+    """
+    if placed.relation != "zero-out-one":
+        raise placed.not_covered("is known for the relation zero-out-one alone (REPLACE_SPECIAL)")
+    step_counts = placed.field("step_counts")
+    if not hasattr(step_counts, "__iter__"):
+        step_counts = [step_counts]  # one tree
+    steps = max((whole(placed, "step_counts", tree_steps) for tree_steps in step_counts), default=0)
+    if steps == 0:
+        return []
+    gaussian = placed.build(Gaussian, {}, noise_multiplier=placed.noise("noise_multiplier"))
+    levels = steps.bit_length()  # ⌈log2(steps + 1)⌉
+    return [(gaussian, levels)]

@@ -1,0 +1,237 @@
+"""An event of dp-accounting at its place in the whole event, and how its numbers become specs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities import Relation
+from epsilond.accountants.specs import Spec
+from epsilond.integrations.counted import run_of
+from epsilond.integrations.numbers import number
+from epsilond.reading import read_value
+
+if TYPE_CHECKING:
+    from dp_accounting import DpEvent
+
+T = TypeVar("T")
+Parts: TypeAlias = list[tuple[Spec, int]]
+"""Mechanisms with their numbers of runs; empty if nothing is released."""
+
+LABELS: Mapping[str, str] = {"sampling_probability": "Sampling rate"}
+"""Names of fields in messages, for fields that dp-accounting names differently in its own messages."""
+
+
+class NotPrivate(InvalidInput):
+    """The event is not private: it has no noise, or is a NonPrivateDpEvent. No ε is finite."""
+
+
+class NotCovered(InvalidInput):
+    """No spec describes the event, or no theorem covers it. All numbers of the event are in range."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedEvent:
+    """An event of dp-accounting, and its place in the whole event.
+
+    Attributes:
+        event: the event, or the result of its `to_named_tuple()`.
+        at: JSON pointer of the event.
+        relation: neighbouring relation of the account.
+        read: function that returns the parts of an event inside this one.
+    """
+
+    event: DpEvent
+    at: str
+    relation: Relation
+    read: Callable[[PlacedEvent], Parts]
+
+    @property
+    def name(self) -> str:
+        """Name of the event's class."""
+        return name_of(self.event)
+
+    def field(self, name: str) -> Any:
+        """Return the value of a field.
+
+        Raises:
+            InvalidInput: the event has no such field.
+        """
+        if not hasattr(self.event, name):
+            raise InvalidInput.at(f"{self.at}/{name}", "is required")
+        return getattr(self.event, name)
+
+    def number(self, name: str, *, least: float | None = None, most: float | None = None) -> float:
+        """Return the value of a field as a float.
+
+        Args:
+            name: name of the field.
+            least: smallest allowed value; None without a bound.
+            most: largest allowed value; None without a bound.
+
+        Raises:
+            InvalidInput: the value is not a number, or is out of range. The message states the range.
+        """
+        value = number(self.field(name), f"{self.at}/{name}")
+        is_large_enough = least is None or value >= least
+        is_small_enough = most is None or value <= most
+        if math.isnan(value) or not (is_large_enough and is_small_enough):
+            raise self.out_of_range(name, value, least=least, most=most)
+        return value
+
+    def count(self, name: str) -> int:
+        """Return the value of a field as a whole number, at least 0.
+
+        Raises:
+            InvalidInput: the value is not a whole number, or is negative.
+        """
+        return whole(self, name, self.field(name))
+
+    def noise(self, name: str) -> float:
+        """Return a parameter of the noise, which is positive.
+
+        Raises:
+            NotPrivate: the parameter is 0, so that there is no noise.
+            InvalidInput: the parameter is negative, or not a number.
+        """
+        parameter = self.number(name, least=0.0)
+        if parameter == 0.0:
+            raise NotPrivate.at(f"{self.at}/{name}", "is 0, so that nothing is private: no ε is finite", allowed="> 0")
+        return parameter
+
+    def out_of_range(
+        self, name: str, value: object, *, least: float | None = None, most: float | None = None
+    ) -> InvalidInput:
+        """Return the error of a value that is out of range, with the range in its message.
+
+        Args:
+            name: name of the field.
+            value: the value.
+            least: smallest allowed value; None without a bound.
+            most: largest allowed value; None without a bound.
+        """
+        bounds = [f"≥ {least:g}"] if least is not None else []
+        bounds += [f"≤ {most:g}"] if most is not None else []
+        allowed = " and ".join(bounds)
+        words = f"must be non-negative ({allowed})" if (least, most) == (0.0, None) else f"must be {allowed}"
+        label = LABELS.get(name, name.replace("_", " ").capitalize())
+        return InvalidInput.at(f"{self.at}/{name}", f"{label} {words}. Found {value}.", allowed=allowed)
+
+    def not_covered(self, message: str, *, field: str = "", allowed: str | None = None) -> NotCovered:
+        """Return the error of an event that no spec or no theorem covers.
+
+        Args:
+            message: description of the missing spec or theorem.
+            field: name of the field at fault; empty for the event as a whole.
+            allowed: description of the events that are covered.
+        """
+        pointer = f"{self.at}/{field}" if field else self.at
+        return NotCovered(Fault(pointer, message, allowed))
+
+    def inside(self, event: DpEvent, path: str) -> PlacedEvent:
+        """Return an event inside this one.
+
+        Args:
+            event: the inner event.
+            path: path from this event to the inner event, such as `events/1`.
+        """
+        return replace(self, event=event, at=f"{self.at}/{path}")
+
+    def inner(self) -> PlacedEvent:
+        """Return the event in the field `event`."""
+        return self.inside(self.field("event"), "event")
+
+    def inner_mechanism(self) -> Spec | None:
+        """Return the event in the field `event` as one spec; None if it releases nothing."""
+        inner = self.inner()
+        return run_of(inner.read(inner))
+
+    def build(self, request: Callable[..., T], names: Mapping[str, str], **fields: object) -> T:
+        """Make a spec, and report its errors under the names of the event's fields.
+
+        Args:
+            request: the class of the spec.
+            names: for each field that has another name in the event: this name, by the field's name in the spec.
+            **fields: values of the fields of the spec.
+
+        Raises:
+            NotCovered: the spec cannot contain its inner mechanism.
+            InvalidInput: fields are out of range. The message states the range.
+        """
+        try:
+            return request(**fields)
+        except InvalidInput as error:
+            raise self._translate(error, names, fields) from None
+
+    def build_kind(self, kind: str, names: Mapping[str, str], **fields: object) -> Spec:
+        """Make a spec by the name of its kind, and report its errors under the names of the event's fields.
+
+        Args:
+            kind: the field `kind` of the spec.
+            names: for each field that has another name in the event: this name, by the field's name in the spec.
+            **fields: values of the fields of the spec. Nested requests may be mappings.
+
+        Raises:
+            NotCovered: this version has no such kind, or the kind has no such field.
+            InvalidInput: fields are out of range. The message states the range.
+        """
+        try:
+            spec: Spec = read_value(Spec, {"kind": kind, **fields}, at="")
+        except InvalidInput as error:
+            unknown = [fault for fault in error.faults if _is_unknown(fault)]
+            if unknown:
+                message = f"is a {self.name}, for which this version has no spec ({kind}{unknown[0].pointer})"
+                raise self.not_covered(message) from None
+            raise self._translate(error, names, fields) from None
+        return spec
+
+    def _translate(self, error: InvalidInput, names: Mapping[str, str], fields: Mapping[str, object]) -> InvalidInput:
+        """Return the error of a spec as that of the event: NotCovered if the inner mechanism cannot be in the spec."""
+        inner = next((fault for fault in error.faults if fault.pointer.startswith("/mechanism")), None)
+        if inner is not None:
+            return self.not_covered(f"is a {self.name} of a mechanism that {inner.message}", field="event")
+        return InvalidInput(*[self._rename(fault, names, fields) for fault in error.faults])
+
+    def _rename(self, fault: Fault, names: Mapping[str, str], fields: Mapping[str, object]) -> Fault:
+        """Return a fault of a spec as a fault of the event's field, with the range in its message."""
+        first, _, rest = fault.pointer[1:].partition("/")
+        field = names.get(first, first)
+        pointer = f"{self.at}/{field}" if field != first or not rest else f"{self.at}/{field}/{rest}"
+        if fault.allowed is None:
+            return Fault(pointer, fault.message)
+        label = LABELS.get(field, field.replace("_", " ").capitalize())
+        value = fields.get(first)
+        return Fault(pointer, f"{label} {fault.message}: must be {fault.allowed}. Found {value}.", fault.allowed)
+
+
+def name_of(event: DpEvent) -> str:
+    """Return the name of an event's class, also for the result of `to_named_tuple()`."""
+    name = getattr(event, "class_name", type(event).__name__)
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def whole(placed: PlacedEvent, name: str, value: object) -> int:
+    """Return a whole number, at least 0, as an int.
+
+    Args:
+        placed: the event that the number belongs to, for the error.
+        name: name of the field.
+        value: the value to convert.
+
+    Raises:
+        InvalidInput: the value is not a whole number, or is negative.
+    """
+    size = number(value, f"{placed.at}/{name}")
+    if not size >= 0.0:
+        raise placed.out_of_range(name, value, least=0.0)
+    if not size.is_integer():
+        raise InvalidInput.at(f"{placed.at}/{name}", "must be a whole number", allowed="≥ 0")
+    return int(size)
+
+
+def _is_unknown(fault: Fault) -> bool:
+    """Return whether a fault is that of a kind, or of a field, which this version does not have."""
+    return fault.pointer == "/kind" or fault.message.startswith("is not a field of this object")

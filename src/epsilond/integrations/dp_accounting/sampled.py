@@ -1,0 +1,123 @@
+"""Events of dp-accounting on random batches, and with random contributions, as specs."""
+
+from __future__ import annotations
+
+import math
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import Sampling
+from epsilond.accountants.specs import Gaussian, Spec, Subsampled
+from epsilond.integrations.dp_accounting.placed import Parts, PlacedEvent, name_of
+from epsilond.integrations.numbers import number
+
+WEIGHT_TOLERANCE = 1e-9
+"""Absolute tolerance of the sum of the probabilities of a mixture."""
+TREE = "SingleEpochTreeAggregationDpEvent"
+"""Name of the class of tree aggregations, which have no account on a batch."""
+
+
+def read_poisson(placed: PlacedEvent) -> Parts:
+    """Read a mechanism on a Poisson batch; with a rate of 0 it releases nothing."""
+    rate = placed.number("sampling_probability", least=0.0, most=1.0)
+    inner = None if rate == 0.0 else _mechanism_on_batch(placed)
+    return [] if inner is None else _poisson_batches(placed, rate, inner)
+
+
+def read_fixed_size(placed: PlacedEvent, sampling: Sampling) -> Parts:
+    """Read a mechanism on a batch of fixed size; an empty batch releases nothing.
+
+    Args:
+        placed: the event.
+        sampling: whether the batch is drawn with or without replacement.
+    """
+    sizes = {"batch_size": placed.count("sample_size"), "population": placed.count("source_dataset_size")}
+    inner = None if sizes["batch_size"] == 0 else _mechanism_on_batch(placed)
+    if inner is None:
+        return []
+    names = {"batch_size": "sample_size", "population": "source_dataset_size"}
+    return [(placed.build(Subsampled, names, sampling=sampling, mechanism=inner, **sizes), 1)]
+
+
+def read_truncated_poisson(placed: PlacedEvent) -> Parts:
+    """Read Gaussian noise on a truncated Poisson batch. A limit of the population or more truncates nothing."""
+    population = placed.count("dataset_size")
+    largest = placed.count("truncated_batch_size")
+    rate = placed.number("sampling_probability", least=0.0, most=1.0)
+    is_empty = population == 0 or largest == 0 or rate == 0.0
+    if is_empty:
+        return []
+    gaussian = placed.build(Gaussian, {}, noise_multiplier=placed.noise("noise_multiplier"))
+    if largest >= population:
+        return _poisson_batches(placed, rate, gaussian)
+    names = {"rate": "sampling_probability", "largest_batch": "truncated_batch_size", "population": "dataset_size"}
+    fields = {"rate": rate, "largest_batch": largest, "population": population}
+    return [(placed.build_kind("subsampled", names, sampling="poisson", mechanism=gaussian, **fields), 1)]
+
+
+def read_mixture(placed: PlacedEvent) -> Parts:
+    """Read a mechanism that adds Gaussian noise of standard deviation σ, where one record shifts the mean at random.
+
+    With the shift c at probability q and 0 otherwise, this is the Gaussian mechanism with noise multiplier σ/c on a
+    Poisson batch of rate q. The quotient is rounded down, so that the noise is never overestimated.
+
+    Raises:
+        NotCovered: the relation is replace-one, of which the event states nothing.
+        InvalidInput: the weights are no probabilities, or a shift is negative.
+    """
+    if placed.relation == "replace-one":
+        message = "neighboring_relation must be `ADD_OR_REMOVE_ONE` or `REPLACE_SPECIAL`: the event has one direction"
+        raise placed.not_covered(message)
+    shifts = [number(shift, f"{placed.at}/sensitivities") for shift in placed.field("sensitivities")]
+    weights = [number(weight, f"{placed.at}/sampling_probs") for weight in placed.field("sampling_probs")]
+    sum_to_one = math.isclose(math.fsum(weights), 1.0, rel_tol=0.0, abs_tol=WEIGHT_TOLERANCE)
+    if len(shifts) != len(weights) or not sum_to_one or min(weights) < 0.0:
+        message = "Sampling probs must be probabilities with the sum 1, one for each shift"
+        raise InvalidInput.at(f"{placed.at}/sampling_probs", message)
+    negative = next((shift for shift in shifts if not shift >= 0.0), None)
+    if negative is not None:
+        raise placed.out_of_range("sensitivities", negative, least=0.0)
+    nonzero = [(shift, weight) for shift, weight in zip(shifts, weights, strict=True) if shift > 0.0 and weight > 0.0]
+    if not nonzero:
+        return []
+    deviation = placed.noise("standard_deviation")
+    names = {"noise_multiplier": "standard_deviation", "probabilities": "sampling_probs"}
+    if len(nonzero) > 1:
+        fields = {"noise_multiplier": deviation, "sensitivities": shifts, "probabilities": weights}
+        return [(placed.build_kind("gaussian_mixture", names, **fields), 1)]
+    shift, rate = nonzero[0]
+    gaussian = placed.build(Gaussian, names, noise_multiplier=math.nextafter(deviation / shift, 0.0))
+    return _poisson_batches(placed, min(rate, 1.0), gaussian)
+
+
+def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:
+    """Return a mechanism on a Poisson batch; at a rate of 1, the mechanism itself.
+
+    The batch is built for a rate of 1 too, because this checks the mechanism.
+
+    Args:
+        placed: the event, for errors.
+        rate: probability of each record to be in the batch.
+        inner: the mechanism.
+    """
+    names = {"rate": "sampling_probability"}
+    batch: Spec = placed.build(Subsampled, names, sampling="poisson", rate=rate, mechanism=inner)
+    return [(inner if rate == 1.0 else batch, 1)]
+
+
+def _mechanism_on_batch(placed: PlacedEvent) -> Spec | None:
+    """Return the mechanism that is run on a batch, as one spec; None if it releases nothing.
+
+    Raises:
+        NotCovered: it has trees. A batch moves their leaves, so that a record may be in several trees.
+    """
+    inner = placed.inner()
+    if _has_tree(inner):
+        raise inner.not_covered("has trees whose leaves a batch moves, for which no theorem gives an account")
+    return placed.inner_mechanism()
+
+
+def _has_tree(placed: PlacedEvent) -> bool:
+    """Return whether an event is a tree aggregation, or contains one."""
+    event = placed.event
+    inside = [getattr(event, "event", None), *getattr(event, "events", ())]
+    return name_of(event) == TREE or any(_has_tree(placed.inside(part, "")) for part in inside if part is not None)

@@ -1,0 +1,88 @@
+"""Accountants in the places of Opacus' own: `create_accountant("rdp")`, "gdp" and "prv" then answer certified bounds.
+
+A program that names one of Opacus' mechanisms stays as it is. Its ε is that of epsilond, for the same history.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from opacus.accountants.registry import register_accountant
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.integrations.opacus.accountant import MECHANISM, EpsilondAccountant, register
+
+
+class CertifiedRDPAccountant(EpsilondAccountant):
+    """The accountant for Opacus' mechanism `rdp`. It computes no Rényi divergence: the bound is of the exact curve.
+
+    Guarantees: the ε is at most that of Opacus' RDPAccountant at the same history, up to its rounding.
+    """
+
+    loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "rdp"})
+
+    @classmethod
+    def mechanism(cls) -> str:
+        """Return the name of Opacus' mechanism."""
+        return "rdp"
+
+    def get_privacy_spent(self, *, delta: float, alphas: object = None) -> tuple[float, float]:
+        """Return ε at δ, and NaN for the optimal order: the bound rests on no order.
+
+        Args:
+            delta: δ in (0, 1).
+            alphas: Rényi orders, which have no effect.
+        """
+        return self.get_epsilon(delta, alphas=alphas), math.nan
+
+
+class CertifiedGDPAccountant(EpsilondAccountant):
+    """The accountant for Opacus' mechanism `gdp`.
+
+    Opacus' own GaussianAccountant takes the limit of many steps for the truth. Its ε can be below the true one; the ε
+    of this accountant is not.
+    """
+
+    loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "gdp"})
+
+    @classmethod
+    def mechanism(cls) -> str:
+        """Return the name of Opacus' mechanism."""
+        return "gdp"
+
+
+class CertifiedPRVAccountant(EpsilondAccountant):
+    """The accountant for Opacus' mechanism `prv`."""
+
+    loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "prv"})
+
+    @classmethod
+    def mechanism(cls) -> str:
+        """Return the name of Opacus' mechanism."""
+        return "prv"
+
+
+DROP_INS: dict[str, type[EpsilondAccountant]] = {
+    kind.mechanism(): kind for kind in (CertifiedRDPAccountant, CertifiedGDPAccountant, CertifiedPRVAccountant)
+}
+"""The class in the place of each of Opacus' own accountants, by the name of its mechanism."""
+
+
+def replace_accountants(*mechanisms: str) -> None:
+    """Register accountants of epsilond in the places of Opacus' own, and observe their runs.
+
+    `create_accountant` and `PrivacyEngine(accountant=…)` then use them. Names that were imported before, such as
+    `opacus.accountants.RDPAccountant`, are still those of Opacus.
+
+    Args:
+        *mechanisms: names of Opacus' mechanisms; without any, all of them.
+
+    Raises:
+        InvalidInput: a name is none of Opacus' mechanisms.
+    """
+    for mechanism in mechanisms or tuple(DROP_INS):
+        if mechanism not in DROP_INS:
+            raise InvalidInput.at("/mechanisms", "is not one of the allowed values", allowed=", ".join(DROP_INS))
+        register_accountant(mechanism, DROP_INS[mechanism], force=True)
+    register()

@@ -1,0 +1,106 @@
+"""Specs of kind `profile` from other descriptions of a mechanism."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Context, Decimal, localcontext
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.specs import DeclaredProfile
+
+_DIGITS = 60
+"""Digits of the decimal arithmetic, in which δ as small as 1e-40 has twenty digits left after a difference."""
+LEAST_LOG10_DELTA = -1e9
+"""log10 of the δ that stands for 0 in a spec, because −∞ is no number of a request."""
+
+
+def profile_from_trade_off(
+    *, false_positive_rates: Sequence[float], false_negative_rates: Sequence[float], symmetric: bool = False
+) -> DeclaredProfile:
+    """Return the `profile` of a mechanism from points (α_i, β_i) of its trade-off function f.
+
+    A test decides between the data without the unit, which is the null hypothesis, and with it. f(α) is the least false
+    negative rate of a test with the false positive rate α. The caller vouches that f is nowhere below the piecewise
+    linear function through the points. So with the unit against without it, δ(ε) is at most max_i (1 − β_i − e^ε α_i).
+    In the other direction it is at most max_i (1 − α_i − e^ε β_i). The points of the profile are at the corners of
+    these functions, rounded up.
+
+    Args:
+        false_positive_rates: α_i, strictly increasing from 0 to 1.
+        false_negative_rates: β_i, decreasing to 0. As many as the α_i.
+        symmetric: whether f is also a bound for the opposite null hypothesis.
+
+    Raises:
+        InvalidInput: the lists have different lengths, a rate is out of range, or the rates are not in order.
+    """
+    points = _read_points(false_positive_rates, false_negative_rates)
+    with localcontext(Context(prec=_DIGITS)):
+        forward = _profile_of(points)
+        backward = _profile_of([(beta, alpha) for alpha, beta in points])
+    if not symmetric:
+        return DeclaredProfile(points=tuple(forward.items()), reverse=tuple(backward.items()))
+    both = []
+    for epsilon in sorted({*forward, *backward}):
+        values = [side[epsilon] for side in (forward, backward) if epsilon in side]
+        both.append((epsilon, min(values)))
+    return DeclaredProfile(points=tuple(both))
+
+
+def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[Decimal, Decimal]]:
+    """Return the points as exact decimals, after checks of their range and order.
+
+    Raises:
+        InvalidInput: the lists have different lengths, a rate is out of range, or the rates are not in order.
+    """
+    if len(alphas) != len(betas) or len(alphas) < 2:
+        raise InvalidInput.at(
+            "/false_negative_rates", "must have as many entries as false_positive_rates, at least two"
+        )
+    for name, rates in (("false_positive_rates", alphas), ("false_negative_rates", betas)):
+        if not all(0.0 <= rate <= 1.0 for rate in rates):
+            raise InvalidInput.at(f"/{name}", "has an entry out of range", allowed="≥ 0 and ≤ 1")
+    if any(left >= right for left, right in itertools.pairwise(alphas)) or (alphas[0], alphas[-1]) != (0.0, 1.0):
+        raise InvalidInput.at("/false_positive_rates", "must increase strictly from 0 to 1")
+    if any(left < right for left, right in itertools.pairwise(betas)) or betas[-1] != 0.0:
+        raise InvalidInput.at("/false_negative_rates", "must decrease to 0")
+    return [(Decimal(float(alpha)), Decimal(float(beta))) for alpha, beta in zip(alphas, betas, strict=True)]
+
+
+def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]:
+    """Return log10 δ by ε, in the order of ε, at ε = 0 and at the corners of max_i (1 − β_i − e^ε α_i) above it."""
+    listed = sorted(points)
+    corners = {0.0}
+    for (alpha, beta), (next_alpha, next_beta) in itertools.pairwise(_lower_hull(listed)):
+        if beta - next_beta > next_alpha - alpha > 0:
+            corners.add(float(((beta - next_beta) / (next_alpha - alpha)).ln()))
+    return {
+        epsilon: _raised_log10(max(1 - beta - Decimal(epsilon).exp() * alpha for alpha, beta in listed))
+        for epsilon in sorted(corners)
+    }
+
+
+def _lower_hull(points: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Decimal]]:
+    """Return the vertices of the greatest convex function below points in increasing order."""
+    hull: list[tuple[Decimal, Decimal]] = []
+    for point in points:
+        while len(hull) > 1 and _turns_down(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    return hull
+
+
+def _turns_down(
+    first: tuple[Decimal, Decimal], second: tuple[Decimal, Decimal], third: tuple[Decimal, Decimal]
+) -> bool:
+    """Return whether the second of three points is on or above the line through the others."""
+    rise = (second[1] - first[1]) * (third[0] - first[0])
+    return rise >= (third[1] - first[1]) * (second[0] - first[0])
+
+
+def _raised_log10(delta: Decimal) -> float:
+    """Return log10 δ, rounded up, between `LEAST_LOG10_DELTA` and 0."""
+    if delta <= 0:
+        return LEAST_LOG10_DELTA
+    return min(math.nextafter(float(delta.log10()), math.inf), 0.0)
