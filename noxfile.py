@@ -19,7 +19,7 @@ nox.options.sessions = ["fast"]
 
 FAST_TESTS = (
     "tests/laws/test_theorems.py",
-    "tests/laws/test_compared.py::test_every_formula_is_compared",
+    "tests/laws/test_every_formula_is_compared.py::test_every_formula_is_compared",
     "tests/laws/test_citations.py",
     "tests/laws/test_spec_words.py",
     "tests/laws/test_texts.py",

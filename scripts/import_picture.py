@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 from pathlib import Path
+from statistics import fmean
 
 import grimp
 import matplotlib as mpl
@@ -55,25 +56,30 @@ def packages_imported(graph: grimp.ImportGraph) -> Imports:
 def arrange_rows(imports: Imports) -> Sequence[Sequence[str]]:
     """Return the packages in rows, so that every import points to a lower row.
 
+    Within a row, packages are sorted by the mean horizontal place of the packages that import them.
+
     Raises:
         graphlib.CycleError: packages import each other.
     """
-    depth: dict[str, int] = {}
+    importers = {name: [importer for importer, targets in imports.items() if name in targets] for name in imports}
+    row_numbers: dict[str, int] = {}
     for name in reversed(list(TopologicalSorter(imports).static_order())):
-        importers = [depth[importer] for importer, targets in imports.items() if name in targets]
-        depth[name] = max(importers, default=-1) + 1
-    rows = [sorted(name for name in depth if depth[name] == row) for row in range(max(depth.values()) + 1)]
-    place = {name: (column + 0.5) / len(row) for row in rows for column, name in enumerate(row)}
+        row_numbers[name] = max((row_numbers[importer] for importer in importers[name]), default=-1) + 1
+    rows = [
+        sorted(name for name, number in row_numbers.items() if number == row)
+        for row in range(max(row_numbers.values()) + 1)
+    ]
+    places = {name: place for row in rows for name, place in _places_in_row(row).items()}
     for _ in range(PASSES):
         for row in rows[1:]:
-            row.sort(key=lambda name: _mean(place[importer] for importer in imports if name in imports[importer]))
-            place.update({name: (column + 0.5) / len(row) for column, name in enumerate(row)})
+            row.sort(key=lambda name: fmean(places[importer] for importer in importers[name]))
+            places.update(_places_in_row(row))
     return rows
 
 
-def _mean(values: Iterable[float]) -> float:
-    numbers = list(values)
-    return sum(numbers) / len(numbers)
+def _places_in_row(row: Sequence[str]) -> dict[str, float]:
+    """Return the horizontal place of each package of a row, between 0 and 1."""
+    return {name: (column + 0.5) / len(row) for column, name in enumerate(row)}
 
 
 def drop_implied(imports: Imports) -> Imports:
@@ -102,15 +108,15 @@ def draw(imports: Imports, rows: Sequence[Sequence[str]]) -> str:
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set(xlim=(0.0, 1.0), ylim=(-len(rows) + 0.5, 0.5))
         axes.axis("off")
-        place = {
-            name: ((column + 0.5) / len(row), -float(depth))
+        centres = {
+            name: (place, -float(depth))
             for depth, row in enumerate(rows)
-            for column, name in enumerate(row)
+            for name, place in _places_in_row(row).items()
         }
         for importer, targets in sorted(imports.items()):
             for target in sorted(targets):
-                _draw_arrow(axes, place[importer], place[target])
-        for name, (x, y) in place.items():
+                _draw_arrow(axes, centres[importer], centres[target])
+        for name, (x, y) in centres.items():
             box = {"boxstyle": "round,pad=0.3", "facecolor": "#eef3f8", "edgecolor": "#30506e", "linewidth": 0.8}
             axes.text(x, y, name, ha="center", va="center", color="#102030", bbox=box)
         file = io.StringIO()
@@ -119,6 +125,7 @@ def draw(imports: Imports, rows: Sequence[Sequence[str]]) -> str:
 
 
 def _draw_arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Draw an arrow from the lower edge of the box centred at `start` to the upper edge of that at `end`."""
     style = {"arrowstyle": "-|>", "color": "#7890a8", "linewidth": 0.8, "shrinkA": 0.0, "shrinkB": 0.0}
     axes.annotate("", xy=(end[0], end[1] + EDGE), xytext=(start[0], start[1] - EDGE), arrowprops=style)
 

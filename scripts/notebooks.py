@@ -34,22 +34,31 @@ def execute(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def _outputs(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
-    """Run a cell, and return its text, and its figure if its last expression is one."""
-    body = ast.parse(source).body
-    last = body[-1] if body and isinstance(body[-1], ast.Expr) else None
-    body = body[:-1] if last is not None else body
+    """Run a cell, and return its outputs: the printed text, and the figure if its last expression is one.
+
+    Args:
+        source: code of the cell.
+        names: namespace of the notebook, which the cell changes.
+    """
+    statements = ast.parse(source).body
+    last_expression: ast.expr | None = None
+    last = statements[-1] if statements else None
+    if isinstance(last, ast.Expr):
+        last_expression = last.value
+        statements.pop()
     value = None
     with contextlib.redirect_stdout(io.StringIO()) as stdout:
-        exec(compile(ast.Module(body, []), "<cell>", "exec"), names)  # noqa: S102  our own notebooks
-        if last is not None:
-            value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)  # noqa: S307
-        if value is not None and not hasattr(value, "savefig"):
+        exec(compile(ast.Module(statements, []), "<cell>", "exec"), names)  # noqa: S102  our own notebooks
+        if last_expression is not None:
+            value = eval(compile(ast.Expression(last_expression), "<cell>", "eval"), names)  # noqa: S307
+        is_figure = hasattr(value, "savefig")
+        if value is not None and not is_figure:
             print(repr(value))
     text = stdout.getvalue()
     outputs: list[dict[str, Any]] = []
     if text:
         outputs.append({"name": "stdout", "output_type": "stream", "text": text.splitlines(keepends=True)})
-    if hasattr(value, "savefig"):
+    if is_figure:
         outputs.append(_picture(value))
     return outputs
 

@@ -1,8 +1,8 @@
 """Write the documents that follow from the lists: python scripts/render_docs.py [--check].
 
 The tables of docs/what-it-knows.md (calibrators, theorems, other accountants) are between `<!-- begin NAME -->` and
-`<!-- end NAME -->`. The whole of docs/coverage.md is written. The answers in other documents are not written:
-tests/test_docs.py compares them with live answers.
+`<!-- end NAME -->`. The whole of docs/coverage.md, docs/errata.md and docs/peers.md is written. The answers in other
+documents are not written: tests/test_docs.py compares them with live answers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from scripts.coverage.page import PAGE as COVERAGE
 from scripts.coverage.page import page as coverage
-from scripts.pages import peers
+from scripts.pages import errata, hosts, peers
 from scripts.pages.markdown import cite_source, text_table
 from scripts.pages.theorems import by_work
 
@@ -64,12 +64,13 @@ def render(text: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Rewrite the tables and docs/coverage.md; with --check only report whether one of them would change."""
-    old = LISTS.read_text(encoding="utf-8")
+    """Rewrite the tables and the generated pages; with --check only report whether one would change."""
+    lists = LISTS.read_text(encoding="utf-8")
+    texts = {LISTS: render(lists), COVERAGE: coverage(), errata.PAGE: errata.page(), hosts.PAGE: hosts.page()}
     if "--check" in arguments:
-        return int(old != render(old) or COVERAGE.read_text(encoding="utf-8") != coverage())
-    COVERAGE.write_text(coverage(), encoding="utf-8")
-    LISTS.write_text(render(old), encoding="utf-8")
+        return int(any(path.read_text(encoding="utf-8") != text for path, text in texts.items()))
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
     return 0
 
 

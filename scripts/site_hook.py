@@ -27,7 +27,6 @@ def pages() -> Iterator[tuple[str, str]]:
     yield from algorithms.pages()
     yield from theorems.pages()
     yield from reference.pages()
-    yield from paper.pages()
     yield from python.pages()
     yield from notebooks.pages()
     yield "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

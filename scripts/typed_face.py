@@ -56,7 +56,8 @@ class Stub:
         """Return an annotation as text, which admits mappings for structures and sequences for tuples."""
         if isinstance(annotation, TypeAliasType):
             return self.type(annotation.__value__)
-        origin, members = get_origin(annotation), get_args(annotation)
+        origin = get_origin(annotation)
+        members = get_args(annotation)
         if origin is Annotated:
             return self.type(members[0])
         if origin is Literal:
@@ -156,6 +157,14 @@ def command_options() -> str:
 
 
 def _list_command(name: str, title: str, summary: str, problem: type) -> dict[str, Any]:
+    """Return a command with the fields of its request class as options, as JSON.
+
+    Args:
+        name: name of the command.
+        title: one line about it.
+        summary: description.
+        problem: request class.
+    """
     options = tuple(describe_options(problem))
     return ListedCommand(name=name, title=title, summary=summary, options=options).as_json()
 

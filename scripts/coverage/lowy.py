@@ -1,15 +1,15 @@
-"""The 77 statements of Lowy and Razaviyayn (2023)."""
+"""The statements of Lowy and Razaviyayn (2023)."""
 
+from scripts.coverage.lowy_equations import EQUATIONS
 from scripts.coverage.statement import Paper, Statement
 
-IMAGES = (
-    "MNIST ships with no package used here; the experiment has all three numbers of silos in a round, each as a panel"
-)
-COSTS = "the medical costs ship with no package used here; the experiment has three numbers of silos, each as a panel"
-IDENTICAL = (
-    "its silos have identically distributed images of MNIST, which ships with no package used here; the experiments"
-    " deal digits to silos in pairs only"
-)
+DIGITS = "odd against even digits: error by ε, mini-batch and local SGD"
+COSTS = "linear regression: error by ε, mini-batch and local SGD"
+FIGURES = [
+    Statement(number=f"Figure {number}", says=says)
+    for number, says in ((3, DIGITS), (6, DIGITS), (4, COSTS), (7, COSTS), (8, COSTS))
+]
+"""The figures of results, but for Figure 5."""
 
 PAPER = Paper(
     key="lowy2023",
@@ -66,19 +66,9 @@ PAPER = Paper(
             theorems=("lowy.lemma-e.9",),
         ),
         Statement(number="Lemma E.5", says="the variance of a round's gradient"),
-        Statement(
-            number="Lemma E.6",
-            says="the variance of a subset's mean",
-            partly="the paper prints an equality and a bound that follows from it; the bound is evaluated as `printed`,"
-            " and the equality as `corrected` only",
-        ),
+        Statement(number="Lemma E.6", says="the variance of a subset's mean, exact and bounded"),
         Statement(number="Lemma E.7", says="projection onto a convex set contracts"),
-        Statement(
-            number="Lemma E.8",
-            says="gradients of smooth convex losses are co-coercive",
-            partly="the second of its two inequalities is served, as the proofs use it; the first, with an inner"
-            " product of gradients and models, is not",
-        ),
+        Statement(number="Lemma E.8", says="gradients of smooth convex losses are co-coercive, in two inequalities"),
         Statement(number="Lemma E.9", says="a recursion, solved with weights"),
         Statement(number="Lemma E.10", says="the envelope of a loss"),
         Statement(number="Lemma E.11", says="accelerated steps, convex"),
@@ -86,16 +76,38 @@ PAPER = Paper(
         Statement(
             number="Lemma F.1",
             says="two (ε, 0)-indistinguishable reports as randomized response between two other reports",
-            absent="the decomposition, from earlier work, has no theorem here; Theorems F.1 and F.2, whose proofs use"
-            " it, are served",
         ),
         Statement(number="Lemma F.2", says="privacy of groups"),
         Statement(number="Lemma F.3", says="amplification by a privacy blanket"),
-        Statement(number="Lemma F.4", says="from deletion to replacement"),
+        Statement(
+            number="Lemma F.4",
+            says="from deletion to replacement, and to a report with δ = 0",
+            theorems=("lowy.lemma-f.5",),
+        ),
         Statement(number="Lemma F.5", says="a step in the proof of Theorem F.2"),
         Statement(number="Lemma F.6", says="from one distribution to one near it"),
         Statement(number="Lemma F.7", says="privacy of a mixture"),
-        # Definitions, remarks, algorithms -------------------------------------------------------------------------
+        # Assumptions, definitions, remarks, algorithms ------------------------------------------------------------
+        Statement(
+            number="Assumption 1",
+            says="losses are Lipschitz, and convex or strongly convex",
+            used="conditions of the theorems on Algorithms 1 and 2, with the inputs `lipschitz` and `strong_convexity`",
+        ),
+        Statement(
+            number="Assumption 2",
+            says="the variance of a record's gradient is bounded",
+            used="the input `gradient_std` of the risk bounds",
+        ),
+        Statement(
+            number="Assumption 3",
+            says="a random number of clients takes part in each round",
+            used="the means of 1/M_r and of its square, which the risk bounds take for random participation",
+        ),
+        Statement(
+            number="Assumption 4",
+            says="bounds on how unlike the clients are",
+            used="the input `heterogeneity` of the risk bounds",
+        ),
         Statement(
             number="Definition 1",
             says="(ε, δ)-differential privacy",
@@ -148,7 +160,8 @@ PAPER = Paper(
         Statement(
             number="Remark 3.1",
             says="other learning problems with a lower bound for central privacy",
-            absent="it is about lower bounds that it does not state; those of Theorems 3.1 and F.4 are served",
+            theorems=("lowy.f.1", "lowy.f.1.compositional"),
+            used="the central (ε, δ) of the shuffled algorithm by Theorem F.1, at which such a bound is evaluated",
         ),
         Statement(
             number="Remark F.1",
@@ -158,8 +171,9 @@ PAPER = Paper(
         ),
         Statement(
             number="Remark F.2",
-            says="another proof of the sequential part of Theorem F.1",
-            absent="it sketches a proof and states nothing new; Theorem F.1 itself is served",
+            says="the sequential part of Theorem F.1 follows from the proof of Theorem F.2",
+            theorems=("lowy.f.1", "lowy.f.2"),
+            used="the proof of `lowy.f.1`, which evaluates `lowy.f.2` once for reports that are sent in order",
         ),
         Statement(
             number="Remark 2.1",
@@ -194,7 +208,62 @@ PAPER = Paper(
         Statement(number="Algorithm 3", says="a method with d = 2C² rounds; as printed it is not private"),
         # Rates and transformations ----------------------------------------------------------------------------------
         Statement(number="Section 3", says="the rates that it compares with, footnote 8 among them"),
+        Statement(
+            number="Figure 1",
+            says="who trusts whom, and what the messages of a client hide",
+            theorems=("lowy.appendix-d.1",),
+            used="guarantees whose `definition` is `local`: they hold against the server and all other clients",
+        ),
         Statement(number="Figure 2", says="the table of rates"),
+        Statement(
+            number="Section 2.2, gaps",
+            says="how much looser (8) is than (4), and (9) than (5)",
+            theorems=("lowy.figure-2",),
+            alone=True,
+        ),
+        Statement(
+            number="Section 3, gap",
+            says="how far the bounds for clients that differ are from the lower bounds, κ^{3/2} if strongly convex",
+            theorems=("lowy.figure-2",),
+            alone=True,
+        ),
+        Statement(
+            number="Section 3, class A",
+            says="sequentially interactive or compositional algorithms; √R of one pass is of order κ^{1/4}",
+            theorems=("lowy.definition-4", "lowy.definition-4.one-pass"),
+            alone=True,
+            used="the input `compositionality` of the lower bounds",
+        ),
+        Statement(
+            number="Footnote 7",
+            says="sharper accounting than advanced composition saves a logarithm of noise",
+            theorems=("epsilond.mini-batch-sgd-noise",),
+            alone=True,
+            used="the noise that the calibrator `mb-sgd` certifies, next to that of Theorem 2.1",
+        ),
+        Statement(
+            number="Footnote 10",
+            says="an earlier bound is looser than (10) by a logarithm",
+            absent="the footnote gives neither that bound nor its logarithm, so there is nothing to evaluate",
+        ),
+        Statement(
+            number="Footnote 13",
+            says="few clients: lower bounds for central privacy need no ε₀^r ≤ 1/n",
+            theorems=("lowy.f.3", "lowy.f.5"),
+            alone=True,
+        ),
+        Statement(
+            number="Footnote 14",
+            says="the lower bound for central privacy, strongly convex losses",
+            theorems=("lowy.f.3",),
+            alone=True,
+        ),
+        Statement(
+            number="Footnote 16",
+            says="why Theorem 3.1 needs many clients",
+            theorems=("lowy.3.1", "lowy.f.2"),
+            alone=True,
+        ),
         Statement(
             number="Footnote 12",
             says="the start has risk L·D at most",
@@ -207,10 +276,41 @@ PAPER = Paper(
             theorems=("lowy.2.4",),
             alone=True,
         ),
+        Statement(number="Appendix A", says="rates of earlier methods, compared with Theorem 2.4"),
         Statement(number="Appendix B", says="clients of different weights"),
+        Statement(
+            number="Appendix C",
+            says="noiseless mini-batch SGD as an example of randomizers, which is not private",
+            runs=("mb-sgd",),
+            used="the messages that a guarantee with `definition` `local` covers; without noise no ε is finite",
+        ),
         Statement(number="Appendix D.1", says="local privacy implies central and shuffled privacy"),
         Statement(number="Appendix D.2", says="from records to clients"),
+        Statement(
+            number="Appendix E.1",
+            says="averages over clients and participants: Φ, Σ, Υ, ψ, Ψ, ξ, Ξ",
+            theorems=("lowy.2.1",),
+        ),
+        Statement(
+            number="Appendix F.1",
+            says="algorithms accounted for by advanced composition are 1-compositional",
+            theorems=("lowy.definition-4.advanced-composition",),
+            alone=True,
+        ),
         Statement(number="Appendix F.2", says="the example of a method that is not compositional"),
+        Statement(
+            number="Appendix F.4",
+            says="class B: algorithms that treat all clients alike",
+            theorems=("lowy.f.4",),
+            alone=True,
+            used="the declared condition `symmetric` of Theorem F.4",
+        ),
+        Statement(
+            number="Appendix G, one report",
+            says="the noise of one report, and how it is amplified",
+            theorems=("lowy.4.1", "epsilond.shuffled-sgd-noise"),
+            alone=True,
+        ),
         Statement(number="Appendix G.1", says="one target for records and clients at once"),
         # Experiments ------------------------------------------------------------------------------------------------
         Statement(
@@ -235,12 +335,18 @@ PAPER = Paper(
             alone=True,
         ),
         Statement(
+            number="Appendix H, heterogeneity",
+            says="v*² at the minimiser by Newton's method; 0.17 for silos of two digits each",
+            theorems=("lowy.remark-e.1",),
+            alone=True,
+            functions=("epsilond.simulators.silos.heterogeneity.heterogeneity_at_minimiser",),
+        ),
+        Statement(
             number="Appendix H, settings",
-            says="grids, clipping and trials",
+            says="records, test share, grids of step sizes, clipping and trials",
             theorems=("lowy.appendix-h.settings",),
             alone=True,
-            partly="the grids of step sizes and clipping thresholds are not served; the rounds for MNIST, R = 35, are"
-            " those of the authors' code, as the text gives them for the insurance records only",
+            experiments=("lowy-mnist", "lowy-insurance"),
         ),
         Statement(
             number="Multi-stage schedule",
@@ -248,28 +354,12 @@ PAPER = Paper(
             theorems=("lowy.algorithm-2",),
             alone=True,
         ),
-        *(
-            Statement(
-                number=f"Figure {number}",
-                says="odd against even digits: error by ε, mini-batch and local SGD",
-                partly=IMAGES,
-                stand_in="lowy-logistic",
-            )
-            for number in (3, 6)
-        ),
-        *(
-            Statement(
-                number=f"Figure {number}",
-                says="linear regression: error by ε, mini-batch and local SGD",
-                partly=COSTS,
-                stand_in="lowy-regression",
-            )
-            for number in (4, 7, 8)
-        ),
+        *FIGURES,
         Statement(
             number="Figure 5",
             says="odd against even digits, identically distributed silos",
-            absent=IDENTICAL,
         ),
+        # Equations ----------------------------------------------------------------------------------------------
+        *EQUATIONS,
     ),
 )

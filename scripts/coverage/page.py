@@ -18,11 +18,11 @@ HEAD = """# What is served of the five papers
 <!-- written by python -m scripts.render_docs from scripts/coverage -->
 
 Every numbered statement of the five papers, and where it is served: theorems, whose pages have conditions, status and
-errata; calibrators that are built on them; what `epsilond simulate` runs; and functions for arrays of your own. The
-theorems of a row are those whose source names the statement; some are pages without a formula. A definition or an
-assumption that has no formula of its own is *used*, and the row says as what. What is served in part, or not, has its
-reason beside it. Assumptions that a paper counts apart from its theorems have no row: they are conditions on the
-theorems' own pages.
+[errata](errata.md); calibrators that are built on them; what `epsilond simulate` runs; and functions for arrays of
+your own. The theorems of a row are those whose source names the statement; some are pages without a formula. A
+definition or an assumption that has no formula of its own is *used*, and the row says as what. What is served in part,
+or not, has its reason beside it. The numbers of all statements were listed from the texts alone; a test compares them
+with the rows.
 """
 
 

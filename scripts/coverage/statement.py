@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-KINDS = ("Theorem", "Lemma", "Corollary", "Definition", "Remark", "Algorithm", "Figure", "Table", "Appendix", "Section")
+KINDS = (
+    *("Theorem", "Lemma", "Corollary", "Definition", "Assumption", "Remark", "Algorithm"),
+    *("Figure", "Table", "Appendix", "Section"),
+)
 """Words in the names of numbered statements; equations have only a number in brackets."""
 NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?[a-d]?|[A-Z](?:\.\d+)?"
 LIST = rf"(?:{NUMBER})(?:(?:, and |, | and | to |–)(?:{NUMBER})\b)*"
@@ -87,7 +90,7 @@ def _numbers(text: str) -> Iterator[str]:
 
 
 def _split(number: str) -> tuple[str, int]:
-    """Split a number of a statement into its beginning and its last integer."""
+    """Split a number of a statement into its beginning and its last integer: `A.12` into `A.` and 12."""
     match = re.fullmatch(r"(.*?)(\d+)", number)
     if match is None:  # a letter: a range of its own
         return number, 0

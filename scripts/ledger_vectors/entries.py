@@ -142,6 +142,7 @@ def _write_log(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonR
 
 
 def _write_short(writer: Writer) -> None:
+    """Write a log of one ledger with commits, a cancelled reservation and a closing."""
     doctors = writer.open(OTHER_LEDGER)
     writer.commit(writer.reserve(doctors, item="count", count=2), count=1)
     writer.book.cancel(ORGANISATION, writer.reserve(doctors, item="count", count=1).id, by=ANALYST)
@@ -150,6 +151,7 @@ def _write_short(writer: Writer) -> None:
 
 
 def _write_every_kind(writer: Writer) -> None:
+    """Write a log with every kind of entry, in three ledgers: an adaptive one, a sealed one and one with approval."""
     people = writer.open(LEDGER)
     writer.change("amend", people, read(AmendAsked, {"add": [{"name": "extra", "spec": QUERY}]}))
     writer.change("seal", people)

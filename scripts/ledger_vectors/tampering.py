@@ -66,7 +66,7 @@ def cases(log: Log, bundle: Bundle, cosigned: str, keys: Any) -> Iterator[Case]:
     )
     yield from _accepted_cases(log, good, cosigned)
     yield from _incomplete_cases(log, good)
-    yield from _of_a_fork(log, good)
+    yield from _fork_cases(log, good)
     for name, change in (ENTRIES | CHECKPOINTS | RECEIPTS | PROOFS).items():
         yield case(name, _tamper(good, change), FALSE)
     yield from _signed_cases(log, good)
@@ -84,6 +84,7 @@ def _tamper(good: Any, change: Change) -> str:
 
 
 def _accepted_cases(log: Log, good: Any, cosigned: str) -> Iterator[Case]:
+    """Yield evidence that a verifier accepts: entries with one checkpoint, with and without earlier checkpoints."""
     newest = good["checkpoints"][-1]
     bare = {"format": good["format"], "entries": good["entries"], "checkpoints": [cosigned]}
     yield case("entries and one checkpoint", json.dumps(bare | {"checkpoints": [newest]}), SHOWN)
@@ -92,6 +93,7 @@ def _accepted_cases(log: Log, good: Any, cosigned: str) -> Iterator[Case]:
 
 
 def _incomplete_cases(log: Log, good: Any) -> Iterator[Case]:
+    """Yield evidence that is true but shows nothing, because a part of it is missing."""
     alone = {"format": good["format"]}
     signed = {name: good[name] for name in ("receipts", "proofs")}
     yield case("an empty bundle", json.dumps(alone), NOT_SHOWN)
@@ -107,24 +109,23 @@ def _incomplete_cases(log: Log, good: Any) -> Iterator[Case]:
 
 
 def _without_newest(good: Any) -> str:
-    def change(bundle: Any) -> None:
-        """Remove the newest checkpoint and receipt."""
-        bundle["checkpoints"].pop()
-        bundle["receipts"].pop()
-        bundle["proofs"].pop()
-
-    return _tamper(good, change)
+    """Return a bundle without its newest checkpoint, receipt and consistency proof, as text."""
+    altered = copy.deepcopy(good)
+    for member in ("checkpoints", "receipts", "proofs"):
+        altered[member].pop()
+    return _tamper(altered, lambda _: None)
 
 
-def _of_a_fork(log: Log, good: Any) -> Iterator[Case]:
-    rewritten = type(log)(
-        log.key, [entry | {"tenant": "clinic"} if entry["seq"] == 2 else entry for entry in log.entries]
-    )
-    longer = type(log)(log.key, [*rewritten.entries, {"seq": len(log.entries), "kind": "closed"}])
+def _fork_cases(log: Log, good: Any) -> Iterator[Case]:
+    """Yield evidence of two branches: the log itself, and a log with the same key and a rewritten third entry."""
+    rewritten_entries = [*log.entries]
+    rewritten_entries[2] = log.entries[2] | {"tenant": "clinic"}
+    rewritten = type(log)(log.key, rewritten_entries)
     size = len(log.entries)
+    longer = type(log)(log.key, [*rewritten_entries, {"seq": size, "kind": "closed"}])
     original = json.dumps(good)
-    fork = _tamper(good, lambda b: b["checkpoints"].append(rewritten.note(size)))
-    yield case("two roots of one size", fork, FALSE)
+    two_roots = _tamper(good, lambda b: b["checkpoints"].append(rewritten.note(size)))
+    yield case("two roots of one size", two_roots, FALSE)
     heads = {"format": good["format"], "checkpoints": [log.note(5), rewritten.note(5)]}
     yield case("two roots of one size, without entries", json.dumps(heads), FALSE)
     proof = {"proofs": [log.consistency(5, size).record]}
@@ -143,6 +144,7 @@ def _flip(text: str, place: int) -> str:
 
 
 def _swap(items: list[Any], first: int, second: int) -> None:
+    """Exchange two items of a list in place."""
     items[first], items[second] = items[second], items[first]
 
 
@@ -159,10 +161,12 @@ def _note(change: Callable[[list[str]], object]) -> Change:
 
 
 def _first(member: str, change: Callable[[Any], object]) -> Change:
+    """Return a change of the first item of a member of a bundle, such as its first receipt."""
     return lambda bundle: change(bundle[member][0])
 
 
 def _set(line: int, change: Callable[[str], str]) -> Callable[[list[str]], object]:
+    """Return a change of one line among the lines of a checkpoint."""
     return lambda lines: lines.__setitem__(line, change(lines[line]))
 
 
@@ -244,11 +248,13 @@ def _with_spare_bits(receipt: Any) -> str:
 
 
 def _with_header(receipt: Any, **members: str) -> str:
+    """Return the signature of a receipt with other members in its JWS header."""
     head, _, signature = receipt["signature"].partition("..")
     return f"{to_base64url(canonical(json.loads(from_base64url(head)) | members))}..{signature}"
 
 
 def _with_payload(receipt: Any) -> str:
+    """Return the signature of a receipt with its payload attached, which is detached in valid receipts."""
     signed = {name: part for name, part in receipt.items() if name != "signature"}
     text: str = receipt["signature"]
     return text.replace("..", f".{to_base64url(canonical(signed))}.")
@@ -291,11 +297,13 @@ def stranger_note(log: Log, key: SigningKey, size: int) -> str:
 
 
 def _of_kind(log: Log, receipt: Any) -> str:
+    """Return a signature of a receipt by the log's key that is marked as the signature of a report."""
     signed = {name: part for name, part in receipt.items() if name != "signature"}
     return jws.sign(signed, digest(canonical(receipt["entry"])), log.key, kind="epsilond-ledger-report+jws")
 
 
 def _texts(whole: str) -> Iterator[Case]:
+    """Yield texts that are no bundle: broken JSON, a list, and an object with a duplicate member."""
     yield case("no JSON", whole[:-1], NOT_SHOWN)
     yield case("a list", f"[{whole}]", *NO_EVIDENCE)
     twice = whole.replace('"count":2,', '"count":1,"count":2,', 1)
@@ -303,6 +311,7 @@ def _texts(whole: str) -> Iterator[Case]:
 
 
 def _keys(whole: bytes, keys: Any) -> Iterator[Case]:
+    """Yield a whole bundle with published keys that are not those of its log."""
     stranger = SigningKey(keys["keys"][0]["name"], Ed25519PrivateKey.from_private_bytes(bytes(32))).public
     published = keys["keys"][0] | stranger.jwk | {"note_key": stranger.note_key}
     yield case("another key of the same name", whole, FALSE, keys={"keys": [published]})

@@ -111,7 +111,8 @@ def short_log() -> tuple[Log, JsonRecord]:
 
 def vectors() -> dict[str, Any]:
     """Return the document of the test vectors."""
-    key, witness = signing_key(ORIGIN), signing_key(WITNESS)
+    key = signing_key(ORIGIN)
+    witness = signing_key(WITNESS)
     log = Log(key, every_kind(SigningKeys.new(key, SINCE)))
     size = len(log.entries)
     small, keys = short_log()
@@ -137,6 +138,7 @@ def vectors() -> dict[str, Any]:
 
 
 def _canonical(text: str) -> str | None:
+    """Return the canonical form of a JSON text; None if it has none."""
     try:
         return canonical(read_json(text.encode())).decode()
     except Malformed:
@@ -144,6 +146,7 @@ def _canonical(text: str) -> str | None:
 
 
 def _entry(record: JsonRecord) -> dict[str, object]:
+    """Return the vector of an entry: its canonical text, the digest of this text, and its leaf hash."""
     leaf = canonical(record)
     return {
         "entry": record,
@@ -154,6 +157,7 @@ def _entry(record: JsonRecord) -> dict[str, object]:
 
 
 def _cosignature_vector(log: Log, witness: SigningKey) -> dict[str, object]:
+    """Return the vector of a cosigned checkpoint: the note, the witness's verifier key, and the time."""
     mark = hashlib.sha256(witness.name.encode() + b"\n\x04" + witness.public.raw).digest()[:4]
     key = base64.b64encode(b"\x04" + witness.public.raw).decode()
     note = cosign(log.note(len(log.entries)), witness)
@@ -161,6 +165,7 @@ def _cosignature_vector(log: Log, witness: SigningKey) -> dict[str, object]:
 
 
 def _statement(key: SigningKey) -> dict[str, str]:
+    """Return the vector of a signed answer: its content and its signature."""
     request = digest(b'{"delta":1e-06}')
     statement = SignedStatement(kind="account", name="account", engine_version="1.0.0", request=request)
     return {"content": ANSWER.decode(), "signature": statements.sign(statement, ANSWER, key)}

@@ -46,16 +46,16 @@ def page(calibrator: Calibrator) -> str:
     parts = [
         f"# {plain(calibrator.title)}\n",
         f"{code(name)}: {plain(calibrator.summary)}\n",
-        "## What is asked\n",
+        "## Request\n",
         f"`POST {path}`, `epsilond.calibrate({name!r}, …)` or `epsilond calibrate {name}`.\n",
         f"{_paragraphs(request.get('description', ''))}\n",
         schemas.fields(request),
         "\n## Example\n",
         f"```sh\n{_command(calibrator, path)}\n```\n",
-        "## What is answered\n",
-        f"`parameters` is what to run with: {_parameters(calibrator)}. The rest is the same for every algorithm:",
+        "## Answer\n",
+        f"`parameters` has the values of the run: {_parameters(calibrator)}. The rest is the same for every algorithm:",
         "[reading an answer](../answers.md).\n",
-        "## What it rests on\n",
+        "## Theorems\n",
         table(THEOREM_HEAD, map(_theorem_row, calibrator.theorems)),
     ]
     return "\n".join(parts) + "\n"

@@ -20,6 +20,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _parts(cells: list[Cell]) -> Iterator[str]:
+    """Yield the texts, the code and the outputs of the cells as Markdown."""
     for cell in cells:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":

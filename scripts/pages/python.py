@@ -97,17 +97,17 @@ def signature(name: str, value: Any) -> str:
     except (TypeError, ValueError):
         return name
     text = _without_modules(call)
-    parameters = list(call.parameters.values())
-    if len(name) + len(text) <= 100 or not parameters:
+    if len(name) + len(text) <= 100 or not call.parameters:
         return name + text
     lines = []
-    for parameter in parameters:
+    for parameter in call.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in lines:
             lines.append("*")
         lines.append(_without_modules(parameter))
-    _, arrow, result = text.rpartition(") -> ")
     arguments = "".join(f"    {line},\n" for line in lines)
-    return f"{name}(\n{arguments})" + (f" -> {result}" if arrow else "")
+    _, arrow, result = text.rpartition(") -> ")
+    result_text = f" -> {result}" if arrow else ""
+    return f"{name}(\n{arguments}){result_text}"
 
 
 def _without_modules(annotated: object) -> str:
@@ -167,6 +167,7 @@ def _fields(cls: type) -> list[str]:
 
 
 def _default(field: Any) -> str:
+    """Return the default of a field in words."""
     if field.default is not dataclasses.MISSING:
         return f"`{field.default!r}`"
     return "made anew" if field.default_factory is not dataclasses.MISSING else "must be given"
@@ -184,11 +185,21 @@ def _description(cls: type, name: str) -> str:
 
 def _member(owner: str, name: str, value: Any) -> Iterator[str]:
     """Yield the entry of a public method or property of a class."""
-    inner = value.fget if isinstance(value, property) else getattr(value, "func", getattr(value, "__func__", value))
-    if name.startswith("_") or not inspect.isfunction(inner):
+    function = _function_of(value)
+    if name.startswith("_") or not inspect.isfunction(function):
         return
     full_name = f"{owner}.{name}"
     is_method = inspect.isroutine(value) or hasattr(value, "__func__")
-    call = signature(full_name, inner) if is_method else full_name
-    text = of_docstring(inspect.getdoc(inner) or "")
+    call = signature(full_name, function) if is_method else full_name
+    text = of_docstring(inspect.getdoc(function) or "")
     yield f"#### {code(full_name)}\n\n```text\n{call}\n```\n\n{text}"
+
+
+def _function_of(member: Any) -> Any:
+    """Return the function behind a property, cached property, class method or static method; else the member."""
+    if isinstance(member, property):
+        return member.fget
+    for attribute in ("func", "__func__"):
+        if hasattr(member, attribute):
+            return getattr(member, attribute)
+    return member

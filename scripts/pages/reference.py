@@ -40,15 +40,19 @@ def http() -> str:
 
 
 def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
-    summary, description = operation.get("summary", ""), operation.get("description", "")
+    """Write an operation: its description, parameters, body, an example, and its statuses."""
+    summary = operation.get("summary", "")
+    description = operation.get("description", "")
     parts = [f"### `{method} {path}`\n", plain(summary), ""]
-    parts += [plain(description), ""] if description not in ("", summary) else []
+    if description not in ("", summary):
+        parts += [plain(description), ""]
     rows = [
         (code(item["name"]), item["in"], plain(item.get("description", ""))) for item in schemas.parameters(operation)
     ]
     if rows:
         parts += [table(("parameter", "in", "what"), rows), ""]
-    if body := schemas.body(operation):
+    body = schemas.body(operation)
+    if body:
         name = path.rpartition("/")[2]
         if path == f"/v1/calibrations/{name}":
             parts += [f"The fields stand on the page of [{code(name)}](algorithms/{name}.md).\n"]
@@ -60,6 +64,7 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
 
 
 def _statuses(operation: Mapping[str, Any]) -> str:
+    """Return the statuses of an operation in words: successes with their descriptions, then problems with links."""
     words = {status: answer.get("description", "") for status, answer in schemas.responses(operation).items()}
     good = "; ".join(f"{status}: {plain(word)}" for status, word in words.items() if status < "400")
     bad = ", ".join(f"[{status}](errors.md)" for status in words if status >= "400")

@@ -51,6 +51,7 @@ def _fields(schema: Schema) -> str:
 
 
 def _rows(schema: Schema) -> Iterator[tuple[str, str, str]]:
+    """Yield name, admissible values and description of each member of an object."""
     for name, member in schema["properties"].items():
         optional = member.get("default", ...) is None
         form = f"{_form(member)}; may be absent" if optional else _form(member)

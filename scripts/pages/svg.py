@@ -23,11 +23,15 @@ STYLE = """
 .hollow { fill: none; stroke-width: 1.8 }
 .s0 { stroke: #0072b2; fill: #0072b2 } .s1 { stroke: #c44e00; fill: #c44e00 } .s2 { stroke: #00805c; fill: #00805c }
 .s3 { stroke: #a6478a; fill: #a6478a } .s4 { stroke: #8c6d1f; fill: #8c6d1f } .s5 { stroke: #5f6670; fill: #5f6670 }
+.s6 { stroke: #c2185b; fill: #c2185b } .s7 { stroke: #4b3fa0; fill: #4b3fa0 } .s8 { stroke: #1f7f8c; fill: #1f7f8c }
+.s9 { stroke: #7a1f1f; fill: #7a1f1f }
 path[class], .hollow { fill: none }
 @media (prefers-color-scheme: dark) {
 .ground { fill: #171a21 } text { fill: #e6e8eb } .grid { stroke: #343a46 } .axis { stroke: #9aa2ae }
 .s0 { stroke: #56b4e9; fill: #56b4e9 } .s1 { stroke: #ff9457; fill: #ff9457 } .s2 { stroke: #3ed6a6; fill: #3ed6a6 }
 .s3 { stroke: #e79fcd; fill: #e79fcd } .s4 { stroke: #d9b44a; fill: #d9b44a } .s5 { stroke: #b4bac4; fill: #b4bac4 }
+.s6 { stroke: #ff7ab8; fill: #ff7ab8 } .s7 { stroke: #a79bff; fill: #a79bff } .s8 { stroke: #6fd8e3; fill: #6fd8e3 }
+.s9 { stroke: #e08a80; fill: #e08a80 }
 path[class], .hollow { fill: none } }
 """.strip()
 
@@ -50,10 +54,12 @@ class Axis:
             start: pixel of the smallest value.
             end: pixel of the largest value.
         """
-        low, high, at = self.low, self.high, min(max(value, self.low), self.high)
+        low = self.low
+        high = self.high
+        inside = min(max(value, low), high)
         if self.scale == "log":
-            low, high, at = math.log(low), math.log(high), math.log(at)
-        return start + (end - start) * (at - low) / (high - low)
+            low, high, inside = math.log(low), math.log(high), math.log(inside)
+        return start + (end - start) * (inside - low) / (high - low)
 
 
 def decades(first: int, last: int, every: int = 1) -> list[tuple[float, str]]:
@@ -182,6 +188,7 @@ class Plot:
         return "\n".join(parts) + "\n</svg>\n"
 
     def _frame(self) -> Iterable[str]:
+        """Yield the grid, the labels of the ticks, the horizontal axis and the titles of both axes."""
         for value, label in self.x.ticks:
             x, _ = self.at((value, self.y.low))
             yield f'<line class="grid" x1="{x:.1f}" y1="{self.top:g}" x2="{x:.1f}" y2="{self.bottom:.1f}"/>'
@@ -198,6 +205,7 @@ class Plot:
             yield f'<text transform="{rotation}" text-anchor="middle">{escape(self.y.title)}</text>'
 
     def _legend(self) -> Iterable[str]:
+        """Yield the marks and words of the legend, in one row above the plot."""
         x = self.left
         for text, series, mark in self.keys:
             yield draw_mark(x + 6, 22.0, series, mark)

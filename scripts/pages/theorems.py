@@ -13,6 +13,7 @@ from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.theorem_detail import inputs_schema
 from epsilond.calibrators import CALIBRATORS
 from scripts.pages import formulas, schemas
+from scripts.pages.errata import erratum_facts
 from scripts.pages.markdown import cite_source, code, paper, plain, table, text_table
 
 MEANING = {
@@ -129,6 +130,7 @@ def _source(theorem: Theorem) -> str:
 
 
 def _condition(condition: Condition) -> tuple[str, str, str]:
+    """Return the cells of a condition: its id, its statement, and who has to make sure that it holds."""
     if condition.checked:
         kind = "it is checked"
     elif condition.undecidable:
@@ -145,8 +147,7 @@ def _errata(theorem: Theorem) -> list[str]:
         parts += [
             f"### {plain(erratum.id)}\n",
             f"- Grade: {erratum.grade.value}",
-            f"- Printed: {plain(erratum.printed)}",
-            f"- We find: {plain(erratum.truth)}",
+            *(f"- {title}: {plain(text)}" for title, text in erratum_facts(erratum)),
             f"- Shown by {code(erratum.test)}\n",
         ]
     return parts

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from scripts.pages.experiments.panels import Line, Panel, Point, word
-from scripts.pages.svg import Axis, Plot, draw_mark, power
+from scripts.pages.svg import Axis, Plot, decades, draw_mark
 
 WIDTH, PLOT_HEIGHT, MARGIN = 400.0, 240.0, 10.0
 CHARACTER = 7.1
@@ -69,12 +69,17 @@ class Figure(Plot):
 
 
 def rows(keys: Sequence[tuple[str, int, str]]) -> Iterator[tuple[float, int, tuple[str, int, str]]]:
-    """Yield the entries of a legend with their horizontal pixels and their rows."""
-    x, row = MARGIN, 0
+    """Yield the entries of a legend with their horizontal pixels and their rows.
+
+    An entry that does not fit into the rest of its row begins the next row.
+    """
+    x = MARGIN
+    row = 0
     for key in keys:
-        width = 32.0 + CHARACTER * len(key[0])
+        width = 32.0 + CHARACTER * len(key[0])  # the mark, and the text
         if x > MARGIN and x + width > WIDTH:
-            x, row = MARGIN, row + 1
+            x = MARGIN
+            row += 1
         yield x, row, key
         x += width
 
@@ -114,6 +119,7 @@ def describe(panel: Panel) -> str:
 
 
 def _describe_line(line: Line) -> str:
+    """Return a line in words: its first and its last point."""
     first, last = line.points[0], line.points[-1]
     if len(line.points) == 1:
         return f"{line.name} {_describe_point(first)}"
@@ -131,10 +137,12 @@ def _drawable(panel: Panel, bound: float) -> float:
 
 # Axes -----------------------------------------------------------------------------------------------------------------
 def _place(panel: Panel, value: Any) -> float:
+    """Return the number of a value on the horizontal axis; categories are numbered from 0."""
     return float(panel.places.index(value)) if panel.across.scale == "categories" else float(value)
 
 
 def _across(panel: Panel) -> Axis:
+    """Return the horizontal axis of a panel, with room on both sides of its values."""
     places = [_place(panel, value) for value in panel.places]
     low, high = min(places), max(places)
     labels = [(place, word(value)) for place, value in zip(places, panel.places, strict=True)]
@@ -156,21 +164,29 @@ def _drop_overlaps(ticks: Sequence[tuple[float, str]], panel: Panel) -> list[tup
 
 
 def _up(panel: Panel) -> Axis:
+    """Return the vertical axis of a panel, from the points and bands of its lines."""
     points = [point for line in panel.lines for point in line.points]
     bounds = [bound for point in points for bound in (point.lower, point.upper)]
-    if panel.logarithmic:
-        means = [point.mean for point in points]
-        first = math.floor(math.log10(min(mean for mean in means if mean > 0.0)))
-        last = math.ceil(math.log10(max(means + [bound for bound in bounds if math.isfinite(bound)])))
-        last = max(last, first + 1)
-        every = max(1, round((last - first) / TICKS))
-        ticks = [(10.0**exponent, power(exponent)) for exponent in range(first, last + 1, every)]
-        return Axis(panel.up, 10.0**first, 10.0**last, ticks, "log")
+    means = [point.mean for point in points]
+    return _logarithmic_axis(panel.up, means, bounds) if panel.logarithmic else _linear_axis(panel.up, bounds)
+
+
+def _logarithmic_axis(title: str, means: Sequence[float], bounds: Sequence[float]) -> Axis:
+    """Return an axis of powers of ten, from the least positive mean to the largest finite mean or bound."""
+    first = math.floor(math.log10(min(mean for mean in means if mean > 0.0)))
+    largest = max([*means, *(bound for bound in bounds if math.isfinite(bound))])
+    last = max(math.ceil(math.log10(largest)), first + 1)
+    every = max(1, round((last - first) / TICKS))
+    return Axis(title, 10.0**first, 10.0**last, decades(first, last, every), "log")
+
+
+def _linear_axis(title: str, bounds: Sequence[float]) -> Axis:
+    """Return an axis that contains all bounds, between two of its ticks."""
     low, high = min(bounds), max(bounds)
     step = _step((high - low) or 1.0)
     first, last = math.floor(low / step), math.ceil(high / step)
     ticks = [(place * step, f"{place * step:.4g}") for place in range(first, last + 1)]
-    return Axis(panel.up, first * step, last * step, ticks)
+    return Axis(title, first * step, last * step, ticks)
 
 
 def _step(reach: float) -> float:

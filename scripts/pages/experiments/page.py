@@ -15,6 +15,7 @@ from epsilond.witness.presets import PresetSimulation, plan
 from epsilond.witness.tally import RULES
 from scripts.pages.experiments import figure, stored, tables
 from scripts.pages.experiments.panels import Panel, panels
+from scripts.pages.experiments.spread import separation
 from scripts.pages.experiments.stored import Stored
 from scripts.pages.markdown import text_table
 
@@ -38,7 +39,7 @@ def section(answer: Stored) -> str:
     summary = f"<summary>Every figure of {preset.name}, with its band</summary>"
     parts = (
         source,
-        f"`epsilond simulate {preset.name}`: {run}{at_the_edge(answer)}",
+        f"`{preset.command}`: {run}{at_the_edge(answer)}{separation(answer)}",
         text_table(("claim", "verdict", "counts, and what was measured"), claims),
         f'<div class="panels" markdown="1">\n\n{images}\n\n</div>',
         f'<details markdown="1">\n{summary}\n\n{tables.table(answer)}\n\n</details>',
@@ -62,6 +63,7 @@ def at_the_edge(answer: Stored) -> str:
 
 
 def _sentence(text: str) -> str:
+    """Return words as a sentence, with a capital and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -81,7 +83,7 @@ def overview(answers: Mapping[str, Stored], page: str) -> str:
     for name, answer in answers.items():
         verdict_counts = ", ".join(f"{count} {verdict}" for verdict, count in _count_verdicts(answer))
         link = f"[{answer.preset.source}](#{_anchor(page, name)})"
-        command, minutes = f"`epsilond simulate {name}`", f"{_minutes(name)} min"
+        command, minutes = f"`{answer.preset.command}`", f"{_minutes(name)} min"
         rows.append((link, answer.preset.title, verdict_counts, command, minutes))
     return text_table(("stands for", "experiment", "verdicts", "command", "one core, about"), rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,10 +20,11 @@ MEASURES = {
     "test_accuracy": "accuracy on records held out",
     "test_rrmse": "RRMSE on records held out",
     "log10_delta": "log₁₀ δ",
+    "excess_risk": "excess risk",
 }
 RUNS = {"non-private": "without noise", "noisy-sgd": "noisy SGD", "independent-noise": "noise that stays"}
-GREY, COLOURS = 5, 5
-"""Colour of runs without noise, and number of the other colours."""
+COLOURS, GREY = (0, 1, 2, 3, 4, 6, 7, 8, 9), 5
+"""Colours of lines, and the colour of runs without noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,10 +64,13 @@ class Panel:
 
 
 def panels(answer: Stored) -> tuple[Panel, ...]:
-    """Return one panel for each value of the axis of panels."""
+    """Return one panel for each value of the axis of panels; first one with all lines, for readings of a formula."""
     answer = with_best_steps(answer)
     draw = _by_kind(answer)
-    return tuple(draw(answer, title, cells) for title, cells in _split(answer))
+    by_value = tuple(draw(answer, title, cells) for title, cells in _split(answer))
+    if draw is _formulas and answer.preset.lines is not None:
+        return (_printed_and_certified(answer, answer.preset.lines), *by_value)
+    return by_value
 
 
 def with_best_steps(answer: Stored) -> Stored:
@@ -86,11 +91,13 @@ def with_best_steps(answer: Stored) -> Stored:
 
 
 def _excess(cell: CellAnswer) -> float:
+    """Return the mean excess risk of a cell; infinity if it was not measured or is no number."""
     mean = math.inf if cell.final_excess is None else float(cell.final_excess.mean)
     return math.inf if math.isnan(mean) else mean
 
 
 def _split(answer: Stored) -> Iterator[tuple[str, Cells]]:
+    """Yield title and cells of each panel; audits have a panel for each value of the axis of lines."""
     axis = answer.preset.panels or (answer.preset.lines if answer.cells[0].kind == "audit" else None)
     if axis is None:
         yield "", answer.cells
@@ -110,10 +117,12 @@ def word(value: Any) -> str:
 
 
 def _by_kind(answer: Stored) -> Callable[[Stored, str, Cells], Panel]:
+    """Return the function that makes the panels of this kind of experiment."""
     return {"audit": _formulas, "membership": _attacks}.get(answer.cells[0].kind, _measurement)
 
 
 def _panel(answer: Stored, title: str, cells: Cells, lines: Sequence[Line], **rest: Any) -> Panel:
+    """Return a panel over the horizontal axis of an experiment; `rest` are its further fields."""
     across = answer.preset.across
     return Panel(title=title, across=across, places=values(cells, across), lines=tuple(lines), **rest)
 
@@ -125,11 +134,11 @@ def _measurement(answer: Stored, title: str, cells: Cells) -> Panel:
     groups = _line_groups(answer, cells)
     lines = [
         _line(answer, name, group, lambda cell: own_score(cell, measure), colour)
-        for colour, (name, group) in enumerate(groups)
+        for colour, (name, group) in zip(itertools.cycle(COLOURS), groups, strict=False)
     ]
     lines += _comparisons(answer, groups)
-    up = "excess risk" if measure is None else MEASURES[measure]
-    return _panel(answer, title, cells, lines, up=up, logarithmic=measure is None)
+    up = MEASURES["excess_risk" if measure is None else measure]
+    return _panel(answer, title, cells, lines, up=up, logarithmic=up == MEASURES["excess_risk"])
 
 
 def _line_groups(answer: Stored, cells: Cells) -> list[tuple[str, Cells]]:
@@ -147,17 +156,19 @@ def _comparisons(answer: Stored, groups: Sequence[tuple[str, Cells]]) -> Iterato
     """
     measure = answer.preset.measure
     counts = Counter(run for _, cells in groups for run in cells[0].beside or {})
-    free = len(groups)
-    for colour, (group, cells) in enumerate(groups):
+    colours = itertools.cycle(COLOURS)
+    group_colours = list(itertools.islice(colours, len(groups)))
+    for group_colour, (group, cells) in zip(group_colours, groups, strict=True):
         for run in cells[0].beside or {}:
             name = RUNS.get(run, run)
             if counts[run] > 1:
-                name, run_colour = f"{group}, {name}", colour
+                name = f"{group}, {name}"
+                colour = group_colour
             elif run == "non-private":
-                run_colour = GREY
+                colour = GREY
             else:
-                run_colour, free = free % COLOURS, free + 1
-            line = _line(answer, name, cells, lambda cell, run=run: score_beside(cell, run, measure), run_colour)  # type: ignore[misc]
+                colour = next(colours)
+            line = _line(answer, name, cells, lambda cell, run=run: score_beside(cell, run, measure), colour)  # type: ignore[misc]
             yield replace(line, look="dashes")
 
 
@@ -218,6 +229,19 @@ def _formulas(answer: Stored, title: str, cells: Cells) -> Panel:
     if proved:
         lines.append(_curve("proved by an attack: δ at least", proved, 3, "dot"))
     return _panel(answer, title, cells, lines, up=MEASURES["log10_delta"], logarithmic=False)
+
+
+def _printed_and_certified(answer: Stored, axis: Axis) -> Panel:
+    """Make a panel in a paper's layout: log10 δ as printed for each line of an axis, with the certified δ in dashes."""
+    across = answer.preset.across.name
+    lines = []
+    for reading, look in (("printed", "line"), ("certified", "dashes")):
+        for colour, value in enumerate(values(answer.cells, axis)):
+            cells = [cell for cell in answer.cells if cell.place[axis.name] == value]
+            figures = {cell.place[across]: float((cell.log10_deltas or {})[reading]) for cell in cells}
+            lines.append(_curve(f"{reading}, {word(value)}", figures, colour, look))
+    title = f"{axis.title}: all"
+    return _panel(answer, title, answer.cells, lines, up=MEASURES["log10_delta"], logarithmic=False)
 
 
 def _attacks(answer: Stored, title: str, cells: Cells) -> Panel:

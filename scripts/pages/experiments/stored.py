@@ -24,8 +24,8 @@ from epsilond.witness.risks.answer import Measured
 FOLDER = Path(__file__).parents[3] / "docs" / "experiments"
 DIGITS = 7
 """Significant digits of a stored measurement."""
-KEPT = ("preset", "repetitions", "seed", "engine_version", "beside")
-"""Members of an answer that are stored, except for its cells."""
+KEPT = ("preset", "repetitions", "seed", "engine_version", "beside", "data_files")
+"""Members of an answer that are stored if it has them, except for its cells."""
 MEASURED = ("final_excess", "scores", "beside", "scores_beside")
 """Members of a cell that are measurements."""
 INFINITIES = {"unbounded": math.inf, "-unbounded": -math.inf}
@@ -50,7 +50,7 @@ class Stored:
 
 def keep(answer: Mapping[str, Any]) -> None:
     """Store the answer that `epsilond simulate NAME --json` prints."""
-    head = {name: answer[name] for name in KEPT}
+    head = {name: answer[name] for name in KEPT if name in answer}
     cells = ",\n".join(json.dumps(_stored_cell(cell), ensure_ascii=False) for cell in answer["cells"])
     text = f'{json.dumps(head, ensure_ascii=False)[:-1]}, "cells": [\n{cells}\n]}}\n'
     FOLDER.mkdir(exist_ok=True)

@@ -1,0 +1,1 @@
+"""docs/published-figures.md: figures of papers, documents and deployments, computed again."""
