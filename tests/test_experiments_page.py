@@ -21,7 +21,16 @@ from scripts.pages.experiments.panels import panels, with_best_steps
 
 TEXT = page.PAGE.read_text(encoding="utf-8")
 NAMES = [name for name in page.PLACE.findall(TEXT) if name not in (page.OVERVIEW, page.VERDICTS)]
-SIZE = 12_000
+WITHOUT_DATA = {
+    "bietti-figure-1b",
+    "bietti-figure-1c",
+    "bietti-figure-1d",
+    "bietti-figure-2",
+    *(f"das-table-{number}" for number in range(2, 7)),
+}
+"""Experiments on files that the project cannot have: Stack Overflow, federated EMNIST, CIFAR-10 and Fashion-MNIST. Who
+has them runs `Preset.command`, such as `epsilond simulate das-table-2 --data cifar-10=FOLDER`."""
+SIZE = 18_000
 """Bytes of a figure, at most."""
 
 
@@ -33,7 +42,9 @@ def test_every_experiment_of_a_paper_is_on_the_page_and_every_stored_one() -> No
     assert sorted(NAMES) == sorted(stored.names())
     ours = ("qtdl-", "tdl-", "mb-sgd-bound", "unlike-clients", "mu2-against")
     named = {each.name for each in PRESETS if not each.name.endswith(("-short", "-full"))}
-    assert {name for name in named if not name.startswith(ours)} == set(NAMES)
+    absent = {name for name in named if not name.startswith(ours)} - set(NAMES)
+    assert absent <= WITHOUT_DATA
+    assert set(NAMES).isdisjoint(WITHOUT_DATA)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,14 +52,15 @@ def test_a_section_says_what_it_stands_for_and_gives_every_claim_a_verdict(name:
     answer = stored.load(name)
     section = page.section(answer)
     assert answer.preset.stands_in_for is not None
-    assert answer.preset.stands_in_for.startswith(("Proxy for ", "Corresponds to no ", "Reproduces "))
+    assert answer.preset.stands_in_for.startswith(("Stand-in for ", "Reproduces "))
     assert answer.preset.stands_in_for in section
+    assert answer.preset.is_stand_in == ("It tests the claim" in answer.preset.stands_in_for.replace("\n", " "))
     assert answer.repetitions == answer.preset.repetitions
     assert answer.findings
     for finding in answer.findings:
         assert f"| **{finding.verdict}** |" in section
         assert finding.told[1:] in section
-    assert f"`epsilond simulate {name}`" in TEXT
+    assert f"`{answer.preset.command}`" in TEXT
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -148,7 +160,8 @@ def test_an_upper_end_is_never_shown_below_itself() -> None:
 def test_a_grid_over_steps_is_shown_at_the_best_of_them() -> None:
     grid = stored.load("ppsgd-synthetic-grid")
     best = with_best_steps(grid)
-    assert len(best.cells) == len(grid.cells) // 11
+    steps = {cell.place["step_size"] for cell in grid.cells}
+    assert len(best.cells) == len(grid.cells) // len(steps)
     for cell in best.cells:
         others = [
             float(each.final_excess.mean)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.numerics.mixed_sums import blocks_of, log_sums, windows
-from epsilond.accountants.profiles.gaussian import GaussianMixture
+from epsilond.accountants.profiles.gaussian import LineMixture
 from epsilond.accountants.profiles.weighted_groups import GaussianGroups, MultiplicityProfile
 from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
 
@@ -16,12 +16,12 @@ SHARPNESS = {"few matter": 3.0, "all matter": 1e-3}
 SEED = 7
 
 
-def _mixture(spacing: float) -> GaussianMixture:
+def _mixture(spacing: float) -> LineMixture:
     """Forty components, weighted as a record's multiplicities are."""
     drawn = multiplicities(4000, 1000)
     assert drawn is not None
     weights = drawn.log_weights[:40]
-    return GaussianMixture(weights, tuple(spacing * count for count in drawn.most[:40]))
+    return LineMixture(weights, tuple(spacing * count for count in drawn.most[:40]))
 
 
 @pytest.mark.parametrize("spacing", SHARPNESS.values(), ids=SHARPNESS)

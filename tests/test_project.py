@@ -40,8 +40,10 @@ HOST_CLASS_NAMES = {"EpsilondAccountant"}
 MOST_FILES = 18
 """Most Python files in one folder."""
 INTEGRATIONS = ROOT / "src/epsilond/integrations"
-EXTRAS = ("cli", "reports", "simulate", "ledger", "service", "postgresql", "oidc", "dask", "all")
+EXTRAS = ("cli", "reports", "simulate", "data", "ledger", "service", "postgresql", "oidc", "dask", "all")
 """What is installed with some of the library's questions, and with the service."""
+HOST_EXTRAS = ("networks",)
+"""Extras whose package is too large for the locks. They are tested as a host is, with pins of its own."""
 LOCKS = ("requirements-runtime.lock", "requirements-service.lock", "requirements-build.lock", "requirements-docs.lock")
 """Locks of parts of requirements.lock."""
 READ_AS_FILES = {"fastapi-swagger"}
@@ -52,6 +54,7 @@ IMPORT_NAMES = {
     "pydantic-settings": "pydantic_settings",
     "pyjwt": "jwt",
     "prometheus-client": "prometheus_client",
+    "protobuf": "google",
     "scikit-learn": "sklearn",
 }
 NOT_INSTALLED = {"tensorflow-federated"}
@@ -108,7 +111,7 @@ def third_party(path):
 
 
 def test_every_import_is_declared_and_every_dependency_is_imported():
-    extras = [requirements(extra=extra) for extra in EXTRAS]
+    extras = [requirements(extra=extra) for extra in (*EXTRAS, *HOST_EXTRAS)]
     declared = {IMPORT_NAMES.get(each.name, each.name) for each in sum(extras, requirements())} - {"epsilond"}
     imported = {name for path in SOURCES if INTEGRATIONS not in path.parents for name in third_party(path)}
     assert imported | READ_AS_FILES | FOUND_BY_OTHERS == declared
@@ -132,6 +135,17 @@ def test_the_packages_of_a_host_are_pinned_and_its_tests_are_there(path):
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9.]+", line) for line in lines)
     host = path.stem.removeprefix("requirements-")
     assert (path.parent / host / f"test_{host}.py").exists()
+
+
+@pytest.mark.parametrize("extra", HOST_EXTRAS)
+def test_an_extra_outside_the_locks_has_pins_for_its_tests(extra):
+    pinned = pins(f"tests/integrations/requirements-{extra}.txt")
+    for requirement in requirements(extra=extra):
+        if requirement.name == "epsilond":
+            assert requirement.extras <= set(EXTRAS)
+            continue
+        assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)])
+        assert canonicalize_name(requirement.name) not in pins("requirements.lock")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +179,11 @@ def test_the_small_locks_are_part_of_the_large_one():
 
 
 def test_the_service_is_served_without_what_only_simulations_need():
-    assert pins("requirements-service.lock").keys().isdisjoint({"matplotlib", "scikit-learn", "distributed", "dask"})
+    assert (
+        pins("requirements-service.lock")
+        .keys()
+        .isdisjoint({"matplotlib", "scikit-learn", "h5py", "protobuf", "distributed", "dask"})
+    )
 
 
 @pytest.mark.parametrize("lock", ["requirements.lock", *LOCKS])

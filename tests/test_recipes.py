@@ -67,7 +67,10 @@ RECIPES = [
         title="Add a theorem",
         most_files=3,
         folder=None,
-        laws=("tests/laws/test_theorems.py", "tests/laws/test_compared.py::test_every_formula_is_compared"),
+        laws=(
+            "tests/laws/test_theorems.py",
+            "tests/laws/test_every_formula_is_compared.py::test_every_formula_is_compared",
+        ),
         check="import epsilond; assert 0.46 < epsilond.evaluate('epsilond.pure-advantage', epsilon=1.0)"
         ".outputs['advantage'] < 0.463",
     ),
@@ -88,15 +91,15 @@ from epsilond.app.main import create_app
 from tests.app.conftest import PATIENT, serving
 
 setting = {"relation": "replace-one", "unit": "record", "observer": "shuffled-server"}
-spec = epsilond.BitResponse(epsilon=1.0)
+spec = epsilond.OneBitResponse(epsilon=1.0)
 assert 0.99 < epsilond.account(spec, delta=1e-9, **setting).guarantee.epsilon.upper <= 1.0 + 1e-9
 shuffled = epsilond.Shuffled(clients=10_000, mechanism=spec)
 assert epsilond.account(shuffled, delta=1e-6, **setting).guarantee.epsilon.upper < 0.1
-body = {"spec": {"kind": "bit_response", "epsilon": 1.0}, "query": {"delta": 1e-9}, **setting}
+body = {"spec": {"kind": "one_bit_response", "epsilon": 1.0}, "query": {"delta": 1e-9}, **setting}
 with serving(PATIENT, create_app(settings=PATIENT)) as client:
     answer = client.post("/v1/accounts", json=body)
 assert answer.status_code == 200, answer.text
-assert answer.json()["derivation"][0]["theorem"] == "epsilond.bit-response"
+assert answer.json()["derivation"][0]["theorem"] == "epsilond.one-bit-response"
 """,
     ),
     Recipe(
@@ -115,7 +118,7 @@ assert answer.json()["derivation"][0]["theorem"] == "epsilond.bit-response"
         title="Add an HTTP question",
         most_files=3,
         folder=None,
-        laws=("tests/app/test_posted.py",),
+        laws=("tests/app/test_question_endpoints.py",),
         check="from epsilond.app.questions.advantages import ADVANTAGE as posted; "
         "assert posted.read(b'{\"epsilon\": 1}').kind == 'advantage'",
     ),

@@ -8,7 +8,7 @@ import pytest
 
 from epsilond.accountants import specs
 from epsilond.accountants.account import account
-from epsilond.accountants.profiles.finite_and_gaussian import FiniteAndGaussianProfile
+from epsilond.accountants.profiles.products.finite_and_gaussian import FiniteAndGaussianProfile
 
 AT = np.asarray([0.0, 0.01, 0.3, 1.0, 2.5, 5.0, 20.0, 60.0])
 CASES = [(0.1, 1, 0.5), (0.5, 3, 1.2), (1.0, 1, 0.01), (3.0, 2, 4.0), (0.02, 40, 0.3), (8.0, 5, 0.001)]

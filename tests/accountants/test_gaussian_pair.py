@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilond.accountants.profiles.gaussian import GaussianMixture, MixtureProfile, gaussian_pair
+from epsilond.accountants.profiles.gaussian import LineMixture, MixtureProfile, gaussian_pair
 from tests.oracles.hockey_stick import theta
 
 MUS = (1e-6, 0.02, 0.7, 5.0, 90.0)
@@ -39,7 +39,7 @@ def test_epsilon_lies_between_ends_on_both_sides_of_the_target(mu: float, log_de
 
 def test_a_flat_loss_between_far_means_is_inverted_without_an_overflow() -> None:
     weights, mean = (-1.0000000500000032e-07, -16.11809565095832), 4377.742059698126
-    p, q = (GaussianMixture(weights, (0.0, side * mean)) for side in (1.0, -1.0))
+    p, q = (LineMixture(weights, (0.0, side * mean)) for side in (1.0, -1.0))
     tails = MixtureProfile(p, q, side=1).log_tails(np.array([626.5484367904307]))
     # Between the means the loss exceeds ε where P drew its far component, which Q never does.
     assert tails.log_p == pytest.approx(weights[1], abs=1e-6)

@@ -65,6 +65,11 @@ def test_a_list_has_the_least_and_the_largest_of_its_numbers() -> None:
     assert features["repeated=poisson gaussian"] == 2.0
 
 
+def test_numbers_in_a_list_of_lists_are_features() -> None:
+    features = features_of(account({"kind": "profile", "points": [[0.0, -1.0], [1000.0, -3.0]]}))
+    assert (features["least points"], features["points"]) == (-300.0, 3.0)
+
+
 def test_the_curve_of_an_account_is_read_where_a_normal_distribution_says() -> None:
     one = {"kind": "gaussian", "noise_multiplier": 4.0}
     features = features_of(account({"kind": "composed", "mechanisms": [one, {**one, "noise_multiplier": 3.0}]}))

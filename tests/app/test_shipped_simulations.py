@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,9 +13,11 @@ import pytest
 
 import epsilond
 from epsilond.app.main import create_app
+from epsilond.simulators.files.folders import VARIABLE
 from epsilond.witness.kinds import KINDS
 from scripts.pages.simulations import result_schema
 from tests.app.conftest import PATIENCE, PATIENT, serving
+from tests.simulators.files.small_files import write_costs
 
 PATH = "/v1/simulations"
 SMALL: dict[str, dict[str, Any]] = {
@@ -74,3 +77,38 @@ def test_faults_are_pointed_to(shipped: httpx.Client, change: dict[str, Any], po
     response = shipped.post(PATH, json=dict(KINDS[0].example) | change)
     assert response.status_code == 422, response.text
     assert pointer in [error["pointer"] for error in response.json()["errors"]]
+
+
+# The papers' own data -------------------------------------------------------------------------------------------------
+@pytest.fixture
+def with_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[httpx.Client, Path]]:
+    """Yield a client of a server with an empty folder of data sets, and the folder."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    settings = PATIENT.model_copy(update={"data": str(tmp_path)})
+    with serving(settings, create_app(settings=settings)) as served:
+        served.timeout = httpx.Timeout(2 * PATIENCE)
+        yield served, tmp_path
+
+
+def test_files_of_a_data_set_are_looked_for_in_the_configured_folder(with_data: tuple[httpx.Client, Path]) -> None:
+    client, root = with_data
+    body = {"kind": "preset", "preset": "lowy-insurance", "repetitions": 2}
+
+    refused = client.post(PATH, json=body)
+    assert refused.status_code == 422, refused.text
+    (error,) = refused.json()["errors"]
+    assert error["pointer"] == "/preset"
+    assert "data set medical-costs" in error["message"]
+    assert VARIABLE in error["message"]
+
+    (root / "medical-costs").mkdir()
+    job = client.post(PATH, json=body, headers={"prefer": "wait=60"}).json()
+    assert job["state"] == "failed", job
+    assert job["problem"]["errors"][0]["pointer"] == "/data/medical-costs"
+    assert "has no file insurance.csv" in job["problem"]["errors"][0]["message"]
+    assert str(root) not in json.dumps(job), "a service does not tell where its files are"
+
+    write_costs(root / "medical-costs", records=5)
+    job = client.post(PATH, json=body, headers={"prefer": "wait=60"}).json()
+    assert job["state"] == "failed", job
+    assert "insurance.csv is not the original file" in job["problem"]["errors"][0]["message"]

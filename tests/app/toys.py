@@ -67,6 +67,7 @@ def answer(algorithm: str, epsilon: float, rounds: int = 1) -> Calibration:
         parameters=ToyParameters(noise_std=1.0 / epsilon, rounds=rounds),
         guarantee=GuaranteeAnswer(
             in_words="What a toy guarantees.",
+            statements=(),
             definition="local",
             unit="record",
             relation="replace-one",

@@ -44,8 +44,8 @@ def test_readings_share_one_message():
 def test_other_conditions_are_quoted(sides, shown):
     (message,) = messages(condition("drawn-once", "no record is drawn twice", Verdict.NO, *sides))
     assert message == (
-        "The paper's statement lowy.2.1 (complete) does not cover this run: “no record is drawn twice” "
-        f"fails{shown}. The certified noise is unaffected."
+        f"The paper's statement lowy.2.1 (complete) does not cover this run. A condition fails{shown}: "
+        "no record is drawn twice. The certified noise is unaffected."
     )
 
 

@@ -203,7 +203,7 @@ def test_the_certified_risk_is_the_theorems_and_the_stated_one_is_judged() -> No
     assert upper is not None
     run = problem().federation
     there = certified_risk(run, step_size=answer.parameters.step_size, noise_variance=answer.parameters.noise_std**2)  # type: ignore[arg-type]
-    assert upper.value == there.total
+    assert there.total < upper.value < there.total * (1.0 + 1e-12)
     assert sum(upper.terms[name] for name in ("optimisation", "statistical", "noise")) == pytest.approx(upper.value)
     for reading in answer.readings:
         assert reading.status == "proved"
@@ -238,7 +238,7 @@ def test_the_reason_to_clip_is_declared() -> None:
     answer = solved()
     assert answer.parameters.clipping_norm == 1.0 + 2 * 0.25 * 2.0
     clip = next(one for one in answer.all_declared if one.id == "client-clips")
-    assert "untrusted server need not respect" in clip.statement
+    assert "an untrusted server need not send" in clip.statement
 
 
 def test_a_million_clients_are_counts() -> None:

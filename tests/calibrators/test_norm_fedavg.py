@@ -19,8 +19,9 @@ from epsilond.accountants.theorems.risk.das.convergence import (
     FedAvgInputs,
 )
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR, training_of
+from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
+from epsilond.calibrators.norm_fedavg.training import training_of
 
 BASE: dict[str, Any] = {
     **CALIBRATOR.example,

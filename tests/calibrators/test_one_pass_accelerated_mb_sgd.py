@@ -139,7 +139,7 @@ def test_the_risk_is_the_explicit_bound_at_the_certified_noise() -> None:
         noise_std=answer.parameters.noise_std,
         rounds=200,
     )  # fmt: skip
-    assert risk_of(answer) == found.total
+    assert found.total < risk_of(answer) < found.total * (1.0 + 1e-12)
     assert [(one.rounds, one.prox_weight) for one in answer.parameters.stages] == [
         (one.rounds, one.prox_weight) for one in found.stages
     ]

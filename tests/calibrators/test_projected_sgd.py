@@ -14,9 +14,9 @@ from epsilond.accountants.errors import BeyondBudget, ConditionViolated, Infeasi
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.calibrators.answer import Calibration, PrintedReading
+from epsilond.calibrators.projected_sgd.batch_search import Feasible
 from epsilond.calibrators.projected_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
-from epsilond.calibrators.projected_sgd.search import Feasible
 from tests.oracles.contraction import theta
 from tests.theorems.hidden_states.test_projected_sgd import Instance
 

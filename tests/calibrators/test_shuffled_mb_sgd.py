@@ -16,7 +16,8 @@ from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.certificates import Certificates
 from epsilond.calibrators.frontier import Choice
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.mb_sgd.schedule import paid_runs, risk_at
+from epsilond.calibrators.mb_sgd.run_choice import paid_runs
+from epsilond.calibrators.mb_sgd.schedule import risk_at
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR, run_spec
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem

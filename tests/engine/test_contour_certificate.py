@@ -16,12 +16,12 @@ from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.chernoff import log_chernoff_factor
 from epsilond.accountants.engine.contour.composition import build_parts
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio, clip_response
-from epsilond.accountants.engine.contour.line import Integrand, lay_near
+from epsilond.accountants.engine.contour.line import Integrand, build_integrand_at
 from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
 from epsilond.accountants.engine.contour.panels import POINTS, WEIGHTS, Panels
 from epsilond.accountants.engine.contour.part import Line, LineValues, floor_spacing, join_parts
 from epsilond.accountants.engine.contour.piece import Piece
-from epsilond.accountants.engine.contour.saddle import by_epsilon, find_saddle
+from epsilond.accountants.engine.contour.saddle import epsilon_target, find_saddle
 from tests.oracles.contour import Step, by_contour, moment
 
 DIRECTIONS = ("remove", "add", "replace")
@@ -48,8 +48,8 @@ def on_line(part: NoiseSteps, line: Line) -> LineValues:
 def laid_at(laws: list[tuple[SampledGaussianLaw, int]], epsilon: float) -> tuple[Integrand, float]:
     """A line for one ε, and the width of the range of ε that it serves."""
     parts = build_parts(laws)
-    saddle = find_saddle(parts, by_epsilon(epsilon))
-    return lay_near(parts, saddle, epsilon, saddle.log_delta), saddle.width
+    saddle = find_saddle(parts, epsilon_target(epsilon))
+    return build_integrand_at(parts, saddle, epsilon, saddle.log_delta), saddle.width
 
 
 def log_modulus(rate: float, shift: float, direction: str, z: complex, x: np.ndarray) -> np.ndarray:
@@ -451,8 +451,8 @@ def test_hard_cut_the_answer_is_that_of_the_whole_transform() -> None:
     parts = [steps_of(0.01, 1.0, "remove", 1000)]
     enclosures = []
     for kept in (parts, [parts[0].trim(-13.3 - 19.0, 0.0)]):
-        saddle = find_saddle(kept, by_epsilon(2.0))
-        enclosures.append(lay_near(kept, saddle, 2.0, saddle.log_delta).enclosure(2.0))
+        saddle = find_saddle(kept, epsilon_target(2.0))
+        enclosures.append(build_integrand_at(kept, saddle, 2.0, saddle.log_delta).enclosure(2.0))
     whole, cut = enclosures
     assert max(whole.lower, cut.lower) <= min(whole.upper, cut.upper)
     assert cut.upper - cut.lower < 1e-6

@@ -16,10 +16,10 @@ from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import noise_steps
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds, log_chernoff_factor
 from epsilond.accountants.engine.contour.composition import build_parts
-from epsilond.accountants.engine.contour.line import lay_near
+from epsilond.accountants.engine.contour.line import build_integrand_at
 from epsilond.accountants.engine.contour.part import Line
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
-from epsilond.accountants.engine.contour.saddle import by_epsilon, find_saddle, measure_saddle
+from epsilond.accountants.engine.contour.saddle import epsilon_target, find_saddle, measure_saddle
 from tests.oracles.contour import Step, by_contour, one_step
 
 
@@ -83,7 +83,7 @@ def test_any_tilt_whatever_gives_a_true_enclosure_or_a_refusal(tilt: float) -> N
     parts = build_parts([(law(*parameters), rounds)])
     saddle = measure_saddle([part.resolve(60.0, 0.0) for part in parts], tilt)
     try:
-        enclosure = lay_near(parts, saddle, epsilon, -89.0).enclosure(epsilon)
+        enclosure = build_integrand_at(parts, saddle, epsilon, -89.0).enclosure(epsilon)
     except ContourRefused:
         return
     assert enclosure.lower <= -89.3915520447230 <= enclosure.upper
@@ -91,8 +91,8 @@ def test_any_tilt_whatever_gives_a_true_enclosure_or_a_refusal(tilt: float) -> N
 
 def test_a_sum_above_the_chernoff_bound_is_refused() -> None:
     parts = build_parts([(law(0.01, 1.0, "remove"), 1000)])
-    saddle = find_saddle(parts, by_epsilon(2.0))
-    integrand = lay_near(parts, saddle, 2.0, saddle.log_delta)
+    saddle = find_saddle(parts, epsilon_target(2.0))
+    integrand = build_integrand_at(parts, saddle, 2.0, saddle.log_delta)
     lowered = ChernoffBounds(integrand.chernoff.tilts, integrand.chernoff.log_bounds - 20)
     with pytest.raises(ContourRefused) as refused:
         replace(integrand, chernoff=lowered).enclosure(2.0)

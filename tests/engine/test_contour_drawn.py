@@ -101,7 +101,7 @@ def test_a8_the_inversion_of_its_transform_in_thirty_digits_lies_within(
 
 def test_few_steps_whose_atoms_keep_a_share_are_refused() -> None:
     for law, count in ((DrawnGaussianLaw(0.5, 1.0), 2), (DrawnGaussianLaw(0.9, 3.0), 1)):
-        assert not exact.falls_enough([(law, count)])
+        assert not exact.transform_decays([(law, count)])
         with pytest.raises(ContourRefused):
             contour.log_delta([(law, count)], 1.0)
 
@@ -113,7 +113,7 @@ def test_it_agrees_with_the_lattice() -> None:
         rate, shift = float(np.exp(random.uniform(-5.0, -0.05))), float(np.exp(random.uniform(-3.0, 1.2)))
         count, log_delta = int(np.exp(random.uniform(4.0, 9.0))), float(random.uniform(-30.0, -3.0))
         laws = [(DrawnGaussianLaw(rate, shift), count)]
-        if not exact.falls_enough(laws):
+        if not exact.transform_decays(laws):
             continue
         try:
             lower, upper = contour.epsilon(laws, log_delta)

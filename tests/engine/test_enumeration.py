@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from epsilond.accountants.composition.product import composed_pair
-from epsilond.accountants.curve.facts import FiniteLaw
+from epsilond.accountants.curve.finite_law import FiniteLaw
 from epsilond.accountants.curve.pair import Pair, unfold
 from epsilond.accountants.engine import enumeration
 from epsilond.accountants.engine.enumeration import MOST_KINDS, EnumeratedProfile, enumerated_pair

@@ -75,8 +75,11 @@ def test_epsilon_is_zero_where_delta_is_large() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.1])
 def test_hardly_any_noise(epsilon: float) -> None:
-    """Every step's loss is nearly always −log(1 − q), above ε."""
-    exact = math.log1p(-math.exp(epsilon + 10.0 * (math.log(0.5) + math.log(0.7))))
+    """An included contribution is seen, so δ of removing is the probability that any step includes it.
+
+    Adding has the smaller δ, 1 − e^ε times the probability that none does.
+    """
+    exact = math.log1p(-math.exp(10.0 * (math.log(0.5) + math.log(0.7))))
     known = curve_of(sampled((0.5, 0.05), 10), sampled((0.3, 1.0 / 17.0), 10)).log_delta(epsilon)
     assert known.lower <= exact + 1e-6
     assert exact - 1e-6 <= known.upper <= known.lower + 2e-5

@@ -23,7 +23,7 @@ from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.discretise import read_side
 from epsilond.accountants.engine.lattice.spectrum import DirectSums, Kernel, scaled_steps
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
-from epsilond.accountants.engine.lattice.tangents import TangentLines
+from epsilond.accountants.engine.lattice.tangent_lines import TangentLines
 from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCoordinate
 from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.atoms import AtomicProfile

@@ -20,7 +20,7 @@ from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.special import log_difference, log_theta
-from epsilond.accountants.profiles.gaussian import GaussianMixture, ZeroProfile, gaussian_pair, mixture_pair
+from epsilond.accountants.profiles.gaussian import LineMixture, ZeroProfile, gaussian_pair, mixture_pair
 from tests.engine.pairs import poisson, randomized_response, without_replacement
 
 GOLDEN = {
@@ -35,7 +35,7 @@ def ends(profile: Profile | Pair, epsilon: float) -> tuple[float, float]:
 
 def poisson_replace_one(rate: float, noise: float) -> Pair:
     weights = (math.log1p(-rate), math.log(rate))
-    return mixture_pair(GaussianMixture(weights, (0.0, 1.0 / noise)), GaussianMixture(weights, (0.0, -1.0 / noise)))
+    return mixture_pair(LineMixture(weights, (0.0, 1.0 / noise)), LineMixture(weights, (0.0, -1.0 / noise)))
 
 
 # Golden figures ------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from epsilond.accountants.curve.plateaus import Plateau
 from epsilond.accountants.engine.lattice import laws, tangents
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.product import ComposedProfile
+from epsilond.accountants.engine.lattice.tangent_lines import LoweredCells
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.meaning import meaning
 from epsilond.accountants.profiles.amplification import with_and_without
@@ -118,7 +119,7 @@ def test_of_a_list_few_lower_laws_are_tried(monkeypatch: pytest.MonkeyPatch) -> 
 def test_offsets_put_the_ends_and_the_heaviest_cell_on_lattice_points(tilt: float) -> None:
     own = np.asarray([-0.731, -0.2, 0.11, 0.4173])
     index, masses = np.asarray([-9, -3, 3, 9]), np.log(np.full(4, 0.25))
-    cells = tangents.LoweredCells(index, index + 6, masses, masses - own)
+    cells = LoweredCells(index, index + 6, masses, masses - own)
     unit = 0.05
     found = tangents._offsets(cells, unit, tilt)
     ends = (0.4173, -0.731, 0.4173) if tilt > 0.0 else (-0.731, 0.4173, -0.731)

@@ -109,5 +109,5 @@ def test_a_report_says_how_to_cite_it():
         "observer": "server",
     }
     page = epsilond.report("account", request=request, date="2026-01-31")
-    assert "How to cite it" in page
+    assert "<h3>Citation</h3>" in page
     assert "@inproceedings{balle2018analytic," in page

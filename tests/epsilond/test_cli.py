@@ -53,7 +53,8 @@ def test_every_field_has_an_option_with_its_symbol_and_range(calibrator):
     shown = run("calibrate", calibrator.name, "--help", env={"COLUMNS": "400", "TERMINAL_WIDTH": "400"}).output
     for field in fields(calibrator.problem):
         assert option_name(field.name) in shown
-    assert "privacy loss bound ε of (ε, δ), natural logs (ε, in nat, > 0 and ≤ 1e+09)" in shown
+    least = "≥ 0" if calibrator.name == "gaussian" else "> 0"
+    assert f"privacy loss bound ε of (ε, δ), natural logs (ε, in nat, {least} and ≤ 1e+09)" in shown
 
 
 def panels(command):
@@ -275,7 +276,17 @@ def test_evaluate_prints_outputs_or_the_body():
     assert body["outputs"]["gaussian_dp_mu"] == 0.25
     assert "gaussian_dp_mu" in run("evaluate", "balle-wang-2018.8", *arguments).stdout
     assert run("evaluate", "balle-wang-2018.8", "--input", "epsilon").exit_code == 2
-    assert "--sigma is not a field" in run("evaluate", "balle-wang-2018.8", "--input", "sigma=1").stderr
+    assert "--input sigma=… is not a field" in run("evaluate", "balle-wang-2018.8", "--input", "sigma=1").stderr
+
+
+def test_evaluate_names_the_option_of_each_input():
+    missing = run("evaluate", "lowy.2.1", "--input", "epsilon=-1")
+    assert missing.exit_code == 2
+    assert "error: --input epsilon=… is out of range" in missing.stderr
+    assert "error: --input samples_per_client=… is required" in missing.stderr
+    assert "--epsilon" not in missing.stderr
+    unnamed = run("evaluate", "lowy.2.1", "--input", "epsilon")
+    assert "error: --input must be NAME=VALUE" in unnamed.stderr
 
 
 def test_version():

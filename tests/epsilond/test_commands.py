@@ -96,6 +96,11 @@ def test_an_account_is_the_body_of_the_service():
         (["--delta", 1e-5], {"delta": 1e-5}),
         (["--log10-delta", -5, "--log10-delta", -300], {"log10_deltas": [-5.0, -300.0]}),
         (["--epsilon", 0, "--epsilon", 2], {"epsilons": [0.0, 2.0]}),
+        (
+            ["--delta", 1e-5, "--false-positive-rate", 0.1, "--prior", 0.5, "--prior", 0.1],
+            {"delta": 1e-5, "false_positive_rates": [0.1], "priors": [0.5, 0.1]},
+        ),
+        (["--order", 2, "--signed-epsilon", -0.5], {"orders": [2.0], "signed_epsilons": [-0.5]}),
     ],
 )
 def test_points_of_an_account(options, query, tmp_path):

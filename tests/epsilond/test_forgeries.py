@@ -39,10 +39,10 @@ ACCOUNT = {
 UNWITNESSED = {
     "spec": {
         "kind": "projected_sgd",
-        "clients": 60,
+        "clients": 200,
         "participants": 2,
         "lipschitz": 1.0,
-        "radius": 1.0,
+        "radius": 8.0,
         "smoothness": 1.0,
         "release": "random-stop",
     }

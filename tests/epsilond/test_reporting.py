@@ -8,6 +8,7 @@ import pytest
 import epsilond
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators import CALIBRATORS
+from epsilond.questions import recomputation
 from epsilond.questions import report as reporting
 from epsilond.witness.reports import compare
 from epsilond.witness.reports.page import render
@@ -127,8 +128,8 @@ def test_a_request_that_todays_engine_refuses_does_not_agree(page, monkeypatch):
     def refuse(*_, **__):
         raise Infeasible("no noise will do")
 
-    asked = reporting.question("calibration", "gaussian")  # type: ignore[attr-defined]
-    monkeypatch.setattr(reporting, "question", lambda *_: replace(asked, answer_problem=refuse))
+    asked = recomputation.question("calibration", "gaussian")  # type: ignore[attr-defined]
+    monkeypatch.setattr(recomputation, "question", lambda *_: replace(asked, answer_problem=refuse))
     found = epsilond.verify(page)
     assert (found.outcome, found.agrees) == ("refused", False)
     assert "no noise will do" in found.reason

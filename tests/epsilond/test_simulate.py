@@ -206,6 +206,13 @@ def test_a_preset_is_run_and_drawn_under_its_name(tiny, tmp_path, monkeypatch):
     assert "yes" in ran.stdout
 
 
+def test_the_word_preset_may_stand_before_the_name(tiny):
+    arguments = ["--repetitions", "3", "--workers", "1", "--json"]
+    with_word, without_word = run("preset", tiny, *arguments), run(tiny, *arguments)
+    assert with_word.exit_code == 0, with_word.output
+    assert with_word.stdout == without_word.stdout
+
+
 def test_an_audit_is_told_in_words(tmp_path):
     path = tmp_path / "audit.json"
     path.write_text(json.dumps(AUDIT | {"samples": 2000, "claim": {"epsilon": 0.5}}))
@@ -252,6 +259,9 @@ def test_presets_are_listed():
         (["mb-sgd-bound", "--out", "figure.pdf"], "--out"),
         (["mb-sgd-bound", "--out", "no/such/folder/figure.png"], "--out"),
         (["nothing.json"], "error: the request cannot be read: [Errno 2] No such file"),
+        (["preset", "mb-sgd-bond"], "error: there is no such preset; did you mean mb-sgd-bound"),
+        (["preset"], "error: PRESET must be one name"),
+        (["mb-sgd-bound", "unlike-clients"], "error: PRESET must be one name"),
     ],
 )
 def test_bad_input_exits_with_2_and_names_the_field(arguments, named):

@@ -7,6 +7,7 @@ HOSTS = {
     "dp_accounting": "dp_accounting",
     "flower": "flwr",
     "jax_privacy": "jax_privacy",
+    "networks": "torch",
     "opacus": "opacus",
     "pfl": "pfl",
 }

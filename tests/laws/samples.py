@@ -17,6 +17,7 @@ from epsilond.accountants.specs import (
     Gaussian,
     Laplace,
     ProjectedSgd,
+    RandomAllocation,
     RandomizedResponse,
     Repeated,
     Shuffled,
@@ -87,7 +88,13 @@ class Sample:
         return account(spec, relation=self.relation, observer=observer_of(spec), effort=effort).guarantee
 
 
-NOISES = {"gaussian": 1.3, "laplace": 0.8, "discrete_laplace": 2.0, "truncated_discrete_laplace": 2.0}
+NOISES = {
+    "gaussian": 1.3,
+    "laplace": 0.8,
+    "discrete_laplace": 2.0,
+    "truncated_discrete_laplace": 2.0,
+    "discrete_gaussian": 1.5,
+}
 """Noise of the sample of a kind; 0.5 for every other kind."""
 SHAPES: dict[str, tuple[float, Any]] = {
     **{name: (NOISES.get(name, 0.5), kind_named(name).at_noise) for name in NAMES},
@@ -127,6 +134,26 @@ SHAPES: dict[str, tuple[float, Any]] = {
     "composed": (
         2.0,
         lambda z: Composed(mechanisms=(gaussian(3 * z), drawn("poisson", z, rate=0.05), gaussian(2 * z))),
+    ),
+    "random allocation": (
+        1.1,
+        lambda z: RandomAllocation(steps=50, times_chosen=1, kept=False, epochs=2, mechanism=gaussian(z)),
+    ),
+    "random allocation, kept": (
+        1.9,
+        lambda z: RandomAllocation(steps=50, times_chosen=1, kept=True, epochs=3, mechanism=gaussian(z)),
+    ),
+    "random allocation to several": (
+        2.1,
+        lambda z: RandomAllocation(steps=60, times_chosen=3, kept=False, epochs=1, mechanism=gaussian(z)),
+    ),
+    "shuffled epochs": (
+        1.2,
+        lambda z: drawn("shuffled-epochs", z, batch_size=10, population=500, epochs=3),
+    ),
+    "shuffled epochs of laplace": (
+        2.2,
+        lambda b: Subsampled(sampling="shuffled-epochs", batch_size=10, population=505, epochs=2, mechanism=laplace(b)),
     ),
     "nested": (
         2.0,

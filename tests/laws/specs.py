@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
@@ -49,8 +49,12 @@ def any_body(spec: Any) -> Bodies:
     return bodies(kind=spec.kind, **{name: _any_number(*member) for name, member in members.items()})
 
 
-def _any_number(bare: type, quantity: Quantity) -> st.SearchStrategy[float]:
-    """Numbers of a quantity, between 0.01 and 100 where its range allows."""
+def _any_number(bare: Any, quantity: Quantity) -> st.SearchStrategy[Any]:
+    """Numbers of a quantity, between 0.01 and 100 where its range allows; or one of its words."""
+    if bare is bool:
+        return st.booleans()
+    if get_origin(bare) is Literal:
+        return st.sampled_from(get_args(bare))
     least, most = quantity.ge or quantity.gt or 0.0, quantity.le or quantity.lt or math.inf
     low, high = max(least, 0.01), min(most, 100.0)
     return counts(math.ceil(low), math.floor(high)) if bare is int else magnitudes(low, high)
@@ -70,6 +74,69 @@ TRUNCATED = bodies(
     linf_sensitivity=magnitudes(0.5, 1e2, 1.0),
     l2_sensitivity=st.none() | magnitudes(0.5, 1e3),
 )
+
+
+@st.composite
+def mixtures(draw: st.DrawFn) -> Body:
+    """Contributions of random size, zero among them, with probabilities that may be tiny."""
+    sensitivities = draw(st.lists(st.just(0.0) | magnitudes(1e-3, 4.0, 1.0), min_size=1, max_size=4))
+    weights = [draw(magnitudes(1e-9, 1.0)) for _ in sensitivities]
+    probabilities = [weight / math.fsum(weights) for weight in weights]
+    return {
+        "kind": "gaussian_mixture",
+        "sensitivities": sensitivities,
+        "probabilities": probabilities,
+        "noise_multiplier": draw(NOISES),
+    }
+
+
+GAUSSIAN_MIXTURE = mixtures()
+
+
+@st.composite
+def divergences(draw: st.DrawFn) -> Body:
+    """Bounds on Rényi divergences: increasing orders, and any numbers."""
+    orders = sorted(draw(st.sets(magnitudes(1.0001, 1e6), min_size=1, max_size=6)))
+    return {"kind": "rdp", "orders": orders, "epsilons": [draw(magnitudes(1e-9, 1e4)) for _ in orders]}
+
+
+def profile_points() -> st.SearchStrategy[list[list[float]]]:
+    """Points of a privacy profile in the order of ε, with any δ."""
+    places = st.sets(magnitudes(1e-6, 1e3, 0.0), min_size=1, max_size=6).map(sorted)
+    logs = st.floats(-300.0, 0.0)
+    return places.flatmap(lambda found: st.tuples(*(st.tuples(st.just(one), logs) for one in found))).map(
+        lambda points: [list(point) for point in points]
+    )
+
+
+PROFILE = bodies(kind="profile", points=profile_points(), reverse=st.none() | profile_points())
+DISCRETE_GAUSSIAN = bodies(
+    kind="discrete_gaussian",
+    scale=magnitudes(1e-3, 1e6, 1.0, 2.0**-20, 2.0**40),
+    l2_sensitivity=magnitudes(0.5, 1e4, 1.0),
+    dimension=counts(1, 10**6, 2),
+)
+SKELLAM = bodies(
+    kind="skellam",
+    variance=magnitudes(1e-3, 1e5, 1.0, 2.0**-20, 2.0**22),
+    l1_sensitivity=magnitudes(0.5, 1e4, 1.0),
+    l2_sensitivity=magnitudes(0.5, 1e3, 1.0),
+    dimension=counts(1, 10**6, 2),
+)
+SPARSE_VECTOR = bodies(
+    kind="sparse_vector",
+    epsilon=magnitudes(1e-9, 1e3, 1.0),
+    threshold_share=magnitudes(1e-3, 0.999),
+    largest_answers=counts(1, 10**4),
+    monotonic=st.booleans(),
+)
+POISSON_BINOMIAL = bodies(
+    kind="poisson_binomial",
+    trials=counts(1, 32, 1),
+    theta=magnitudes(1e-4, 0.49, 0.25, 2.0**-20, 0.5 - 2.0**-20),
+    dimension=counts(1, 10**6, 2),
+    clients=counts(1, 100, 1),
+)
 NOISE_ON_SUMS = st.one_of(GAUSSIAN, GAUSSIAN, LAPLACE)
 DRAWN = {
     "gaussian": GAUSSIAN,
@@ -78,6 +145,13 @@ DRAWN = {
     "truncated_discrete_laplace": TRUNCATED,
     "randomized_response": RESPONSE,
     "approximate": APPROXIMATE,
+    "gaussian_mixture": GAUSSIAN_MIXTURE,
+    "rdp": divergences(),
+    "profile": PROFILE,
+    "discrete_gaussian": DISCRETE_GAUSSIAN,
+    "skellam": SKELLAM,
+    "poisson_binomial": POISSON_BINOMIAL,
+    "sparse_vector": SPARSE_VECTOR,
 }
 """Bodies of the kinds whose fields go together, or reach far."""
 MECHANISMS = {spec.kind: DRAWN[spec.kind] if spec.kind in DRAWN else any_body(spec) for spec in get_args(Mechanism)}
@@ -102,6 +176,28 @@ def batches(draw: st.DrawFn) -> Body:
 
 
 @st.composite
+def random_allocation(draw: st.DrawFn) -> Body:
+    """A random allocation of a few or of many batches."""
+    steps = draw(counts(1, 10**5, 2))
+    return {
+        "kind": "random_allocation",
+        "steps": steps,
+        "times_chosen": draw(st.one_of(st.just(1), counts(1, min(steps, 1000)))),
+        "kept": draw(st.booleans()),
+        "epochs": draw(counts(1, 100)),
+        "mechanism": draw(GAUSSIAN),
+    }
+
+
+@st.composite
+def shuffled_epochs(draw: st.DrawFn, mechanisms: Bodies) -> Body:
+    """Epochs of a shuffled loader, with or without a remainder."""
+    population = draw(counts(1, 10**7))
+    counted = {"batch_size": draw(counts(1, population)), "population": population, "epochs": draw(counts(1, 10**4))}
+    return {"kind": "subsampled", "sampling": "shuffled-epochs", **counted, "mechanism": draw(mechanisms)}
+
+
+@st.composite
 def sampled(draw: st.DrawFn, mechanisms: Bodies) -> Body:
     """A mechanism on a random batch."""
     return draw(batches()) | {"mechanism": draw(mechanisms)}
@@ -110,6 +206,16 @@ def sampled(draw: st.DrawFn, mechanisms: Bodies) -> Body:
 def repeated(mechanisms: Bodies) -> Bodies:
     """A mechanism many times."""
     return bodies(kind="repeated", times=TIMES, mechanism=mechanisms)
+
+
+def selections(mechanisms: Bodies) -> Bodies:
+    """The best of a random number of runs."""
+    numbers = st.one_of(
+        bodies(kind="poisson", mean=magnitudes(1e-3, 1e3)),
+        bodies(kind="geometric", mean=magnitudes(1.0, 1e3)),
+        bodies(kind="negative-binomial", mean=magnitudes(1.0, 1e3), shape=st.floats(-0.5, 10.0)),
+    )
+    return bodies(kind="select_best", mechanism=mechanisms, repetitions=numbers)
 
 
 def composed(mechanisms: Bodies) -> Bodies:
@@ -179,6 +285,8 @@ def problems(draw: st.DrawFn) -> Body:
             st.tuples(NESTED, st.one_of(st.just("server"), OBSERVERS)),
             st.tuples(shuffled(), st.one_of(st.just("shuffled-server"), OBSERVERS)),
             st.tuples(projected_sgd(), st.one_of(st.just("final-model"), OBSERVERS)),
+            st.tuples(random_allocation(), st.one_of(st.just("released-models"), OBSERVERS)),
+            st.tuples(shuffled_epochs(RELEASES), st.one_of(st.just("released-models"), OBSERVERS)),
         )
     )
     setting = {"relation": draw(RELATIONS), "unit": draw(UNITS), "observer": observer}

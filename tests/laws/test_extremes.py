@@ -22,6 +22,7 @@ from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import as_json
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
+from epsilond.calibrators.risk.parts import RiskFields
 from epsilond.reading import read
 from tests.laws import domains
 from tests.laws.outputs import list_faults
@@ -122,8 +123,8 @@ def closed(entry: Any, body: Mapping[str, Any]) -> bool:
 
 def closed_example(entry: Any) -> dict[str, Any]:
     """The example, as a risk bound of a run that is given."""
-    given = {"noise_std": 0.1, "batch_size": 10, "rounds": 100}
-    return dict(entry.example) | {name: value for name, value in given.items() if entry in RISK_BOUNDS}
+    given = {"noise_std": 0.1, "batch_size": 10, "rounds": 100} if issubclass(entry.problem, RiskFields) else {}
+    return dict(entry.example) | given
 
 
 @pytest.mark.parametrize("entry", CLOSED)

@@ -23,9 +23,13 @@ from epsilond.simulators.memberships.training import CanaryTraining
 from epsilond.witness.audits.request import AuditSimulation
 
 NUMBERS = (0.5, 1, 2, 1e-3, 1e-9, 10, 100, 1000, 10**6, 10**12)
-COUNTED = {"rate": None, "sampling": "without-replacement", "batch_size": 10, "population": 1000}
+COUNTED = {"records": None, "rate": None, "sampling": "without-replacement", "batch_size": 10, "population": 1000}
 NO_RULE = {"sensitivity_rule": None, "l1_sensitivity": 100, "linf_sensitivity": 1}
 COMPANIONS: Mapping[str, Mapping[str, Any]] = {
+    "advantage": {"epsilon": None},
+    "false_positive_rate": {"epsilon": None, "true_positive_rate": 0.9},
+    "rho": {"epsilon": None},
+    "true_positive_rate": {"epsilon": None, "false_positive_rate": 1e-4},
     "batch_size": COUNTED,
     "growth_ratio": {"samples_per_client": 100},
     "heterogeneity": {"identically_distributed": False},
@@ -34,10 +38,11 @@ COMPANIONS: Mapping[str, Mapping[str, Any]] = {
     "l2_sensitivity": NO_RULE,
     "linf_sensitivity": NO_RULE,
     "log10_delta": {"delta": None},
-    "noise_multiplier": {"solve_for": "epsilon", "epsilon": None},
+    "noise_multiplier": {"solve_for": "epsilon", "epsilon": None, "noise_std": None},
     "participation": {"participants": None},
     "population": COUNTED,
     "samples_per_client": {"growth_ratio": 2.0},
+    "step_size": {"personalization": 1.0},
     "suffix_fraction": {"release": "suffix"},
 }
 """Fields that are accepted only beside other values of others than the example has, and those values."""
@@ -123,6 +128,12 @@ QUESTIONS += [("audits", AuditSimulation)]
 SETTING = {"relation": RELATION, "unit": UNIT, "observer": OBSERVER}
 
 
+def words_of(annotation: object) -> tuple[object, ...]:
+    """Return the words of a literal, or of the literal in a union of words and structures."""
+    members = get_args(annotation)
+    return next((get_args(member) for member in members if get_origin(member) is Literal), members)
+
+
 @pytest.mark.parametrize(("place", "cls"), QUESTIONS, ids=[place for place, _ in QUESTIONS])
 def test_the_setting_is_required_and_its_choices_are_described(place: str, cls: type) -> None:
     hints, own = get_type_hints(cls, include_extras=True), {field.name: field for field in fields(cls)}
@@ -134,7 +145,7 @@ def test_the_setting_is_required_and_its_choices_are_described(place: str, cls: 
         assert default_of(own[name]) == NO_DEFAULT
         bare, described = quantity_of(hints[name])
         assert described is not None
-        assert [word for word, _ in described.choices] == list(get_args(bare))
+        assert [word for word, _ in described.choices] == list(words_of(bare))
         assert set(described.choices) <= set(quantity.choices)
         assert bool(described.reason) == (described.choices != quantity.choices)
         for fault in (faults[f"/{name}"], served[f"/{name}"]):
@@ -169,7 +180,7 @@ NARROW = [
     for calibrator in CALIBRATORS
     for name, quantity in SETTING.items()
     for word, _ in quantity.choices
-    if word not in get_args(quantity_of(get_type_hints(calibrator.problem, include_extras=True)[name])[0])
+    if word not in words_of(quantity_of(get_type_hints(calibrator.problem, include_extras=True)[name])[0])
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -35,3 +37,10 @@ def test_a_kind_can_be_read_and_attacked(name: str) -> None:
     body = {field: value for field, value in vars(spec).items() if value is not None}
     assert read_value(Spec, body, at="") == spec
     assert attack_spec(spec, AttackSetting(relation="replace-one")).worlds >= 2
+
+
+def test_the_page_of_kinds_lists_every_kind() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "kinds.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"`([a-z_]+) \{", page))
+    union, _ = get_args(Spec.__value__)
+    assert listed == {spec.kind for spec in get_args(union)}

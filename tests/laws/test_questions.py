@@ -12,20 +12,22 @@ import pytest
 from epsilond.accountants.composition.methods import METHODS
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.facts import RenyiBounds
 from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.plateaus import Plateau
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.kinds.approximate import approximate_pair
+from epsilond.accountants.kinds.declared.approximate import approximate_pair
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, thin, with_and_without
 from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.profiles.bound import Bound, bound_pair
 from epsilond.accountants.profiles.concentrated import concentrated_pair
+from epsilond.accountants.profiles.declared.renyi_bounds import renyi_pair
 from epsilond.accountants.profiles.deferred import deferred_pair
-from epsilond.accountants.profiles.gaussian import GaussianMixture, gaussian_pair, mixture_pair
+from epsilond.accountants.profiles.gaussian import LineMixture, gaussian_pair, mixture_pair
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.profiles.laplace import laplace_pair, opposite_laplace_pair
 from epsilond.accountants.profiles.powers import powers_pair
@@ -91,7 +93,7 @@ def guaranteed(pair: Pair) -> Pair:
 
 GAUSSIAN, LAPLACE, RESPONSE = gaussian_pair(0.8), laplace_pair(0.5), response_pair(0.6, 3)
 DRAWN = with_and_without(GAUSSIAN, 0.1)
-MIXTURES = mixture_pair(GaussianMixture((math.log(0.9), math.log(0.1)), (0.0, 1.0)), GaussianMixture((0.0,), (0.0,)))
+MIXTURES = mixture_pair(LineMixture((math.log(0.9), math.log(0.1)), (0.0, 1.0)), LineMixture((0.0,), (0.0,)))
 LATTICE = composed_pair([(with_and_without(LAPLACE, 0.2), 5), (MIXTURES, 1)], "coarse")
 BASES = {
     "gaussian": GAUSSIAN,
@@ -121,9 +123,11 @@ WRAPPERS = {
     "least of a product and a bound": least_of([LATTICE, concentrated_pair(0.3)]),
     "plateau": with_plateau(LATTICE, Plateau(1.0, Fraction(1, 2))),
 }
+DIVERGENCES = renyi_pair(RenyiBounds((2.0, 8.0, 32.0), (0.02, 0.08, 0.4)))
 PRODUCTS = {
     "Gaussian": composed_pair([(GAUSSIAN, 3)], "coarse"),
     "Concentrated": composed_pair([(concentrated_pair(0.02), 4)], "coarse"),
+    "Renyi": composed_pair([(DIVERGENCES, 3)], "coarse"),
     "Enumerated": composed_pair([(RESPONSE, 5)], "coarse"),
     "Enumerated, and Gaussian": composed_pair([(RESPONSE, 5), (GAUSSIAN, 1)], "coarse"),
     "Rare": composed_pair([(amplified_in_both_orders(gaussian_pair(1.0), Share.at(1e-12)), 10**9)], "coarse"),

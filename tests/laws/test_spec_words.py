@@ -47,11 +47,13 @@ def test_every_kind_has_words_and_no_other() -> None:
 
 DRAWN = {
     **specs.MECHANISMS,
-    "subsampled": specs.sampled(specs.NESTED),
+    "subsampled": st.one_of(specs.sampled(specs.NESTED), specs.shuffled_epochs(specs.RELEASES)),
+    "random_allocation": specs.random_allocation(),
     "shuffled": specs.shuffled(),
     "repeated": specs.repeated(specs.NESTED),
     "composed": specs.composed(specs.NESTED),
     "projected_sgd": specs.projected_sgd(),
+    "select_best": specs.selections(specs.NESTED),
 }
 
 
@@ -65,6 +67,19 @@ def test_words_hold_every_number_and_no_key(kind: str, data: st.DataObject, unit
     assert not said.endswith((" ", ".", ";"))
     for value in numbers_of(body):
         assert full(value) in said, (value, said)
+
+
+def test_a_largest_batch_and_the_records_of_one_client_are_said() -> None:
+    step = {"kind": "gaussian", "noise_multiplier": 1.5}
+    drawn = {"kind": "subsampled", "sampling": "poisson", "rate": 0.25, "mechanism": step}
+    truncated = describe_spec({**drawn, "population": 900, "largest_batch": 310}, "record")
+    assert "with probability 0.25 (a population of 900, of more than 310 records a uniform subset of this" in truncated
+    few = {"level": "records", "records_of_one_client": 7}
+    assert "every record drawn independently" in describe_spec({**drawn, **few}, "client")
+    fixed = {**drawn, **few, "sampling": "without-replacement", "batch_size": 3, "population": 40}
+    del fixed["rate"]
+    for said in (describe_spec({**drawn, **few}, "client"), describe_spec(fixed, "client")):
+        assert "(at most 7 records of one client, one contribution each); Gaussian noise" in said
 
 
 def test_a_list_of_steps_is_said_in_full() -> None:
@@ -82,7 +97,16 @@ def test_a_list_of_steps_is_said_in_full() -> None:
 )
 def test_what_is_inside_is_said_inside(name: str) -> None:
     inner = {"kind": "gaussian", "noise_multiplier": 1.2}
-    outer = {"kind": name, "times": 7, "clients": 9, "sampling": "poisson", "rate": 0.3, "mechanism": inner}
+    allocated = {"steps": 8, "times_chosen": 2, "kept": False, "epochs": 3}
+    outer = {
+        "kind": name,
+        "times": 7,
+        "clients": 9,
+        "sampling": "poisson",
+        "rate": 0.3,
+        "mechanism": inner,
+        **allocated,
+    }
     assert describe_spec(inner, "record") in describe_spec(outer, "record")
     twice = {"kind": "composed", "mechanisms": [outer, inner]}
     assert describe_spec(outer, "record") in describe_spec(twice, "record")

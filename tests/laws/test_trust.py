@@ -16,7 +16,9 @@ from epsilond.accountants.kinds import NAMES, kind_named
 from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
 from epsilond.accountants.specs import (
     Gaussian,
+    GeometricRepetitions,
     Repeated,
+    SelectBest,
     Shuffled,
     Spec,
     Subsampled,
@@ -27,13 +29,13 @@ from epsilond.accountants.statements.settings import (
     NOISE_ADDED_BEFORE,
     OBSERVERS,
     PUBLIC_MEMBERS,
+    SECRETS,
     SEEN_MEMBERS,
-    About,
-    Statement,
     join_statements,
     noise_condition,
     state_guarantee,
 )
+from epsilond.accountants.statements.statement import About, Statement
 from epsilond.accountants.structure import (
     POSSIBLE,
     Definition,
@@ -57,7 +59,7 @@ AMPLIFYING = {"balle-barthe-gaboardi-2018.8", "balle-barthe-gaboardi-2018.9", "e
 
 
 PROTECTED = {"record": "Protects: one record.", "client": "Protects: all data of one client."}
-SECRET_CONDITIONS = {"secret-draw", "secret-order"}
+SECRET_CONDITIONS = {"secret-draw", "secret-order", "secret-allocation"}
 """Ids of the conditions by which a bound relies on batches that the adversary does not see."""
 
 
@@ -144,7 +146,21 @@ def test_an_account_states_only_what_its_spec_and_its_conditions_support(shape: 
         # Batches must stay secret if and only if the bound relies on that.
         batches = text_about(statements, "sampling")
         assert (HIDDEN_MEMBERS in batches) == bool(SECRET_CONDITIONS & declared)
-        assert (batches == NO_DRAW) == (not draws_of(spec, unit))
+        assert [text in batches for text in SECRETS.values()] == [name in declared for name in SECRETS]
+        assert (batches == NO_DRAW) == (not draws_of(spec, unit) and declared.isdisjoint(SECRETS))
+
+
+def test_an_account_says_which_other_draws_must_stay_secret() -> None:
+    contribution = epsilond.GaussianMixture(sensitivities=(0.0, 1.0), probabilities=(0.9, 0.1), noise_multiplier=1.0)
+    best = SelectBest(mechanism=contribution, repetitions=GeometricRepetitions(mean=3.0))
+    for spec, expected in (
+        (contribution, {"random-contributions"}),
+        (best, set(SECRETS)),
+        (Repeated(times=3, mechanism=best), set(SECRETS)),
+    ):
+        answer = epsilond.account(spec, relation="add-or-remove-one", unit="record", observer="released-models")
+        assert {name for name, text in SECRETS.items() if text in answer.guarantee.in_words} == expected
+        assert NO_DRAW not in answer.guarantee.in_words
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

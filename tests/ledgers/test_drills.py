@@ -98,12 +98,12 @@ def without_signatures(patch: pytest.MonkeyPatch) -> None:
 
 def without_loss(patch: pytest.MonkeyPatch) -> None:
     """A new key takes the place of a private key that is missing."""
-    own = key_files._own
+    own = key_files._read_own_private
 
     def made(folder: Path, name: str, kid: str) -> object:
         return own(folder, name, kid) if key_files.has_private(folder, kid) else key_files._make_private(folder, name)
 
-    patch.setattr(key_files, "_own", made)
+    patch.setattr(key_files, "_read_own_private", made)
 
 
 def without_memory(patch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,11 @@ def batches(spec: Any, entries: Batch, slack: int) -> Iterator[tuple[Fraction, B
         yield ONE, entries
     elif spec.sampling == "poisson":
         rate = Fraction(spec.rate) if spec.rate is not None else Fraction(spec.batch_size, spec.population)
+        if spec.largest_batch is not None:
+            if not spec.population - slack <= count <= spec.population:
+                raise ImpossibleError
+            yield from truncated(entries, rate, spec.largest_batch)
+            return
         for taken in product((False, True), repeat=count):
             weight = rate ** sum(taken) * (1 - rate) ** (count - sum(taken))
             if weight:
@@ -112,6 +117,16 @@ def sees(observer: str, sampling: str) -> bool:
     if sampling == "full":
         return False
     return observer == "server" or (observer == "other-clients" and sampling != "poisson")
+
+
+def truncated(entries: Batch, rate: Fraction, most: int) -> Iterator[tuple[Fraction, Batch]]:
+    """Every Poisson batch, or every subset of it of the largest size."""
+    for taken in product((False, True), repeat=len(entries)):
+        weight = rate ** sum(taken) * (1 - rate) ** (len(entries) - sum(taken))
+        drawn = tuple(entry for entry, is_drawn in zip(entries, taken, strict=True) if is_drawn)
+        kept = list(combinations(drawn, min(most, len(drawn))))
+        if weight:
+            yield from ((weight / len(kept), batch) for batch in kept)
 
 
 @dataclass

@@ -24,6 +24,7 @@ from epsilond.witness.findings import (
     judge_printed_noise,
     judge_trend,
 )
+from epsilond.witness.grid_ends import end_warnings
 from epsilond.witness.presets import PRESETS
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.tally import RULES, Tally
@@ -182,6 +183,35 @@ def test_table_keeps_the_least_excess_over_the_tuned_axis_for_each_run() -> None
     assert cell_of_table.scores == {"test_error": band(1.0)}
     assert cell_of_table.beside == {"non-private": band(1.0)}
     assert cell_of_table.scores_beside == {"non-private": {"test_error": band(1.0)}}
+
+
+def test_a_best_value_at_an_end_of_its_grid_gives_a_warning() -> None:
+    preset = replace(BY_NAME["lowy-logistic"], tuned=Axis(name="step", title="step size"))
+    simulations = [(Cell(place={"step": step}, simulation=None), None) for step in (0.1, 1.0, 10.0)]
+    cells = [
+        CellAnswer(place={"epsilon": 1.0}, kind="risk", tuned={"private": 1.0, "non-private": 10.0}),
+        CellAnswer(place={"epsilon": 2.0}, kind="risk", tuned={"private": 0.1, "non-private": 10.0}),
+        CellAnswer(place={"epsilon": 3.0}, kind="risk", tuned={"private": 1.0, "non-private": 10.0}),
+    ]
+    private, other = end_warnings(preset, simulations, cells)
+    assert private.code == other.code == "best-at-end-of-grid"
+    assert "in 1 of 3 settings" in private.message
+    assert "run private is 0.1" in private.message
+    assert "in 3 of 3 settings" in other.message
+    assert "run non-private is 10" in other.message
+    assert not list(end_warnings(preset, simulations[:1], cells))
+    assert not list(end_warnings(replace(preset, tuned=None), simulations, cells))
+
+
+def test_every_stand_in_is_named_as_such_and_says_which_claim_it_tests() -> None:
+    stand_ins = [preset for preset in PRESETS if preset.is_stand_in]
+    assert {"mu2-digits", "lowy-logistic", "das-noise", "ppsgd-digits", "membership"} <= {p.name for p in stand_ins}
+    for preset in stand_ins:
+        assert preset.stands_in_for is not None
+        assert " tests the claim" in preset.stands_in_for, preset.name
+        assert not preset.data
+    for preset in PRESETS:
+        assert preset.stands_in_for is None or preset.is_stand_in or preset.stands_in_for.startswith("Reproduces ")
 
 
 # Short forms ----------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from epsilond.witness.experiments import (
     ppsgd_grid,
     ppsgd_synthetic,
 )
+from epsilond.witness.experiments.own_data import reshef_claims
 from epsilond.witness.figures import draw
 from epsilond.witness.presets import PresetSimulation
 from epsilond.witness.risks.answer import Measured
@@ -60,10 +61,22 @@ def test_printed_delta_of_figure_2_matches_reference_values(share, epsilon):
     assert readings["certified"] <= readings["corrected"]
 
 
+@pytest.mark.parametrize("share", asoodeh_figure_2.SHARES)
+def test_the_smoothness_of_figure_2_does_not_matter(share):
+    """The paper names none; any β ≤ 2/η gives the same three curves."""
+    curves = []
+    for smoothness in (0.5, 2.0, 4.0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(asoodeh_figure_2, "SMOOTHNESS", smoothness)
+            curves.append(asoodeh_figure_2.log10_deltas(0.5, share))
+    assert curves[0] == pytest.approx(curves[1], rel=1e-9)
+    assert curves[2] == pytest.approx(curves[1], rel=1e-9)
+
+
 def test_figure_2_is_confirmed_and_drawn():
     table = run_preset("asoodeh-figure-2", 2)
     assert [finding.verdict for finding in table.findings] == ["confirmed", "confirmed"]
-    assert "21 of 21" in table.findings[0].words
+    assert "27 of 27" in table.findings[0].words
     assert all(cell.epsilon.upper <= cell.place["epsilon"] for cell in table.cells)
     assert "certified δ" in draw(as_json(table), "svg").decode()
 
@@ -92,7 +105,11 @@ def test_both_algorithms_of_a_table_use_the_same_epsilon_and_records():
             assert private.simulation.run.rounds == one_pass.rounds * one_pass.batch_size
             assert private.simulation.run.participants == one_pass.participants
     shared = mu2_digits.shared_cells(2, 0)
-    assert {cell.simulation.run.rounds * cell.simulation.run.participants for cell in shared[::3]} == {12_000}
+    records_of_machine = 60_000 // mu2_digits.PAPER_CLIENTS
+    for cell in (*mu2_digits.cells(2, 0)[::3], *shared[::3]):
+        run = cell.simulation.run
+        assert run.rounds * run.participants == records_of_machine * cell.simulation.problem.clients
+    assert {cell.simulation.run.rounds * cell.simulation.run.participants for cell in shared[::3]} == {3_600}
     assert shared[0].simulation.epsilon == exact_epsilon(mu=8.0, log_delta=math.log(1e-5))
 
 
@@ -143,7 +160,7 @@ def personal(best):
         )
         for split, places in best.items()
         for epsilon, best_place in zip(ppsgd_digits.EPSILONS, places, strict=True)
-        for place in ppsgd_digits.PLACES
+        for place in ppsgd_digits.PERSONALIZATIONS
     ]
 
 
@@ -161,7 +178,10 @@ def test_personalization_is_judged_by_the_best_place_at_each_epsilon():
 
 def test_grid_is_that_of_the_appendix_and_is_judged_by_its_least_excess():
     cells = ppsgd_grid.cells(2, 0)
-    assert len(cells) == 11 * 9 * 3
+    assert len(ppsgd_grid.STEPS) == 11
+    assert (*ppsgd_grid.STEPS, 2.1, 2.5) == ppsgd_grid.EXTENDED_STEPS, "two steps above the appendix's largest"
+    assert {cell.place["step_size"] for cell in cells} == set(ppsgd_grid.EXTENDED_STEPS)
+    assert len(cells) == 13 * 9 * 3
     assert {cell.simulation.run.noise_std for cell in cells} == {0.0, 1.0, 10.0}
 
     def cells_with_best(places):
@@ -183,6 +203,88 @@ def test_personalised_cell_reports_its_accuracy():
     assert 0.1 < answer.series[0].scores["test_accuracy"].mean < 1.0
     assert answer.bounds == ()
     assert as_json(answer)["problem"]["constants"]["optimum_norm"] == "unbounded"
+
+
+# Tables 1 and 2 of Reshef and Levy ------------------------------------------------------------------------------------
+def printed_answers(table, axis, changes=None):
+    """Return cells that measure exactly what a table prints, but for changes by algorithm and value."""
+    accuracies = {
+        (name, value): reshef_claims.printed_accuracy(row, name)
+        for value, row in table.items()
+        for name in reshef_claims.ARMS
+    }
+    return [
+        CellAnswer(
+            place={axis: value, "algorithm": name},
+            kind="trials",
+            scores={"test_accuracy": band(accuracy, reach=1e-6)},
+        )
+        for (name, value), accuracy in (accuracies | (changes or {})).items()
+    ]
+
+
+def verdicts_over_rho(changes=None):
+    answers = printed_answers(mu2_digits.TABLE_1, "gaussian_dp_mu", changes)
+    return [finding.verdict for finding in reshef_claims.judge_over_rho(answers)]
+
+
+def verdicts_over_participants(changes=None):
+    answers = printed_answers(mu2_digits.TABLE_2, "participants", changes)
+    return [finding.verdict for finding in reshef_claims.judge_over_participants(answers)]
+
+
+OWN, SGD, OTHER = reshef_claims.ARMS
+
+
+def test_the_printed_tables_confirm_what_the_text_draws_from_them():
+    """Only the statement that both private algorithms are as accurate fails in the tables, where the other is ahead."""
+    assert verdicts_over_rho() == ["confirmed", "mixed", *["confirmed"] * 6]
+    assert verdicts_over_participants() == ["confirmed", "mixed", *["confirmed"] * 7]
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "verdict"),
+    [
+        ({(OWN, 8.0): 0.58}, 0, "mixed"),
+        ({(SGD, 12.0): 0.58}, 2, "mixed"),
+        ({(OTHER, 12.0): 0.66}, 3, "mixed"),
+        ({(OTHER, 4.0): 0.55, (OTHER, 8.0): 0.65, (OTHER, 12.0): 0.66}, 3, "not reproduced"),
+        ({(OTHER, 4.0): 0.4946}, 4, "not reproduced"),
+        ({(OTHER, 4.0): 0.4944}, 4, "confirmed"),
+        ({(OWN, 4.0): 0.55}, 5, "mixed"),
+        ({(SGD, 4.0): 0.44}, 6, "mixed"),
+        ({(OTHER, rho): 0.7 for rho in mu2_digits.TABLE_1}, 7, "not reproduced"),
+    ],
+)
+def test_a_changed_accuracy_over_rho_changes_the_verdict(changes, place, verdict):
+    assert verdicts_over_rho(changes)[place] == verdict
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "verdict"),
+    [
+        ({(OWN, 80): 0.63}, 2, "mixed"),
+        ({(SGD, 80): 0.60}, 2, "confirmed"),
+        ({(SGD, 80): 0.60}, 3, "not reproduced"),
+        ({(OTHER, 80): 0.60}, 4, "mixed"),
+        ({(OTHER, 80): 0.55}, 4, "not reproduced"),
+        ({(OWN, 20): 0.50}, 5, "mixed"),
+        ({(OWN, 20): 0.90}, 5, "mixed"),
+    ],
+)
+def test_a_changed_accuracy_over_the_machines_changes_the_verdict(changes, place, verdict):
+    assert verdicts_over_participants(changes)[place] == verdict
+
+
+def test_a_change_that_the_bands_leave_open_is_undecided():
+    wide = replace(band(0.6), lower=0.4, upper=0.8)
+    scores = {(name, size): wide for name in reshef_claims.ARMS for size in mu2_digits.TABLE_2}
+    answers = [
+        CellAnswer(place={"participants": size, "algorithm": name}, kind="trials", scores={"test_accuracy": score})
+        for (name, size), score in scores.items()
+    ]
+    assert reshef_claims.judge_over_participants(answers)[5].verdict == "undecided"
+    assert [finding.verdict for finding in reshef_claims.judge_over_rho([])] == ["undecided"] * 8
 
 
 # Memberships ----------------------------------------------------------------------------------------------------------

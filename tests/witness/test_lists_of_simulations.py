@@ -1,7 +1,10 @@
 """Properties of every algorithm, join, kind and experiment in the lists."""
 
 import json
+import math
 import pickle
+import re
+from collections import defaultdict
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -11,12 +14,19 @@ import pytest
 from epsilond.calibrators.answer import as_json
 from epsilond.reading import read_body, read_value
 from epsilond.simulators.algorithms.kinds import ALGORITHMS, Run, algorithm_of
+from epsilond.simulators.files import federated_emnist, medical_costs, stack_overflow
+from epsilond.simulators.files.folders import DATA_NAMES
+from epsilond.simulators.files.images import MNIST_FILES
 from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.witness import simulation
+from epsilond.witness.experiments import lowy_silos
+from epsilond.witness.experiments.own_data import bietti_figure_2
+from epsilond.witness.experiments.own_data import bietti_users as users
 from epsilond.witness.figures import draw
 from epsilond.witness.joins import JOINS, find_join
+from epsilond.witness.kind import kind_of
 from epsilond.witness.kinds import KINDS
-from epsilond.witness.presets import PRESETS, PresetName, PresetSimulation
+from epsilond.witness.presets import CELL_KINDS, PRESETS, PresetName, PresetSimulation, find_preset
 from epsilond.witness.requests import SimulationRequest
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -213,24 +223,81 @@ def test_guide_has_the_command_of_every_preset(preset):
     assert f"| `epsilond simulate {preset.name}` |" in GUIDE
 
 
+GRIDS = {"lowy-regression": "arm", "bietti-figure-2": "data"}
+"""Axis of an experiment, by its name, with a grid for each value: they differ in the values on another axis."""
+WITH_EQUAL_TRIALS = ("lowy-mnist", "lowy-insurance")
+"""Experiments with arms without noise, whose trials are the same at each ε."""
+
+
 @PRESET
-def test_cells_of_a_preset_fill_its_grid_once(preset):
+def test_guide_has_every_data_set_of_a_preset(preset):
+    assert [name for name in preset.data if f"\n| `{name}` | " not in GUIDE] == []
+
+
+def test_guide_has_every_data_set_with_the_names_of_its_files():
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| (.+) \|$", GUIDE.partition("| data set | files")[2], flags=re.MULTILINE))
+    assert set(rows) == set(DATA_NAMES) == {name for preset in PRESETS for name in preset.data}
+    known = {
+        "mnist": [file for pair in MNIST_FILES for file in pair],
+        "medical-costs": (medical_costs.FILE,),
+        "federated-emnist": federated_emnist.DIGIT_FILES,
+        "stack-overflow": (stack_overflow.DATABASE, stack_overflow.WORD_COUNTS, stack_overflow.TAG_COUNTS),
+    }
+    for name, files in known.items():
+        assert [file.names[0] for file in files if f"`{file.names[0]}`" not in rows[name]] == [], name
+
+
+@PRESET
+def test_cells_of_a_preset_fill_its_grids_once(preset):
     cells = preset.cells(preset.repetitions, 3)
-    names = {axis.name for axis in preset.axes}
+    names = {axis.name for axis in preset.axes} - ({preset.across.name} if preset.curve else set())
     assert all({*cell.place} == names for cell in cells)
-    values = [{cell.place[name] for cell in cells} for name in names]
     assert len({tuple(sorted(cell.place.items(), key=str)) for cell in cells}) == len(cells)
-    product = 1
-    for values_of_axis in values:
-        product *= len(values_of_axis)
-    assert len(cells) == product
+    grids = defaultdict(list)
+    for cell in cells:
+        grids[cell.place[GRIDS[preset.name]] if preset.name in GRIDS else None].append(cell)
+    for grid in grids.values():
+        assert len(grid) == math.prod(len({cell.place[name] for cell in grid}) for name in names)
     assert all(cell.simulation.seed == 3 for cell in cells)
 
 
+def values_by(name, axis, other):
+    """Return the values on an axis of an experiment, by the value on another axis."""
+    preset = find_preset(PresetSimulation(preset=name))
+    values = defaultdict(set)
+    for cell in preset.cells(preset.repetitions, 0):
+        values[cell.place[other]].add(cell.place[axis])
+    return dict(values)
+
+
+def test_larger_epsilons_of_the_regression_are_those_of_certified_noise_only():
+    printed = set(lowy_silos.INSURANCE["epsilons"])
+    epsilons = values_by("lowy-regression", "epsilon", "arm")
+    assert epsilons.pop(lowy_silos.PRINTED) == printed
+    assert len(epsilons) == 3
+    assert all(values == printed | {6.0, 12.0} for values in epsilons.values())
+
+
+def test_each_data_set_of_figure_2_has_the_noises_of_its_study():
+    noises = values_by("bietti-figure-2", "noise_multiplier", "data")
+    studies = {panel: set(users.STUDIES[study].noise_multipliers) for panel, study in bietti_figure_2.PANELS.items()}
+    assert noises == studies
+    assert len({frozenset(values) for values in noises.values()}) == 2, "the data sets have unlike noises"
+
+
+def repeated_seconds(cells):
+    """Return the time of the trials that an earlier cell has, too. Trials are equal if their fields are."""
+    trials = [cell.simulation for cell in cells if cell.simulation.kind == "trials"]
+    repeated = [each for index, each in enumerate(trials) if each in trials[:index]]
+    return sum(each.arm.seconds * each.repetitions for each in repeated)
+
+
 @PRESET
-def test_plan_of_a_preset_is_the_sum_over_its_cells(preset):
+def test_plan_of_a_preset_is_the_sum_over_its_cells_with_equal_trials_once(preset):
     plan = simulation.plan(PresetSimulation(preset=preset.name, repetitions=2))
-    parts = [simulation.plan(cell.simulation) for cell in preset.cells(2, 0)]
+    parts = [kind_of(cell.simulation, CELL_KINDS).plan(cell.simulation) for cell in preset.cells(2, 0)]
     assert plan.blocks == sum(part.blocks for part in parts)
-    assert plan.seconds == pytest.approx(sum(part.seconds for part in parts))
+    every_cell = sum(part.seconds for part in parts)
+    assert (plan.seconds < 0.9 * every_cell) == (preset.name in WITH_EQUAL_TRIALS)
+    assert plan.seconds == pytest.approx(every_cell - repeated_seconds(preset.cells(2, 0)))
     assert plan.bytes == max(part.bytes for part in parts) < 4e9

@@ -154,6 +154,31 @@ def test_page_contains_every_statement_of_the_answer(kind, name, example, page):
         assert " ".join(statement.split()) in text, statement
 
 
+def test_page_shows_the_requested_figures_and_what_follows_for_all_windows(page):
+    figures = {"false_positive_rates": [0.2], "priors": [0.3], "orders": [4.0], "signed_epsilons": [-0.5]}
+    request = {
+        "spec": {"kind": "gaussian", "noise_multiplier": 4.0},
+        "relation": "add-or-remove-one",
+        "unit": {"of": "client", "window": "day"},
+        "observer": "released-models",
+        "windows": 30,
+        "query": {"delta": 1e-6, **figures},
+    }
+    html = page("account", "account", request)
+    text = " ".join(" ".join(parse_page(visible(html)).texts).split())
+    for shown in (
+        "true positives at 0.2 false ones",
+        "μ of Gaussian differential privacy",
+        "least error with the prior 0.3",
+        "Rényi divergence of order 4",
+        "δ at ε = -0.5, with against without",
+        "δ at ε = -0.5, without against with",
+        "ε over 30 windows",
+        open_page(html)["answer"]["over_windows"]["in_words"],
+    ):
+        assert shown in text
+
+
 @CASES
 def test_page_contains_no_raw_key(kind, name, example, page):
     texts = parse_page(visible(page(kind, name, example))).texts

@@ -7,7 +7,7 @@ import pytest
 from epsilond.app.callers import caller as module
 from epsilond.app.callers.caller import Budgets, Caller
 from epsilond.app.callers.limits import CallerLimits
-from epsilond.app.callers.scopes import ASKING
+from epsilond.app.callers.scopes import DEFAULT_SCOPES
 from epsilond.app.http.problems import Problem
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
@@ -33,7 +33,14 @@ def budgets(clock: Clock, **settings: object) -> Budgets:
 
 
 def key(name: str, kept: Budgets, **limits: object) -> Caller:
-    return Caller.of_key(name, ASKING, CallerLimits(**limits), kept)
+    return Caller(
+        name=name,
+        identity=f"key:{name}",
+        shown=name,
+        scopes=DEFAULT_SCOPES,
+        limits=CallerLimits(**limits),
+        budgets=kept,
+    )
 
 
 def refused(caller: Caller) -> int:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from epsilond.app.callers import keyring, keys
 from epsilond.app.callers.caller import Budgets
 from epsilond.app.callers.limits import CallerLimits
-from epsilond.app.callers.scopes import UNSAID
+from epsilond.app.callers.scopes import LEGACY_SCOPES
 from epsilond.app.main import create_app
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
@@ -24,7 +24,7 @@ from epsilond.commands.line import line as command_line
 from tests.app import toys
 from tests.app.conftest import PATIENT, problem, serving
 
-KEYS = {name: keys.new(name, limits, UNSAID) for name, limits in (
+KEYS = {name: keys.new(name, limits, LEGACY_SCOPES) for name, limits in (
     ("ada", CallerLimits()),
     ("bob", CallerLimits()),
     ("often", CallerLimits(requests_per_minute=2)),

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from epsilond.app.settings import Settings
-from tests.app.conftest import PATIENCE, PATIENT, problem, serving, wait_until
+from tests.app.conftest import PATIENCE, PATIENT, problem, sample_of, serving, wait_until
 from tests.app.jobs.services import apart
 from tests.app.jobs.support import (
     AT_ONCE,
@@ -95,6 +95,7 @@ def test_a_store_in_memory_is_forgotten_and_says_so(tmp_path: Path) -> None:
         following = pool.submit(followed, f"{url}{runs}/events", listening)
         waiting = pool.submit(httpx.get, f"{url}{runs}", headers=WAIT, timeout=2 * PATIENCE)
         assert listening.wait(PATIENCE)
+        wait_until(lambda: sample_of(client, "epsilond_job_waits") == 1)
     assert following.result() == ["progress", "interrupted"]
     assert waiting.result().json()["state"] in ("running", "interrupted")
     wait_until(lambda: gone(process_of(tmp_path / "diary")))

@@ -17,7 +17,7 @@ from anyio import to_thread
 
 from epsilond.app.callers import keys
 from epsilond.app.callers.limits import CallerLimits
-from epsilond.app.callers.scopes import UNSAID
+from epsilond.app.callers.scopes import LEGACY_SCOPES
 from epsilond.app.http.problems import Problem
 from epsilond.app.jobs.looks import Look
 from epsilond.app.jobs.places import Places
@@ -286,7 +286,7 @@ def test_a_burst_opens_no_more_streams_than_there_may_be(tmp_path: Path, monkeyp
 @contextmanager
 def guarded(folder: Path) -> Iterator[tuple[httpx.Client, Callable[[], None]]]:
     """A client with a key, of a server that asks for one, and what revokes the key."""
-    key, line = keys.new("ada", CallerLimits(), UNSAID)
+    key, line = keys.new("ada", CallerLimits(), LEGACY_SCOPES)
     other, admin = keys.new("root", CallerLimits(), {"admin"})
     chosen = PATIENT.model_copy(update={"api_keys_file": str(file_of(folder, line, admin))})
     with serving(chosen) as served:

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from epsilond.app.http.problems import Problem
+from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 from epsilond.app.workers.fairness import SHORT_TURN_SECONDS, TURN_SECONDS
+from epsilond.app.workers.forkserver import ForkServer
 from epsilond.app.workers.pool import CLOCK_DIFFERENCE, Pool
-from epsilond.app.workers.process import TurnedAway
+from epsilond.app.workers.process import Process, TurnedAway
 from epsilond.app.workers.work import Failed, RenderedAnswer
 from tests.app.processes import descendants, gone
 from tests.app.workers.pools import QUIET, begun, hold, outcome_of, pool_of, release, settled, submit, until
@@ -331,6 +334,27 @@ def test_the_end_ends_every_task(diary: Path) -> None:
         assert (running.state, waiting.state) == ("ended", "ended")
         assert (running.outcome, waiting.outcome) == (None, None)
         assert not pool.ready
+
+    anyio.run(test)
+
+
+def test_a_worker_that_is_ready_at_the_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker may become ready in the moment of the cancellation of the task that makes workers."""
+    made: list[Process] = []
+    make = ForkServer.fork
+
+    async def make_in_spite_of_the_end(server: ForkServer) -> Process:
+        with anyio.CancelScope(shield=True):
+            made.append(await make(server))
+        return made[-1]
+
+    monkeypatch.setattr(ForkServer, "fork", make_in_spite_of_the_end)
+
+    async def test() -> None:
+        async with Pool(QUIET, Metrics(), ("tests.app.workers.toy_work",)).running():
+            await anyio.lowlevel.checkpoint()
+        assert made
+        assert all(process.killed and process._transport.is_closing() for process in made)
 
     anyio.run(test)
 

@@ -14,8 +14,9 @@ import epsilond
 from epsilond.integrations.budget import LedgerBudget
 from epsilond.integrations.dp_accounting import EpsilondAccountant
 from epsilond.integrations.dp_accounting import accountant as accountant_module
-from epsilond.integrations.dp_accounting.accountant import RELATIONS
-from epsilond.integrations.dp_accounting.events import READERS, NotPrivate
+from epsilond.integrations.dp_accounting.events import READERS
+from epsilond.integrations.dp_accounting.placed import NotPrivate
+from epsilond.integrations.dp_accounting.rejections import RELATIONS
 from tests.integrations.shown import assert_goes_as_shown
 
 Relation = dp_accounting.NeighboringRelation
@@ -41,6 +42,10 @@ EVENTS = {
     "a tree": Tree(6.0, 1000),
     "trees": Times(Tree(8.0, [255, 100]), 3),
 }
+
+
+if hasattr(dp_event, "EpsilonDeltaDpEvent"):  # after release 0.6.0
+    EVENTS["a declared pair"] = Together([dp_event.EpsilonDeltaDpEvent(1.0, 1e-4), Times(G(5.0), 20)])
 CASES = [(name, relation) for name, relation in itertools.product(EVENTS, Relation)]
 
 
@@ -154,40 +159,39 @@ def test_a_tree_is_as_many_gaussians_as_a_leaf_has_ancestors():
         assert tree.get_epsilon(1e-6) <= renyi.get_epsilon(1e-6)
 
 
-def test_every_event_of_the_package_is_read_or_refused_by_name():
+class AnEventOfSomebodyElse(dp_accounting.DpEvent):
+    """A class that dp-accounting does not have."""
+
+
+def test_every_event_of_the_package_is_read_except_for_the_one_that_describes_nothing():
     known = {
         name
         for name, each in vars(dp_event).items()
         if isinstance(each, type) and issubclass(each, dp_accounting.DpEvent) and each is not dp_accounting.DpEvent
     }
-    refused = {"UnsupportedDpEvent", "RepeatAndSelectDpEvent", "ZCDpEvent"}
-    assert known - set(READERS) == refused
-    examples = {
-        "UnsupportedDpEvent": dp_accounting.UnsupportedDpEvent(),
-        "RepeatAndSelectDpEvent": dp_event.RepeatAndSelectDpEvent(G(1.0), 10.0, 1.0),
-        "ZCDpEvent": dp_accounting.ZCDpEvent(0.5),
-    }
-    for name, event in examples.items():
-        for whole in (event, Times(Together([G(1.0), event]), 3), Poisson(0.1, event)):
-            accountant = central()
-            assert not accountant.supports(whole)
-            with pytest.raises(dp_accounting.UnsupportedEventError, match=name):
-                accountant.compose(whole)
-            assert accountant.get_epsilon(1e-6) == 0.0
-            assert accountant.ledger == dp_accounting.NoOpDpEvent()
+    assert known - set(READERS) == {"UnsupportedDpEvent"}
+
+
+@pytest.mark.parametrize("event", [dp_accounting.UnsupportedDpEvent(), AnEventOfSomebodyElse()])
+def test_an_unknown_event_is_refused_by_its_name(event):
+    for whole in (event, Times(Together([G(1.0), event]), 3), Poisson(0.1, event)):
+        accountant = central()
+        assert not accountant.supports(whole)
+        with pytest.raises(dp_accounting.UnsupportedEventError, match=type(event).__name__) as refused:
+            accountant.compose(whole)
+        assert "[:" not in str(refused.value)
+        assert accountant.get_epsilon(1e-6) == 0.0
+        assert accountant.ledger == dp_accounting.NoOpDpEvent()
 
 
 @pytest.mark.parametrize(
     ("event", "relation", "said"),
     [
-        (Response(0.5, 4), ADD, "adding or removing"),
-        (Without(100, 10, G(1.0)), ADD, "replace-one"),
-        (Tree(1.0, 7), ADD, "zero-out-one"),
+        (Response(0.5, 4), ADD, "must be `REPLACE_ONE` or `REPLACE_SPECIAL` for `RandomizedResponseDpEvent`"),
+        (Without(100, 10, G(1.0)), ADD, "must be `REPLACE_ONE` or `REPLACE_SPECIAL`"),
+        (Tree(1.0, 7), ADD, "must be `REPLACE_SPECIAL` for `SingleEpochTreeAggregationDpEvent`"),
         (Poisson(0.1, Tree(1.0, 7)), ZERO, "trees"),
-        (dp_accounting.TruncatedSubsampledGaussianDpEvent(100, 0.1, 20, 1.0), ZERO, "truncates"),
-        (dp_event.MixtureOfGaussiansDpEvent(1.0, [0.0, 1.0, 2.0], [0.5, 0.3, 0.2]), ADD, "mixture"),
-        (G(-1.0), ADD, "noise_multiplier"),
-        (Poisson(1.5, G(1.0)), ADD, "sampling_probability"),
+        (dp_event.MixtureOfGaussiansDpEvent(1.0, [0.0, 1.0], [0.5, 0.5]), ONE, "`ADD_OR_REMOVE_ONE`"),
     ],
 )
 def test_what_has_no_guarantee_in_a_relation_is_refused_with_the_reason(event, relation, said):
@@ -195,6 +199,45 @@ def test_what_has_no_guarantee_in_a_relation_is_refused_with_the_reason(event, r
     with pytest.raises(dp_accounting.UnsupportedEventError, match=said) as refused:
         central(relation).compose(whole)
     assert f"caused by subevent {event}" in str(refused.value) or "Poisson" in str(event)
+
+
+OUT_OF_RANGE = [
+    ("GaussianDpEvent", (-1.0,), "Noise multiplier must be non-negative", "≥ 0"),
+    ("GaussianDpEvent", (math.nan,), "Noise multiplier", "≥ 0"),
+    ("GaussianDpEvent", (1e300,), "Noise multiplier", "≤ 1e"),
+    ("LaplaceDpEvent", (-1.0,), "Noise multiplier must be non-negative", "≥ 0"),
+    ("PoissonSampledDpEvent", (1.5, G(1.0)), "Sampling rate", "≥ 0 and ≤ 1"),
+    ("PoissonSampledDpEvent", (-0.1, G(1.0)), "Sampling rate", "≥ 0 and ≤ 1"),
+    ("SelfComposedDpEvent", (G(1.0), -1), "Count must be non-negative", "≥ 0"),
+    ("SingleEpochTreeAggregationDpEvent", (1.0, [-3]), "Step counts must be non-negative", "≥ 0"),
+    ("EpsilonDeltaDpEvent", (-1.0, 0.0), "Epsilon must be non-negative", "≥ 0"),
+    ("EpsilonDeltaDpEvent", (1.0, 1.5), "Delta", "≥ 0 and ≤ 1"),
+    ("ZCDpEvent", (-1.0,), "Rho must be non-negative", "≥ 0"),
+    ("ZCDpEvent", (1.0, -1.0), "Xi must be non-negative", "≥ 0"),
+    ("ExponentialMechanismDpEvent", (-1.0,), "Epsilon must be non-negative", "≥ 0"),
+    ("PermuteAndFlipDpEvent", (-1.0,), "Epsilon must be non-negative", "≥ 0"),
+    ("DiscreteGaussianDpEvent", (-1.0,), "Sigma must be non-negative", "≥ 0"),
+    ("RepeatAndSelectDpEvent", (G(1.0), 0.5, 1.0), "Mean", "≥ 1"),
+    ("RepeatAndSelectDpEvent", (G(1.0), 2.0, -1.0), "Shape must be non-negative", "≥ 0"),
+    ("MixtureOfGaussiansDpEvent", (1.0, [1.0, -2.0], [0.5, 0.5]), "Sensitivities must be non-neg", "≥ 0"),
+    ("TruncatedSubsampledGaussianDpEvent", (10, 2.0, 5, 1.0), "Sampling rate", "≥ 0 and ≤ 1"),
+]
+"""Class, fields, part of the message, and the allowed range in the message."""
+
+
+@pytest.mark.parametrize(("name", "fields", "said", "allowed"), OUT_OF_RANGE)
+def test_a_number_out_of_range_is_a_value_error_with_the_range_and_nothing_is_counted(name, fields, said, allowed):
+    if not hasattr(dp_event, name):
+        pytest.skip(f"this release of dp-accounting has no {name}")
+    event = getattr(dp_event, name)(*fields)
+    relation = ZERO if isinstance(event, Tree) else ADD
+    accountant = central(relation)
+    for whole in (event, Together([G(3.0), Times(event, 2)])):
+        with pytest.raises(ValueError, match=said) as wrong:
+            accountant.compose(whole)
+        assert allowed in str(wrong.value)
+        assert not accountant.supports(whole)
+    assert accountant.ledger == dp_accounting.NoOpDpEvent()
 
 
 def test_a_batch_that_no_draw_exceeds_is_a_poisson_batch():
@@ -210,8 +253,8 @@ def test_without_noise_epsilon_is_infinite_and_delta_one(event):
     accountant = central()
     assert accountant.supports(event)
     accountant.compose(event)
-    assert accountant.get_epsilon(1e-6) == math.inf
-    assert accountant.get_delta(3.0) == 1.0
+    assert all(accountant.get_epsilon(delta) == math.inf for delta in (0.0, 1e-6, 1.0))
+    assert all(accountant.get_delta(epsilon) == 1.0 for epsilon in (0.0, 3.0, math.inf))
     with pytest.raises(NotPrivate):
         _ = accountant.spec
 
@@ -306,7 +349,7 @@ def test_with_a_budget_events_are_committed_before_they_are_counted(tmp_path):
                 with pytest.raises(epsilond.LedgerExhausted):
                     accountant.compose(refused)
             with pytest.raises(dp_accounting.UnsupportedEventError):
-                accountant.compose(dp_accounting.ZCDpEvent(0.1))
+                accountant.compose(dp_accounting.UnsupportedDpEvent())
             with pytest.raises(NotPrivate):
                 accountant.compose(G(0.0))
             assert accountant.ledger == Times(step, 40)

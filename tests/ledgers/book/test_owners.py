@@ -14,7 +14,7 @@ from epsilond.accountants.errors import BlockHasLedger, LedgerClosed
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.desk import entry
 from epsilond.ledgers.book.errors import NotFound
-from epsilond.ledgers.client.auditing import replay
+from epsilond.ledgers.client.replays import replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.verify import verify
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked

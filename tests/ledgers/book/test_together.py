@@ -17,6 +17,7 @@ from epsilond.ledgers.book.errors import KeyReused, NotFound
 from epsilond.ledgers.log import receipts
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.requests import CommitAsked, VoidAsked
+from epsilond.ledgers.store.keys import RequestKey
 from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import KEYS, ORIGIN, TENANT, Clock, book, key, opening, query, runs
@@ -25,8 +26,8 @@ from tests.ledgers.book.books import KEYS, ORIGIN, TENANT, Clock, book, key, ope
 def request_of(reservation: str, *, count: int | None = 1, named: str | None = None, **changed: Any) -> CommitRequest:
     """A commit of a reservation, under a new key unless one is named."""
     fingerprint = fingerprint_of("commit", [reservation, CommitAsked(count=count)])
-    parts = {"tenant": TENANT, "reservation": reservation, "count": count, "key": named or key(), "by": ""}
-    return CommitRequest(**parts | {"fingerprint": fingerprint} | changed)
+    parts = {"tenant": TENANT, "by": "", "value": named or key(), "fingerprint": fingerprint}
+    return CommitRequest(RequestKey(**parts | changed), reservation, count)
 
 
 @pytest.fixture
@@ -89,7 +90,9 @@ def test_commits_that_cannot_be_made_together_are_left_and_hear_why(kept: Book) 
     assert answers[-1] is not None
     for request, refusal in left.values():
         with pytest.raises(refusal):
-            kept.commit(request.tenant, request.reservation, CommitAsked(count=request.count), request.key)
+            kept.commit(
+                request.key.tenant, request.reservation, CommitAsked(count=request.count), str(request.key.value)
+            )
 
 
 def test_one_key_in_a_group_twice_debits_once(kept: Book) -> None:
@@ -126,7 +129,7 @@ def test_callers_who_wait_are_served_by_one(database: Database) -> None:
         if len(sizes) == 1:
             begun.set()
             assert go_on.wait(60)
-        return [request.key for request in requests]
+        return [request.key.value for request in requests]
 
     queue = Together(work, most=3)
     with ThreadPoolExecutor(6) as pool:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 import epsilond
-from epsilond.ledgers.client.auditing import audited, replay
+from epsilond.ledgers.client.auditing import audited
+from epsilond.ledgers.client.replays import replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.verify import ClaimOutcome

@@ -6,8 +6,8 @@ import pytest
 
 import epsilond
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR
-from epsilond.ledgers.client.auditing import newest
 from epsilond.ledgers.client.errors import Refused
+from epsilond.ledgers.client.evidence import newest
 from epsilond.ledgers.log.checkpoints import parse
 from epsilond.ledgers.log.notes import parse as parse_note
 from tests.ledgers.client.places import opened
@@ -118,3 +118,8 @@ def test_what_holds_no_checkpoint_is_bad_input(tmp_path):
     (tmp_path / "nothing").write_text("nothing")
     with pytest.raises(epsilond.InvalidInput, match="checkpoint"):
         newest(tmp_path / "nothing")
+
+
+def test_a_checkpoint_file_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(epsilond.InvalidInput, match=r"cannot be read: .*absent"):
+        newest(tmp_path / "absent")

@@ -9,7 +9,8 @@ import pytest
 from referencing import Registry, Resource
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.ledgers.client.auditing import audited, replay
+from epsilond.ledgers.client.auditing import audited
+from epsilond.ledgers.client.replays import replay
 from epsilond.ledgers.log import statements
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import canonical, digest, read_json

@@ -82,7 +82,7 @@ def test_the_jet_has_the_values_and_derivatives_of_the_gaussian_profile() -> Non
         found = of_gaussian(at, mu)
         with mp.workdps(40):
             for place, x in enumerate(at.tolist()):
-                for k, values in enumerate((found.value, found.slope, found.bend)):
+                for k, values in enumerate((found.value, found.slope, found.curvature)):
                     truth = mp.diff(lambda e, m=mu: gaussian_delta(mp.mpf(m), e), mp.mpf(x), k)
                     assert abs(float(truth) - values[place]) <= max(found.error[place], 1e-17)
         assert float(found.error.max()) < 1e-12

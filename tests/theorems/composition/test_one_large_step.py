@@ -15,8 +15,9 @@ from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.profiles.atoms import AtomicProfile
-from epsilond.accountants.profiles.one_large_step import OneLargeStep, RepeatedStep, step_pair
-from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.profiles.products.one_large_step import OneLargeStep, RepeatedStep, step_pair
+from epsilond.accountants.quantities import Relation
+from epsilond.accountants.specs import Gaussian, GaussianMixture, Repeated, Subsampled
 from epsilond.accountants.theorems.composition.one_large_step import ONE_LARGE_STEP, RareStepsInputs
 from tests.oracles.enclosure import log_of
 from tests.oracles.finite import Law, hockey_stick, joint
@@ -146,3 +147,13 @@ def test_the_formula_has_both_ends() -> None:
     inputs = RareStepsInputs(rate=1e-7, noise_multiplier=1.0, rounds=1000, relation="add-or-remove-one", epsilon=0.07)
     outputs = ONE_LARGE_STEP.evaluate(inputs).outputs
     assert outputs["log10_lower_delta"] < outputs["log10_delta"] < outputs["log10_lower_delta"] + 0.2
+
+
+@pytest.mark.parametrize("times", [2, 5, 100])
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_steps_that_reveal_nothing_compose_to_nothing(times: int, relation: Relation) -> None:
+    """The step has no loss at all, so that no large step exists."""
+    step = GaussianMixture(sensitivities=(0.0,), probabilities=(1.0,), noise_multiplier=1.0)
+    curve = account(Repeated(times=times, mechanism=step), relation=relation, observer="server").guarantee.curve
+    assert curve.epsilon(math.log(1e-300)) == (0.0, 0.0)
+    assert curve.log_delta(0.0).upper == -math.inf

@@ -13,8 +13,8 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.profiles.amplification import AmplifiedProfile
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.profiles.one_large_step import OneLargeStep, RepeatedStep
-from epsilond.accountants.profiles.second_moment import rare_composition, second_moment
+from epsilond.accountants.profiles.products.one_large_step import OneLargeStep, RepeatedStep
+from epsilond.accountants.profiles.products.second_moment import rare_composition, second_moment
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 
 

@@ -80,6 +80,28 @@ def test_theta_is_the_error_function_at_zero_and_monotone() -> None:
     assert losses == sorted(losses, reverse=True)
 
 
+@pytest.mark.erratum("A-8")
+def test_the_line_of_the_proof_holds_without_its_second_factor() -> None:
+    """A-8: with the factor E_ε(μ‖ν) before the integral, which contains it already, the line is too small."""
+    random = np.random.default_rng(3)
+    exceeded = 0
+    for epsilon in (0.0, 0.3, 1.0):
+        gamma = math.exp(epsilon)
+        for _ in range(50):
+            rows = random.dirichlet(np.full(4, 0.5), size=3)
+            p, q = random.dirichlet(np.full(3, 0.5), size=2)
+            divergence = float(np.maximum(p - gamma * q, 0).sum())
+            distance = float(np.abs((p - gamma * q) @ rows).sum())
+            line = max(
+                float(np.abs(divergence * here - (divergence + gamma - 1) * there).sum())
+                for here in rows
+                for there in rows
+            )
+            assert distance <= line + 1e-12
+            exceeded += distance > divergence * line + 1e-12
+    assert exceeded > 100
+
+
 @pytest.mark.compares("asoodeh.1")
 def test_no_pair_of_inputs_is_contracted_less() -> None:
     random = np.random.default_rng(5)
@@ -98,6 +120,7 @@ def test_no_pair_of_inputs_is_contracted_less() -> None:
         assert coefficient == pytest.approx(max(pairs), rel=1e-12)
 
 
+@pytest.mark.erratum("A-8")
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
 def test_the_factor_of_the_lemma_is_attained(epsilon: float) -> None:
     """Point masses at both ends of the set, sent through y ↦ N(y, s²I), have divergence θ_ε(D/s), by quadrature."""

@@ -54,6 +54,7 @@ def test_the_laws_lie_inside_every_window(steps: int, window: int, share: float,
         assert worst(laws[:1], laws[1:], epsilon) <= math.exp(curve.log_delta(epsilon).upper) + 1e-6
 
 
+@pytest.mark.erratum("E-S1")
 def test_the_distance_left_needs_every_sampled_step() -> None:
     """Full batches are batches too: with the quoted c^{v+1} the distance left at t = v + 1 would be nothing."""
     steps, c = 6, 0.5

@@ -11,7 +11,7 @@ from mpmath import mp
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
-from epsilond.accountants.kinds.approximate import (
+from epsilond.accountants.kinds.declared.approximate import (
     AS_DECLARED,
     EXTREMAL,
     ApproximateInputs,
@@ -143,7 +143,7 @@ def test_numbers_given_for_one_relation_are_not_used_for_another() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"epsilon": 0.0, "delta": 0.1}, {"epsilon": 1.0, "delta": 1.0}, {"epsilon": 1.0, "delta": -0.1}]
+    "fields", [{"epsilon": -0.1, "delta": 0.1}, {"epsilon": 1.0, "delta": 1.0}, {"epsilon": 1.0, "delta": -0.1}]
 )
 def test_guarantees_that_no_mechanism_can_have(fields: dict[str, float]) -> None:
     with pytest.raises(InvalidInput):

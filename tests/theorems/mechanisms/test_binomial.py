@@ -54,6 +54,7 @@ def test_within_its_range_the_noise_is_private(epsilon: float, size: float) -> N
     assert BINOMIAL.evaluate(one).conditions[0].holds == "yes"
 
 
+@pytest.mark.erratum("D-15")
 def test_beyond_one_the_formula_promises_too_much() -> None:
     one = inputs(epsilon=10.0, delta=3e-6, size=1e5)
     trials = least_trials(one)

@@ -112,11 +112,33 @@ def test_a_zeroed_record_is_declared_to_be_answered_like_a_category() -> None:
     spec = RandomizedResponse(epsilon=LOG_3, categories=4)
     guarantee = account(spec, relation="zero-out-one").guarantee
     assert guarantee.declared == (ONE_REPORT, ZEROED_IS_ANSWERED)
-    assert guarantee.tight == "unknown"
+    assert guarantee.tight == "proved"
     uniform = mixture([Fraction(1, 4)] * 4, [response(c, 4, Fraction(3)) for c in range(4)])
     for gamma in (Fraction(1), Fraction(3, 2)):
         for first, second in ((response(0, 4, Fraction(3)), uniform), (uniform, response(0, 4, Fraction(3)))):
             assert log_of(hockey_stick(first, second, gamma)) <= guarantee.curve.log_delta(math.log(gamma)).upper
+
+
+@pytest.mark.parametrize(("categories", "times"), [(2, 1), (2, 5), (3, 4), (7, 2)])
+def test_a_zeroed_record_that_is_answered_as_one_category_attains_the_bound(categories: int, times: int) -> None:
+    """The largest divergence over every category of the record, and every category that the zeroed record gets."""
+    spec = Repeated(times=times, mechanism=RandomizedResponse(epsilon=LOG_3, categories=categories))
+    curve = account(spec, relation="zero-out-one").guarantee.curve
+    for gamma in (Fraction(1), Fraction(5, 2), Fraction(7)):
+        worst = max(
+            hockey_stick(
+                joint([response(own, categories, Fraction(3))] * times),
+                joint([response(fixed, categories, Fraction(3))] * times),
+                gamma,
+            )
+            for own, fixed in itertools.product(range(categories), repeat=2)
+        )
+        known, truth = curve.log_delta(math.log(gamma)), log_of(worst)
+        if truth == -math.inf:
+            assert known.upper == -math.inf
+            continue
+        assert known.lower - 1e-12 <= truth <= known.upper + 1e-12
+        assert known.upper - known.lower < 1e-9
 
 
 def test_relations_and_batches_without_a_bound_are_refused() -> None:

@@ -16,7 +16,7 @@ from mpmath import mp, mpf
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.kinds.truncated_discrete_laplace import (
+from epsilond.accountants.kinds.integers.truncated_discrete_laplace import (
     BY_L2,
     EXACT,
     Shift,
@@ -245,7 +245,7 @@ def test_the_formula_of_the_l2_bound_needs_one() -> None:
         "l1_sensitivity": 2.0,
         "linf_sensitivity": 1.0,
     }
-    with pytest.raises(InvalidInput, match="is what this bound is of"):
+    with pytest.raises(InvalidInput, match="is required by this bound"):
         BY_L2.evaluate(BY_L2.request(**fields, epsilon=1.0))
     none = BY_L2.evaluate(BY_L2.request(**fields, l2_sensitivity=0.5, epsilon=1.0)).outputs
     assert (none["delta"], none["zcdp_rho"]) == (0.0, 0.0)

@@ -60,6 +60,23 @@ def test_the_bound_against_the_moments_of_the_draw(sampling: str, rounds: int) -
             assert name == "step_size" or mpf(outputs[name]) >= value
 
 
+@pytest.mark.parametrize("step_size", [1e-3, 0.2, 5.0])
+@pytest.mark.parametrize("noise_std", [0.0, 0.3])
+def test_a_given_step_size_has_the_bound_of_its_proof(step_size: float, noise_std: float) -> None:
+    outputs = AVERAGED_STEPS.evaluate(
+        AVERAGED_STEPS.request(**RUN | {"noise_std": noise_std}, sampling="poisson", step_size=step_size)
+    ).outputs
+    best = AVERAGED_STEPS.evaluate(AVERAGED_STEPS.request(**RUN | {"noise_std": noise_std}, sampling="poisson")).outputs
+    far, eta, many = Fraction(3), Fraction(step_size), squared_count("poisson", 12, 3)
+    signal, noise = Fraction(0.7) ** 2 * many / 9, 7 * Fraction(noise_std) ** 2
+    wanted = far**2 / (2 * eta * 25) + eta * (signal + noise) / 2
+    assert outputs["excess_risk"] == pytest.approx(float(wanted), rel=1e-14)
+    assert Fraction(outputs["excess_risk"]) >= wanted
+    assert outputs["noise_alone"] == pytest.approx(float(eta * noise / 2), rel=1e-14)
+    assert outputs["step_size"] == step_size
+    assert outputs["excess_risk"] >= best["excess_risk"] * (1 - 1e-14)
+
+
 @pytest.mark.parametrize("sampling", ["poisson", "without-replacement"])
 def test_runs_on_the_steepest_losses_stay_below_it(sampling: str) -> None:
     """|w| on [−D/2, D/2] from its end, as far from the minimiser as the proof allows for half the domain."""

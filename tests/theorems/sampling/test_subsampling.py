@@ -14,8 +14,9 @@ from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.profiles.amplification import AmplifiedProfile, DilutedProfile, base_epsilon
 from epsilond.accountants.profiles.gaussian import GaussianProfile
-from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Subsampled
 from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
+from epsilond.accountants.theorems.sampling.with_replacement import dominating_pair
 from tests.oracles.hockey_stick import gaussian_mixture, hockey_stick
 
 RATE, SHIFT = 0.03, 1.3
@@ -128,7 +129,11 @@ def test_with_replacement_agrees_with_the_published_figures(epsilon: float) -> N
     )
     curve = account(spec, relation="replace-one").guarantee.curve
     known = curve.log_delta(epsilon)
-    assert math.exp(known.upper) == pytest.approx(0.00435652567197582, rel=1e-12)
+    drawn = multiplicities(10, 20)
+    assert drawn is not None
+    theorem_10 = dominating_pair(spec.mechanism, drawn).upper_log_delta(epsilon)
+    assert math.exp(theorem_10) == pytest.approx(0.00435652567197582, rel=1e-12)
+    assert known.upper < theorem_10
     assert math.exp(known.lower) >= 0.00160059485715838 * (1 - 1e-9)
 
 
@@ -183,13 +188,24 @@ def test_fixed_size_batches_have_no_pair_for_add_or_remove(sampling: str) -> Non
 
 def test_zero_out_is_covered_by_replacement_and_says_so() -> None:
     spec = Subsampled(
-        sampling="without-replacement", batch_size=2, population=10, mechanism=Gaussian(noise_multiplier=1.0)
+        sampling="without-replacement", batch_size=2, population=10, mechanism=Laplace(scale_multiplier=1.0)
     )
     zeroed = account(spec, relation="zero-out-one").guarantee
     assert "epsilond.zeroed-is-replaced" in zeroed.theorems()
     assert (
         zeroed.curve.log_delta(0.3).upper == account(spec, relation="replace-one").guarantee.curve.log_delta(0.3).upper
     )
+
+
+def test_zero_out_of_gaussian_sums_has_a_smaller_bound_of_its_own() -> None:
+    spec = Subsampled(
+        sampling="without-replacement", batch_size=2, population=10, mechanism=Gaussian(noise_multiplier=1.0)
+    )
+    zeroed = account(spec, relation="zero-out-one").guarantee
+    assert "epsilond.zeroed-in-a-batch" in zeroed.theorems()
+    known = zeroed.curve.log_delta(0.3)
+    assert known.upper < account(spec, relation="replace-one").guarantee.curve.log_delta(0.3).upper
+    assert known.upper - 1e-2 < known.lower <= known.upper
 
 
 def test_a_full_batch_changes_nothing() -> None:

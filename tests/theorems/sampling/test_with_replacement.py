@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import epsilond
-from epsilond.accountants.profiles.gaussian import GaussianMixture, GaussianProfile, mixture_pair
+from epsilond.accountants.profiles.gaussian import GaussianProfile, LineMixture, mixture_pair
 from epsilond.accountants.profiles.weighted_groups import (
     GaussianGroups,
     MultiplicityProfile,
@@ -63,8 +63,8 @@ def test_a_mixture_is_cut_where_its_loss_is_epsilon(means: tuple[float, ...], *,
     weights = tuple(
         math.log(each) for each in np.linspace(1.0, 0.2, len(means)) / np.linspace(1.0, 0.2, len(means)).sum()
     )
-    p = GaussianMixture(weights, means)
-    q = GaussianMixture(weights, tuple(-mean for mean in means)) if mirrored else GaussianMixture((0.0,), (0.0,))
+    p = LineMixture(weights, means)
+    q = LineMixture(weights, tuple(-mean for mean in means)) if mirrored else LineMixture((0.0,), (0.0,))
     for profile in mixture_pair(p, q).directions():
         tails, ends = profile.log_tails(EPSILONS), profile.log_delta(EPSILONS)
         for place, epsilon in enumerate(EPSILONS.tolist()):
@@ -78,11 +78,11 @@ def test_a_mixture_is_cut_where_its_loss_is_epsilon(means: tuple[float, ...], *,
             assert ends.lower[place] <= mp.log(delta) <= ends.upper[place]
 
 
-def _cut(p: GaussianMixture, q: GaussianMixture, side: int, epsilon: float) -> tuple[mp.mpf, mp.mpf]:
+def _cut(p: LineMixture, q: LineMixture, side: int, epsilon: float) -> tuple[mp.mpf, mp.mpf]:
     """Masses of {log P/Q > ε}, a half-line found by bisection; none where the loss never reaches ε within 60."""
     with mp.workdps(60):
 
-        def density(mixture: GaussianMixture, x: mp.mpf) -> mp.mpf:
+        def density(mixture: LineMixture, x: mp.mpf) -> mp.mpf:
             return mp.fsum(
                 mp.exp(weight) * mp.npdf(x - mean)
                 for weight, mean in zip(mixture.log_weights, mixture.means, strict=True)

@@ -9,7 +9,8 @@ import pytest
 from scipy.special import ndtr
 
 from epsilond.accountants.account import account
-from epsilond.accountants.numerics.compound_sum import CompoundSum, Pieces, StepLaw, WeightedPlaces
+from epsilond.accountants.numerics.compound_sum import CompoundSum
+from epsilond.accountants.numerics.step_law import Pieces, StepLaw, WeightedPoints
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.specs import Gaussian, Repeated, Shuffled
 from epsilond.accountants.theorems.shuffling.gaussian import GaussianBlanketBound, log_blanket_mass
@@ -166,7 +167,7 @@ def test_rounds_compose() -> None:
 # The sum itself -----------------------------------------------------------------------------------------------------
 def atoms(places: list[float], weights: list[float]) -> StepLaw:
     nothing = np.zeros(len(places))
-    return StepLaw(WeightedPlaces(np.asarray(places), np.asarray(weights), nothing, nothing))
+    return StepLaw(WeightedPoints(np.asarray(places), np.asarray(weights), nothing, nothing))
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
@@ -188,7 +189,7 @@ def test_a_sum_of_uniform_pieces() -> None:
     """Irwin and Hall: E[(U₁ + … + U_n − n/2 − c)₊] by its piecewise polynomial."""
     count, shift = 30, 0.05
     law = StepLaw(
-        WeightedPlaces(*(np.zeros(0) for _ in range(4))),
+        WeightedPoints(*(np.zeros(0) for _ in range(4))),
         Pieces(np.asarray([-0.5 - shift]), np.asarray([0.5 - shift]), np.asarray([1.0])),
     )
     at = 0.5 * count + shift * count

@@ -13,11 +13,12 @@ from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.kinds.randomized_response import response_pair
-from epsilond.accountants.numerics.compound_sum import CompoundSum, StepLaw, WeightedPlaces
+from epsilond.accountants.numerics.compound_sum import CompoundSum
+from epsilond.accountants.numerics.step_law import StepLaw, WeightedPoints
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import Observer
 from epsilond.accountants.specs import Laplace, RandomizedResponse, Repeated, Shuffled
-from epsilond.accountants.theorems.shuffling.batches import BatchClonesBound
+from epsilond.accountants.theorems.shuffling.batch_clones import BatchClonesBound
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
 from epsilond.accountants.theorems.shuffling.gaussian import GaussianBlanketBound
 from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound, LocalCurve, log_distance
@@ -121,7 +122,7 @@ def test_the_quick_bound_of_clones_is_hardly_above_the_exact_one(clients: int, r
 
 def test_a_quicker_sum_encloses_the_finer_one() -> None:
     places = np.asarray([-0.8, -0.1, 0.3, 1.1])
-    law = StepLaw(WeightedPlaces(places, np.asarray([0.3, 0.2, 0.2, 0.1]), np.zeros(4), np.zeros(4)))
+    law = StepLaw(WeightedPoints(places, np.asarray([0.3, 0.2, 0.2, 0.1]), np.zeros(4), np.zeros(4)))
     for count in (30, 3000):
         fine = CompoundSum(law, count).log_positive_part()
         for start in (None, 0.01, 1.0):

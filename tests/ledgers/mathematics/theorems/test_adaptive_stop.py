@@ -44,6 +44,7 @@ def outputs(**fields: Any) -> Any:
     return SPEND_AT_A_STOP.evaluate(SPEND_AT_A_STOP.inputs(**fields)).outputs
 
 
+@pytest.mark.erratum("L-4")
 @pytest.mark.compares("epsilond.spend-at-adaptive-stop")
 def test_who_stops_at_will_passes_what_is_reported() -> None:
     with mp.workdps(30):

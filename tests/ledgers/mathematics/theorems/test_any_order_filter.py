@@ -48,6 +48,7 @@ def interaction(epsilon: Any, delta: Any, orders: list[Any], gap: Any) -> Any:
     return total
 
 
+@pytest.mark.erratum("L-2")
 @pytest.mark.compares("epsilond.any-order-renyi-filter")
 @pytest.mark.parametrize(("epsilon", "delta", "orders", "gap", "published"), ROWS)
 def test_an_order_picked_by_an_output_passes_the_target(

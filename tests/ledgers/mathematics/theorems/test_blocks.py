@@ -28,6 +28,7 @@ def late_record(blocks: int, delta: Fraction, bit: int) -> dict[Any, Fraction]:
     return law
 
 
+@pytest.mark.erratum("L-7")
 @pytest.mark.parametrize("blocks", [1, 2, 5])
 @pytest.mark.parametrize("gamma", [Fraction(1), Fraction(3), Fraction(10**6)])
 def test_a_record_that_joins_where_the_flag_is_up_is_told(blocks: int, gamma: Fraction) -> None:
@@ -60,6 +61,7 @@ def shown(value: int, *, balance: bool) -> dict[Any, Fraction]:
     return {(value + y, left if balance else None): Fraction(weight, 10) for y, weight in noise.items()}
 
 
+@pytest.mark.erratum("L-3")
 def test_balances_of_single_records_tell_the_records() -> None:
     for gamma in (Fraction(1), Fraction(20), Fraction(10**9)):
         assert hockey_stick(shown(1, balance=True), shown(0, balance=True), gamma) == 1

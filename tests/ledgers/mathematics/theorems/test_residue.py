@@ -119,6 +119,7 @@ def test_a_pure_query_costs_about_its_square_and_not_that_of_the_gaussian_above_
     assert above == pytest.approx(math.pi / 2 * loss**2, rel=0.03)
 
 
+@pytest.mark.erratum("L-5")
 def test_a_stale_charge_passes_the_slot() -> None:
     """A leaky response is reserved at μ² = 0.64, a Gaussian of 0.5 committed, and its output says whether A is run."""
     law, epsilon = outcomes(2.0, 0.005), 3.6
@@ -138,6 +139,7 @@ def test_a_stale_charge_passes_the_slot() -> None:
     assert ratio(fresh) <= 1.0 + 1e-8
 
 
+@pytest.mark.erratum("L-6")
 def test_capacity_refunded_after_half_a_job_passes_the_slot() -> None:
     """Two leaky responses are charged together; after the first, by its output, the second is run or recharged."""
     law, held = outcomes(0.5, 0.1), 0.35**2

@@ -115,6 +115,7 @@ def test_it_falls_strictly_to_the_singular_mass_and_is_constant_from_there(seed:
     assert (largest["largest_loss"] == math.inf) == (singular > 0)
 
 
+@pytest.mark.erratum("A-8")
 def test_laws_of_overlapping_halves_have_a_constant_divergence() -> None:
     """A-8: half of μ is singular to ν, so that E_ε(μ‖ν) is ½ at every ε, also on (0, TV]."""
     first, second = (Fraction(1, 2), Fraction(1, 2), Fraction(0)), (Fraction(0), Fraction(1, 2), Fraction(1, 2))
@@ -127,6 +128,15 @@ def test_laws_of_overlapping_halves_have_a_constant_divergence() -> None:
         assert outputs["divergence"] == float(expected) == outputs["singular_mass"] == 0.5
         assert outputs["total_variation"] == 0.5
         assert outputs["largest_loss"] == math.inf
+    # Where ν dominates μ, as the density dμ/dν asks, E_ε falls strictly on (0, TV].
+    for first_law, second_law in (random_laws(seed, 2, 4) for seed in range(20)):
+        shared = {"first": tuple(first_law), "second": tuple(second_law)}
+        variation = FACTS.evaluate(FACTS.request(**shared, epsilon=0.0)).outputs["total_variation"]
+        values = [
+            FACTS.evaluate(FACTS.request(**shared, epsilon=float(epsilon))).outputs["divergence"]
+            for epsilon in np.linspace(0.0, variation, 8)
+        ]
+        assert all(later < earlier for earlier, later in itertools.pairwise(values))
 
 
 def test_outcomes_that_only_one_law_has() -> None:

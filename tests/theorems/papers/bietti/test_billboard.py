@@ -41,6 +41,7 @@ def moment_of_draws(order: int, rate: Any) -> Any:
     return log(fsum(terms)) / (order - 1)
 
 
+@pytest.mark.erratum("E-B8")
 @pytest.mark.compares("epsilond.coalition-participation")
 def test_a_fixed_number_of_participants_is_not_amplified() -> None:
     """E-B8: 42.7 and 126 for a client of 40 rounds, where independent draws give 4.84 and 8.32.
@@ -109,6 +110,7 @@ def test_the_billboard_lemma_is_about_a_client_and_the_others(unit: Any, observe
         to_other_clients(shared)
 
 
+@pytest.mark.erratum("E-B10")
 def test_the_experiments_noise_is_on_the_average() -> None:
     """E-B10: σC/N gives 7.41 and 18.2, σC itself about 0.002."""
     for relation, exact in (("zero-out-one", 7.411), ("replace-one", 18.21)):

@@ -91,3 +91,14 @@ def test_inputs_that_no_run_can_have(changes: dict[str, Any], pointer: str) -> N
     with pytest.raises(InvalidInput) as caught:
         SampledNoiseInputs(**{**EXAMPLE, **changes})
     assert pointer in {fault.pointer for fault in caught.value.faults}
+
+
+@pytest.mark.erratum("E-B9")
+@pytest.mark.parametrize(("rate", "rounds"), [(1e-3, 100_000), (1e-2, 1000)])
+def test_one_constant_serves_small_epsilon_and_is_too_small_beyond(rate: float, rounds: int) -> None:
+    """E-B9: the least c₂ rises with ε. That at ε = q²T serves all ε below, and at 80 q²T it is not half of what is needed."""
+    scale = rate**2 * rounds
+    values = [constant(rate, rounds, share * scale, "zero-out-one") for share in (0.1, 0.3, 1.0, 80.0)]
+    assert values == sorted(values)
+    assert values[2] < 1.0
+    assert values[3] > 2 * values[2]

@@ -13,7 +13,7 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.kinds.truncated_discrete_laplace import largest_shift
+from epsilond.accountants.kinds.integers.truncated_discrete_laplace import largest_shift
 from epsilond.accountants.numerics.truncated_laplace import (
     bits_per_coordinate,
     largest_rate,

@@ -64,6 +64,7 @@ def test_escapes_keep_their_digits(rate: float, log_each: float) -> None:
         assert abs(mpf(str(log_survival(rate, levels, parts))) / survives - 1) < mpf(10) ** -20
 
 
+@pytest.mark.erratum("D-6")
 def test_the_variance_is_below_that_of_uniform_noise() -> None:
     for levels in (1, 10, 10**6, 10**15, 10**20):
         values = [variance(rate, levels) for rate in RATES]
@@ -78,6 +79,7 @@ def test_the_variance_where_the_closed_form_cancels() -> None:
     assert variance(rate, levels) == pytest.approx(levels * (levels + 1) / 3 * (1 - rate * levels / 4), rel=1e-9)
 
 
+@pytest.mark.erratum("D-7")
 @pytest.mark.compares("das.appendix-f")
 def test_bits_in_integers() -> None:
     for s in (1, 4, 63, 64, 2**20, 2**60):
@@ -90,6 +92,7 @@ def test_bits_in_integers() -> None:
     assert APPENDIX_F.evaluate(APPENDIX_F.inputs(**APPENDIX_F.examples[0])).outputs["extra_bits_bound"] == 1
 
 
+@pytest.mark.erratum("D-1")
 def test_the_bits_of_the_corollary_buy_no_privacy() -> None:
     dimension, s, n, ratio = 10000, 100, 1000, 2.0
     moved = 15 * math.exp(0.25) * ratio / n

@@ -51,6 +51,7 @@ def test_a_product_that_rounds_up_is_not_taken_for_a_grid_point() -> None:
     assert 0.0 < found["probability_below"] < 1e-14
 
 
+@pytest.mark.erratum("D-14")
 def test_a_client_that_has_not_moved_is_within_the_sensitivities() -> None:
     """0/0 has no direction; the rounding of 0, against those of unit vectors with the same uniform numbers."""
     levels, dimension = 6, 5

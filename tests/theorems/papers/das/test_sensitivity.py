@@ -13,6 +13,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.papers.das.sensitivity import (
     COUPLED,
     EQUATION_6,
+    EQUATION_90,
     HOEFFDING,
     coupled_bounds,
     hoeffding_bounds,
@@ -41,6 +42,7 @@ def law(values: tuple[Fraction, ...], levels: int) -> dict[Any, Fraction]:
     return mixture
 
 
+@pytest.mark.erratum("D-3")
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -126,3 +128,32 @@ def test_each_is_sharper_than_the_one_before() -> None:
 def test_distances_that_no_update_has(theorem: Any, field: dict[str, float]) -> None:
     with pytest.raises(InvalidInput):
         theorem.inputs(**{**theorem.examples[0], **field})
+
+
+@pytest.mark.compares("das.equation-90")
+@pytest.mark.parametrize("levels", [1, 8, 512])
+@pytest.mark.parametrize("dimension", [2, 5])
+def test_rounding_moves_each_neighbour_by_a_step(dimension: int, levels: int) -> None:
+    """Exhausts the roundings of two vectors; the bounds themselves are in rationals, where they are rational."""
+    first = [Fraction(k + 1, 7) for k in range(dimension)]
+    second = [Fraction(-k, 9) for k in range(dimension)]
+    moves = [abs(a - b) for a, b in zip(first, second, strict=True)]
+    distances = {"update_l1": float(sum(moves)), "update_linf": float(max(moves))}
+    euclidean = math.sqrt(sum(float(move) ** 2 for move in moves))
+    request = EQUATION_90.request(
+        dimension=dimension, quantization_levels=levels, **distances, update_l2=min(euclidean, 2.0)
+    )
+    found = EQUATION_90.evaluate(request).outputs
+    assert found["l1_sensitivity"] == pytest.approx(float(levels * sum(moves) + 2 * dimension), rel=1e-14)
+    assert found["linf_sensitivity"] == pytest.approx(float(levels * max(moves) + 2), rel=1e-14)
+    assert found["l2_sensitivity"] == pytest.approx(levels * euclidean + 2 * math.sqrt(dimension), rel=1e-14)
+    ends = [
+        max(abs(a - b) for a, _ in rounded(levels * here) for b, _ in rounded(levels * there))
+        for here, there in zip(first, second, strict=True)
+    ]
+    assert sum(ends) <= found["l1_sensitivity"]
+    assert max(ends) <= found["linf_sensitivity"]
+    assert math.sqrt(sum(end * end for end in ends)) <= found["l2_sensitivity"]
+    certain = coupled_bounds(dimension, levels, l1=distances["update_l1"], l2=euclidean, linf=distances["update_linf"])
+    assert certain.l1 <= found["l1_sensitivity"]
+    assert certain.linf <= found["linf_sensitivity"]

@@ -9,6 +9,7 @@ from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.papers.das.small_movement import COROLLARY_3_1, THEOREM_3, GrowthInputs
 
 
+@pytest.mark.erratum("D-11")
 def test_the_variance_of_a_growth_condition() -> None:
     """Gradients ±ρḡ with mean ḡ have variance (ρ² − 1)ḡ², not (ρ − 1)ḡ²: the failure probability is Chebyshev's."""
     ratio = 2.0

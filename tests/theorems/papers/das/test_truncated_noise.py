@@ -40,6 +40,7 @@ def enumerated(rate: float, levels: int, shift: tuple[int, ...], epsilon: float)
         return delta
 
 
+@pytest.mark.erratum("D-1")
 def test_two_coordinates_refute_the_count() -> None:
     """d = 2, m = 1, shift (1, 0): three of nine outputs are out of the neighbour's reach; the proof counts one."""
     box = set(itertools.product((-1, 0, 1), repeat=2))
@@ -94,6 +95,7 @@ def test_one_coordinate_escapes_with_at_least_a_seventh() -> None:
             assert (0.1433 if linf == 1 else 0.2300) <= escape <= 0.5
 
 
+@pytest.mark.erratum("D-4")
 def test_the_printed_levels_are_below_their_bound() -> None:
     for linf in (1.0, 1.5, 2.0, 3.7, 53.2, 1e4, 104859.6):
         for share in (1e-9, 0.1, 0.7, 0.9999999):
@@ -102,6 +104,25 @@ def test_the_printed_levels_are_below_their_bound() -> None:
             assert levels is not None
             assert levels < THEOREM_1.evaluate(one).outputs["noise_levels_below"]
             assert levels <= math.ceil(1.5990 * linf)
+    # D-4: a < b does not give ⌈a⌉ < ⌈b⌉. At Δ∞ = 2 both sides of the last step of (19) are 5.
+    below, above = (math.e - 1) * math.log(4) * 2, 2.5 * 2
+    assert below < above
+    assert math.ceil(below) == math.ceil(above) == 5
+
+
+@pytest.mark.erratum("D-5")
+def test_the_factor_e_is_needed_in_the_condition_on_epsilon() -> None:
+    """D-5: eαΔ∞ is e ε Δ∞/Δ₁, which ε < Δ₁/(eΔ∞) bounds by 1; ε Δ∞/Δ₁ < 1 leaves levels that are not defined."""
+    linf, l1 = 8, 16
+    for share in (0.3, 0.9, 0.999):
+        stated = inputs(epsilon=share * l1 / (math.e * linf))
+        assert math.e * stated.decay_rate * linf == pytest.approx(math.e * stated.epsilon * linf / l1, rel=1e-14)
+        assert math.e * stated.decay_rate * linf == pytest.approx(share, rel=1e-14)
+        assert printed_levels(stated) is not None
+    as_printed = inputs(epsilon=0.999 * l1 / linf)
+    assert as_printed.epsilon * linf / l1 < 1.0
+    assert math.expm1(as_printed.decay_rate) * linf > 1.0
+    assert printed_levels(as_printed) is None
 
 
 @pytest.mark.parametrize(
@@ -126,6 +147,7 @@ def test_levels_that_are_not_defined() -> None:
         THEOREM_1.evaluate(one)
 
 
+@pytest.mark.erratum("D-1")
 @pytest.mark.compares("das.remark-2")
 def test_continuous_noise_cut_off_at_the_sensitivity() -> None:
     assert continuous_escape(0.02, 8.0, 8.0) == pytest.approx(0.5, rel=1e-15)

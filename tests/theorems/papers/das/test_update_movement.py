@@ -55,6 +55,7 @@ def test_the_constant_of_theorem_3_is_that_of_both_lemmas() -> None:
     assert doubled == pytest.approx(THEOREM_3.evaluate(grown).outputs["relative_movement"], rel=1e-14)
 
 
+@pytest.mark.erratum("D-12")
 def test_deleting_and_replacing_move_a_mean_alike() -> None:
     rng = np.random.default_rng(3)
     n, bound = 6, 2.0
@@ -93,6 +94,7 @@ def test_two_neighbours_are_no_farther_apart(steps: int) -> None:
         assert abs(here - there) <= LEMMA_5.evaluate(inputs).outputs["sharper_movement"]
 
 
+@pytest.mark.erratum("D-12")
 @pytest.mark.compares("das.lemma-6")
 @pytest.mark.parametrize("a", [0.0, 1e-9, 0.1, 0.5, 0.9, 1.0, 1.5])
 def test_the_distance_of_unit_vectors_by_search(a: float) -> None:

@@ -36,6 +36,7 @@ def prescription(n: int, epsilon: float) -> tuple[int, float]:
         return batch, float(sqrt(8 * 2 * log(n) * ROUNDS) / (n * mpf(epsilon)) * batch)
 
 
+@pytest.mark.erratum("E-19")
 @pytest.mark.compares("lowy.appendix-h")
 @pytest.mark.parametrize(
     ("n", "epsilon", "low", "high"),

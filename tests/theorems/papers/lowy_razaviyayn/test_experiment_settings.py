@@ -57,4 +57,33 @@ def test_settings_are_those_of_the_paper() -> None:
     mnist = ours.EXPERIMENTS.evaluate(ours.EXPERIMENTS.request(experiment="mnist")).outputs
     assert mnist["delta"] == pytest.approx(6.524672396198987e-07, rel=1e-15)
     assert set(mnist["participants"]) == {12, 18, 25}
-    assert ours.EXPERIMENTS.evaluate(ours.EXPERIMENTS.request(experiment="insurance")).outputs["records"] == 1338
+    # 80 of 100 records are for training, and one in seven images is used.
+    whole = mnist["unreduced_samples_per_client"]
+    assert whole["test"] / (whole["training"] + whole["test"]) == pytest.approx(mnist["test_ratio"], rel=1e-3)
+    assert whole["training"] / mnist["images_per_used_image"] == pytest.approx(mnist["samples_per_client"], rel=1e-3)
+    assert [math.log(each) for each in mnist["step_size_range"]] == pytest.approx([-6.0, 0.0])
+    insurance = ours.EXPERIMENTS.evaluate(ours.EXPERIMENTS.request(experiment="insurance")).outputs
+    assert insurance["records"] == sum(insurance["samples"].values()) == 1338
+    assert insurance["samples"]["test"] == pytest.approx(insurance["test_ratio"] * 1338, abs=0.5)
+    assert len(insurance["clipping_norms"]) * insurance["step_sizes"] == 50
+    assert [math.log(each) for each in insurance["local_step_size_range"]] == pytest.approx([-10.0, 0.0])
+
+
+@pytest.mark.parametrize("experiment", ["mnist", "insurance"])
+def test_the_experiments_run_with_these_settings(experiment: ours.Experiment) -> None:
+    """What the experiments on the papers' own data run, which has a module of its own."""
+    from epsilond.witness.experiments.own_data import lowy_insurance, lowy_mnist
+
+    module = {"mnist": lowy_mnist, "insurance": lowy_insurance}[experiment]
+    served = ours.SETTINGS[experiment]
+    for algorithm, name in (("mini-batch", "step_size_range"), ("local", "local_step_size_range")):
+        steps = module.STEP_SIZES[algorithm][: served["step_sizes"]]
+        assert [steps[0], steps[-1]] == pytest.approx(served[name], rel=1e-12)
+    if experiment == "insurance":
+        smaller, *printed = lowy_insurance.CLIPPING_NORMS
+        assert printed == served["clipping_norms"]
+        assert smaller == 10.0 < min(printed), "the experiment puts one smaller norm before the paper's grid"
+    else:
+        assert served["largest_inner_product"] == lowy_mnist.LARGEST_PREDICTION
+        assert served["lipschitz_over_largest_norm"] == lowy_mnist.LIPSCHITZ_RATIO
+        assert served["images_per_used_image"] == lowy_mnist.USED_SHARE

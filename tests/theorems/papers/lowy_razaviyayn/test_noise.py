@@ -49,6 +49,7 @@ def test_the_noise_is_that_of_the_chains_gaussian_step() -> None:
         assert noise_std(lipschitz=0.7, **run) == pytest.approx(step, rel=1e-13)
 
 
+@pytest.mark.erratum("E-01")
 def test_the_printed_composition_exceeds_epsilon_where_rounds_are_few() -> None:
     """E-01: Dwork–Roth composition at ε = 2 ln(2/δ), δ = 1e-6."""
     log_delta = math.log(1e-6)
@@ -66,6 +67,7 @@ def test_the_printed_composition_exceeds_epsilon_where_rounds_are_few() -> None:
     assert 4 < 0.317 * math.log(2e6) < 5
 
 
+@pytest.mark.erratum("E-02")
 def test_a_record_drawn_twice_breaks_the_printed_sensitivity() -> None:
     """E-02: the printed per-round claim holds for a record drawn once and fails for one drawn twice."""
     gradients, changed = np.array([1.0, 0.3, -0.2]), np.array([-1.0, 0.3, -0.2])
@@ -83,6 +85,7 @@ def test_a_record_drawn_twice_breaks_the_printed_sensitivity() -> None:
     assert twice == pytest.approx(0.264, abs=1e-3)  # at K = n that is a quarter of all rounds
 
 
+@pytest.mark.erratum("E-04")
 def test_the_smallest_clients_batch_exposes_a_larger_client() -> None:
     """E-04: K = 1 passes the condition with n = n_min = 10, and gives a client of 1000 records no (1, 1e-6)."""
     epsilon, log_delta, n = 1.0, math.log(1e-6), 1000
@@ -97,6 +100,7 @@ def test_the_smallest_clients_batch_exposes_a_larger_client() -> None:
     assert seen - math.exp(epsilon) * other > 500 * 1e-6
 
 
+@pytest.mark.erratum("E-29")
 def test_the_sentence_on_balanced_data_has_the_other_sign() -> None:
     """E-29: the sentence has ln(2δ) < 0; the definition, which ξ follows, has ln(2/δ)."""
     samples, rounds, delta = 1000, 100, mpf("1e-5")

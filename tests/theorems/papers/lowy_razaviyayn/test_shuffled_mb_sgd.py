@@ -144,6 +144,7 @@ def test_risk_and_step_against_their_definition() -> None:
     assert rounds_needed == pytest.approx(16_000.0 * math.log(2e-3 * 1e6 / 20), rel=1e-12)
 
 
+@pytest.mark.erratum("E-28")
 def test_the_proofs_noise_lacks_a_square() -> None:
     """At ε₀ = 0.1, δ₀ = 1e-6 the noise 8L² ln(2/δ₀)/ε₀ gives δ above 0.001; with ε₀² it is enough."""
     epsilon, delta = 0.1, 1e-6
@@ -152,6 +153,7 @@ def test_the_proofs_noise_lacks_a_square() -> None:
     assert gaussian_pair(2.0 / (wrong / math.sqrt(epsilon))).log_delta_bounds(epsilon).upper < math.log(delta)
 
 
+@pytest.mark.erratum("E-21")
 def test_the_printed_number_of_participants_is_too_small() -> None:
     found, case = golden("t41-01")
     assert holds(found, "printed-enough-participants") == "yes"

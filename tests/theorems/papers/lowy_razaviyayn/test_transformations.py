@@ -71,6 +71,7 @@ def test_a_weight_of_zero_ends_strong_convexity() -> None:
     assert verdict(0.0) == "yes"
 
 
+@pytest.mark.erratum("E-30")
 def test_noise_for_the_unweighted_gradient_is_too_little() -> None:
     """A client of weight 3/4 among 2 sends gradients 1.5 times as long: at σ for L its ε exceeds the target."""
     spec = Gaussian(noise_multiplier=8.0)
@@ -109,6 +110,7 @@ def test_advanced_composition_makes_algorithms_one_compositional(slack: float, s
         ours.COMPOSED.request(local_epsilons=(), delta=slack)
 
 
+@pytest.mark.erratum("E-35")
 @pytest.mark.compares("lowy.definition-4.advanced-composition")
 @pytest.mark.parametrize("epsilons", [(0.1, 0.2, 0.3), (1e-6,), (2.0, 0.5)])
 def test_the_printed_drift_is_that_of_dwork_and_roth(epsilons: tuple[float, ...]) -> None:

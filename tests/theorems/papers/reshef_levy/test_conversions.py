@@ -21,9 +21,11 @@ from epsilond.accountants.theorems.papers.reshef_levy.conversions import (
     exact_epsilon,
     exact_epsilons,
     exact_mu,
+    mus,
+)
+from epsilond.accountants.theorems.papers.reshef_levy.zcdp_conversions import (
     lemma_epsilon,
     lemma_mu,
-    mus,
     zcdp_epsilon,
     zcdp_mu,
 )

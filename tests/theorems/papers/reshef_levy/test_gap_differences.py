@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mpmath import harmonic, mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.papers.reshef_levy.gap_differences import ALTERNATIVE_1, inverse_sum
+from epsilond.accountants.theorems.papers.reshef_levy.gap_differences import ALTERNATIVE_1
 
 
 def found(**fields: Any) -> Any:
@@ -21,7 +20,8 @@ def found(**fields: Any) -> Any:
 @pytest.mark.compares("reshef.alternative-1")
 @pytest.mark.parametrize(("round_", "last"), [(1, 0), (9, 0), (2, 1), (20, 19), (20, 15), (400, 3)])
 def test_the_norm_in_rationals(round_: int, last: int) -> None:
-    moved = min(Fraction(2), sum((Fraction(4, r + 2) for r in range(last, round_)), Fraction(0))) if last else 0
+    weights = [Fraction(sum(range(1, t + 1))) for t in (last, round_)]
+    moved = 2 * (1 - weights[0] / weights[1]) if last else Fraction(0)
     norm = 3 * (round_ - last) + last * Fraction(1, 2) * moved
     wanted = {
         "clipping_norm": 5 * (round_ - last),
@@ -51,12 +51,16 @@ def test_no_run_goes_farther() -> None:
         assert difference <= answer["sharper_clipping_norm"] * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("first", "last"), [(2, 10**7), (10**6, 2 * 10**6), (10**14, 10**15)])
-def test_long_sums_are_not_too_small(first: int, last: int) -> None:
-    with mp.workdps(40):
-        truth = harmonic(last) - harmonic(first - 1)
-        over = mpf(inverse_sum(first, last)) / truth - 1
-    assert -1e-13 < over < 1e-5
+@pytest.mark.parametrize(("round_", "last"), [(2, 1), (20, 15), (60, 7)])
+def test_a_run_that_turns_once_moves_so_far(round_: int, last: int) -> None:
+    """Iterates at −1 up to the last report, and at 1 after it: the model moves by the whole bound."""
+    ends = [Fraction(-1)] * last + [Fraction(1)] * (round_ - last)
+    means = [sum(t * w for t, w in enumerate(ends[:n], start=1)) / sum(range(1, n + 1)) for n in (last, round_)]
+    answer = found(round=round_, last_round=last)
+    assert answer["movement"] == pytest.approx(float(means[1] - means[0]), rel=1e-15)
+    steps = sum((Fraction(4, r + 2) for r in range(last, round_)), Fraction(0))
+    assert means[1] - means[0] <= steps
+    assert (means[1] - means[0] < steps) == (round_ > last + 1)
 
 
 def test_a_client_reports_once_in_a_round() -> None:

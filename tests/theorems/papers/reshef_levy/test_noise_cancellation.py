@@ -133,6 +133,7 @@ def test_the_losses_of_a_simulated_client_are_those_of_its_mu() -> None:
     assert losses.std() == pytest.approx(mu, rel=0.02)
 
 
+@pytest.mark.erratum("E-R11")
 @pytest.mark.compares("epsilond.noise-cancellation-schedule")
 def test_the_printed_schedule_gives_more_than_it_says() -> None:
     for rounds, reports in ((1, 1), (10, 3), (1200, 600), (1200, 1200), (10**12, 10**6)):
@@ -153,6 +154,7 @@ def test_the_printed_schedule_gives_more_than_it_says() -> None:
         assert least["base_std"] <= printed["base_std"] * (1 + 1e-15)
 
 
+@pytest.mark.erratum("E-R9")
 @pytest.mark.compares("reshef.section-4")
 def test_a_malicious_server_exceeds_the_printed_norm() -> None:
     """f(x; z) = ½L x² on [−D/2, D/2]: with x_{t−1} at the other end |s_t| passes S, which bounds it for small steps."""
@@ -172,6 +174,7 @@ def test_a_malicious_server_exceeds_the_printed_norm() -> None:
     assert found["convex_sensitivity"] == gradient + found["round_clipping_norm"]
 
 
+@pytest.mark.erratum("E-R7")
 @pytest.mark.compares("reshef.f.1")
 def test_the_last_round_of_a_trusted_server_is_not_released() -> None:
     noises = (2.0,) * 10

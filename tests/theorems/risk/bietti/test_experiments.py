@@ -47,6 +47,7 @@ def test_the_constants_in_rationals() -> None:
         SYNTHETIC.request(dimension=4)
 
 
+@pytest.mark.erratum("E-B10")
 def test_the_risk_is_twice_the_excess_of_the_loss() -> None:
     """Drawn data: E ½(y − wᵀx)² less its least value is half of ‖w − θ‖²_Σ; other figures in the mean over draws."""
     rng = np.random.default_rng(7)

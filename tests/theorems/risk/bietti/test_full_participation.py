@@ -38,6 +38,7 @@ def condition(evaluation: Any, name: str) -> Any:
     return next(one for one in evaluation.conditions if one.id == name)
 
 
+@pytest.mark.erratum("E-B11")
 def test_a_shorter_step_has_a_smaller_constant() -> None:
     """E-B11: at √(2n) for √n the variance term has 2√2 for 3, and the value at a step is below its own bound."""
     rng = np.random.default_rng(1)
@@ -53,12 +54,14 @@ def test_a_shorter_step_has_a_smaller_constant() -> None:
         assert found["excess_risk_at_refined_step"] <= found["refined_excess_risk"] * (1 + 1e-14)
 
 
+@pytest.mark.erratum("E-B7")
 def test_the_step_scales_as_the_theorem_says() -> None:
     """E-B7: with √n σ_tot the step is a length²/loss; with √(nσ_tot) it would not be."""
     far = {"smoothness": 1e-9}
     one = evaluated(**far).outputs["step_size"]
     scaled = evaluated(**far, shared_gradient_std=3.0, local_gradient_std=3.0, noise_std=0.15).outputs["step_size"]
     assert scaled == pytest.approx(one / 3.0, rel=1e-12)
+    assert scaled != pytest.approx(one / math.sqrt(3.0), rel=0.1)  # as the proof has it
     assert evaluated(**far, weighted_optimum_norm=10.0).outputs["step_size"] == pytest.approx(5.0 * one, rel=1e-12)
 
 
@@ -68,6 +71,30 @@ def test_clipping_is_a_condition() -> None:
     broken = condition(evaluated(lipschitz=2.0), "gradients-below-clipping")
     assert (broken.holds, broken.left, broken.right) == ("no", 2.0, 1.0)
     assert condition(evaluated(lipschitz=None), "gradients-below-clipping").holds == "undecidable"
+
+
+@pytest.mark.erratum("E-B13")
+def test_clipped_gradients_of_a_squared_loss_stop_elsewhere() -> None:
+    """E-B13: labels 0 and, one in ten, 10: the least risk is at 1. At C = 1 the shared model stops at 1/9."""
+    clients, rounds, weight = 10, 10_000, 1e6
+    stated = evaluated(
+        clients=clients, rounds=rounds, smoothness=1.0, personalization=weight, noise_std=0.0,
+        weighted_optimum_norm=1.0 / math.sqrt(weight), shared_gradient_std=3.0, local_gradient_std=3.0,
+    ).outputs  # fmt: skip
+    labels = 10.0 * (np.random.default_rng(2).random((rounds, clients)) < 0.1)
+
+    def excess(clipping: float) -> float:
+        shared, own, mean = 0.0, np.zeros(clients), np.zeros(clients)
+        for drawn in labels:
+            mean += (shared + own) / rounds
+            gradients = shared + own - drawn
+            shared -= stated["step_size"] * weight * float(np.clip(gradients, -clipping, clipping).mean())
+            own -= stated["step_size"] / clients * gradients
+        return float(0.5 * np.mean((mean - 1.0) ** 2))
+
+    assert excess(math.inf) <= stated["excess_risk"]
+    assert excess(1.0) == pytest.approx(0.5 * (8 / 9) ** 2, rel=0.1)
+    assert excess(1.0) > 5 * stated["excess_risk"]
 
 
 def test_any_step_conditions_are_violated_once_each() -> None:

@@ -75,6 +75,7 @@ def test_the_bias_is_the_first_term_of_theorem_b_4(alpha: float, reading: Any) -
     assert found["ratio_to_claim"] * 4.0 * 2.0 * 9.0 * batch / (clients * n) == pytest.approx(term(alpha), rel=1e-12)
 
 
+@pytest.mark.erratum("E-B12")
 @pytest.mark.parametrize("alpha", [1e-3, 0.1, 0.5, 1.0, 30.0])
 def test_the_remark_holds_for_every_fixed_alpha(alpha: float) -> None:
     """At q = 1/N and T = nN the bias is at most max{2, 1/α} 4L‖v‖²/(Nn), whatever N."""

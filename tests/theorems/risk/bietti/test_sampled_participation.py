@@ -38,6 +38,7 @@ def verdict(evaluation: Any, name: str) -> Any:
     return next(one for one in evaluation.conditions if one.id == name)
 
 
+@pytest.mark.erratum("E-B5")
 def test_the_printed_smoothness_lets_the_run_diverge() -> None:
     """E-B5: N = 20, q = 1/20, α = 0, f_i = ½(θ_i + w − 1)²: bound 0.02 at a step that diverges, 0.40 corrected."""
     clients, rounds = 20, 400
@@ -66,6 +67,7 @@ def test_the_printed_smoothness_lets_the_run_diverge() -> None:
         assert (broken.holds, broken.left, broken.right) == ("no", 0.05, 1.0)
 
 
+@pytest.mark.erratum("E-B6")
 def test_the_printed_selection_variance_is_too_small() -> None:
     """E-B6: N = 50, q = 0.01, gradients ±1: E‖g_w‖² is 1.98, where the statement has 0.0198."""
     clients, rate = 50, 0.01
@@ -216,6 +218,7 @@ def test_both_weightings_agree_for_equal_batches() -> None:
     assert samples["clipping_multiplier"] == 4.0
 
 
+@pytest.mark.erratum("E-B7")
 def test_the_coarser_variance_keeps_the_selection() -> None:
     """E-B7: (36) is above (35) whatever the gradients; without σ̃, as (16) has it, it is not."""
     groups = [group(20, 3, norm=5.0)]

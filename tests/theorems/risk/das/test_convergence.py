@@ -11,6 +11,7 @@ import pytest
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.truncated_laplace import largest_rate, least_levels, variance
 from epsilond.accountants.theorems.papers.das.noise_law import update_error
+from epsilond.accountants.theorems.papers.das.truncated_noise import PrintedInputs, printed_levels
 from epsilond.accountants.theorems.risk.das.convergence import (
     EQUATION_39,
     LEMMA_3,
@@ -76,6 +77,7 @@ def test_a_run_on_quadratics_stays_within_the_bound(local_steps: int) -> None:
     assert np.mean(norms) <= found["gradient_norm"]
 
 
+@pytest.mark.erratum("D-14")
 def test_the_compression_depends_on_epsilon() -> None:
     def compression(epsilon: float) -> float:
         parts = [(52, 400)]
@@ -84,6 +86,16 @@ def test_the_compression_depends_on_epsilon() -> None:
         return update_error(dimension=400, quantization_levels=512, variance_in_steps=variance(rate, levels))
 
     assert compression(0.1) > 50 * compression(1.0)
+
+    def at_printed_levels(epsilon: float) -> float:
+        levels = PrintedInputs(epsilon=epsilon, dimension=400, l1_sensitivity=52 * 400, linf_sensitivity=52)
+        count = printed_levels(levels)
+        assert count is not None
+        noise = variance(levels.decay_rate, count)
+        return update_error(dimension=400, quantization_levels=512, variance_in_steps=noise)
+
+    # With the levels of Theorem 1 the error hardly depends on ε.
+    assert at_printed_levels(0.1) == pytest.approx(at_printed_levels(1.0), rel=0.05)
 
 
 def test_the_constant_of_theorem_4() -> None:
@@ -95,6 +107,20 @@ def test_the_constant_of_theorem_4() -> None:
         assert max(values) <= 64.0 * clients / (clients - 1) + 25.0
     with pytest.raises(InvalidInput):
         THEOREM_4.inputs(**{**THEOREM_4.examples[0], "participants": 51})
+
+
+@pytest.mark.erratum("D-13")
+def test_the_steps_of_the_proof_give_half_the_factor() -> None:
+    """D-13: gradients that meet (47) and (48) with equality at ηLE = 1/4, of which all but the first are half as long."""
+    for steps in (5, 40, 10**6):
+        squares = 1.0 + 0.25 * (steps - 1)
+        least = steps * (1 - 0.25**2 / 2) * squares
+        assert least < 31 / 64 * steps**2
+        assert least < 4 / 9 * steps**2
+    assert least == pytest.approx(31 / 128 * steps**2, rel=1e-5)
+    inputs = LEMMA_3.inputs(**LEMMA_3.examples[0])
+    found = LEMMA_3.evaluate(inputs, "corrected").outputs
+    assert found["constant_of_the_printed_proof"] ** 2 == pytest.approx(31 / 128, rel=1e-14)
 
 
 @pytest.mark.parametrize("steps", [1, 3, 40])

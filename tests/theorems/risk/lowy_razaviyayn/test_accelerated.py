@@ -18,11 +18,11 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
     AcceleratedProblem,
     accelerated_risk,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_informal import speedup
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
     ReusedRun,
     complete_prescription,
     envelope_figures,
-    speedup,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused import (
     THEOREM_2_4,
@@ -187,6 +187,7 @@ def test_golden_informal() -> None:
 
 
 # Errata -------------------------------------------------------------------------------------------------------------
+@pytest.mark.erratum("E-10")
 def test_the_printed_rounds_forget_the_batch() -> None:
     """E-10: 12 rounds, or 855, at K = 100, n = 1000, M = N = 10, d = 20, Φ̂ = 2; the participants weigh no more there."""
     run = {"smoothness": 1e-6, "batch_size": 100, "empirical_gradient_std": 2.0}
@@ -196,6 +197,7 @@ def test_the_printed_rounds_forget_the_batch() -> None:
     assert found == {"printed": 855, "corrected": 12}
 
 
+@pytest.mark.erratum("E-36")
 @pytest.mark.parametrize("rounds", [None, 7, 500])
 def test_the_second_term_of_34_is_printed_without_a_factor_of_two(rounds: int | None) -> None:
     """E-36: (34) has LD/√(MKR) although the V² of its λ has (2L)² for Φ̂²."""
@@ -208,6 +210,7 @@ def test_the_second_term_of_34_is_printed_without_a_factor_of_two(rounds: int | 
         assert found["gradient_variance"] == pytest.approx((slope * 1.5) ** 2 / 1000 + noise, rel=1e-12)
 
 
+@pytest.mark.erratum("E-11")
 def test_unequal_clients_do_not_average_to_the_objective() -> None:
     """E-11: two clients with n = 1 and n = 3: the deviations from the objective's gradient do not add to 0."""
     gradients = [np.asarray([1.0]), np.asarray([0.0, 0.5, -2.0])]
@@ -217,9 +220,18 @@ def test_unequal_clients_do_not_average_to_the_objective() -> None:
     balanced = [np.asarray([1.0, 0.2, 0.3]), np.asarray([0.0, 0.5, -2.0])]
     objective = np.mean([each.mean() for each in balanced])
     assert (np.concatenate(balanced) - objective).sum() == pytest.approx(0.0, abs=1e-12)
-    # Divided by N in place of ñ, a mean of squares is n times too big.
+    # Divided by N in place of ñ, a mean of squares is n times as big.
     squares = (np.concatenate(balanced) - objective) ** 2
     assert squares.sum() / 2 == pytest.approx(3 * squares.mean())
+    # Half the records of each of two clients, both of which take part: ±1, and 200 zeros. Every draw is tried.
+    small, large = [1.0, -1.0], [0.0] * 200
+    variance = np.mean([((drawn + np.mean(large)) / 2) ** 2 for drawn in small])
+    assert variance == 0.25
+    mean_square = np.mean(np.square(small + large))
+    clients, batch = 2, 1
+    assert mean_square / (clients * batch) < 0.005 < variance  # Lemma E.5
+    over_clients = np.sum(np.square(small + large)) / clients
+    assert variance <= over_clients / (clients * batch)  # Theorem E.1
 
 
 @pytest.mark.compares("lowy.e.1")

@@ -31,6 +31,7 @@ def excess(iterates: list[float], lipschitz: float) -> float:
     return lipschitz * (sum(iterates) / len(iterates) + 1.0)
 
 
+@pytest.mark.erratum("E-13")
 @pytest.mark.parametrize("reading", ["printed", "corrected"])
 def test_a_constrained_minimum_refutes_the_printed_average(reading: Any) -> None:
     """E-13: f(w) = Lw on [−1, 1] has gradient L at its minimiser −1; no noise, no sampling."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import LEMMA_E3, LEMMA_E7, LEMMA_E8
@@ -101,8 +102,48 @@ def test_gradients_are_co_coercive(seed: int) -> None:
         return float(np.sum(scales * slopes / (1 + np.exp(-slopes * w))))
 
     divergence = max(value(x) - value(y) - gradient(y) * (x - y), 0.0)
-    found = LEMMA_E8.evaluate(LEMMA_E8.request(smoothness=beta, bregman_divergence=divergence)).outputs
+    inner_product = max((gradient(x) - gradient(y)) * (x - y), divergence)
+    fields = {"smoothness": beta, "bregman_divergence": divergence, "inner_product": inner_product}
+    found = LEMMA_E8.evaluate(LEMMA_E8.request(**fields)).outputs
     assert (gradient(x) - gradient(y)) ** 2 <= found["squared_gradient_difference"] + 1e-12
-    quadratic = LEMMA_E8.evaluate(LEMMA_E8.request(smoothness=3.0, bregman_divergence=1.5 * 0.49)).outputs
-    assert quadratic["squared_gradient_difference"] == pytest.approx((3.0 * 0.7) ** 2, rel=1e-14)
+    assert (gradient(x) - gradient(y)) ** 2 <= found["bound_by_inner_product"] + 1e-12
+    # F = 3w²/2 at points 0.7 apart attains both.
+    fields = {"smoothness": 3.0, "bregman_divergence": 1.5 * 0.49, "inner_product": 3.0 * 0.49}
+    quadratic = LEMMA_E8.evaluate(LEMMA_E8.request(**fields)).outputs
+    assert quadratic == pytest.approx(
+        {"squared_gradient_difference": (3.0 * 0.7) ** 2, "bound_by_inner_product": (3.0 * 0.7) ** 2}, rel=1e-14
+    )
     assert math.isfinite(divergence)
+
+
+def test_an_inner_product_below_the_divergence_is_rejected() -> None:
+    with pytest.raises(InvalidInput, match="/bregman_divergence"):
+        LEMMA_E8.request(smoothness=1.0, bregman_divergence=0.5, inner_product=0.4)
+    fields = {"smoothness": 1.0, "bregman_divergence": 0.5}
+    assert set(LEMMA_E8.evaluate(LEMMA_E8.request(**fields)).outputs) == {"squared_gradient_difference"}
+
+
+@pytest.mark.erratum("E-38")
+@pytest.mark.parametrize(("curvature", "ratio"), [("rising", 1.22), (1e-2, 1.38), (1e-4, 2.22)])
+def test_smooth_on_a_strip_is_not_enough(curvature: Any, ratio: float) -> None:
+    """E-38: a thin strip about [0, 1] × {0}, with Hessian [[b, √(b(1 − b))], [·, 1 − b]] along it, eigenvalues 0 and 1.
+
+    b grows along the axis. On the strip F is convex and smooth with β as near 1 as it is thin, and the gradients of
+    its ends break the second inequality of Lemma E.8. The first one holds.
+    """
+
+    def first(s: Any) -> Any:
+        if curvature == "rising":
+            return mp.mpf("0.02") + mp.mpf("0.96") * s
+        return min(mp.mpf(1), curvature / (1 - s) ** 2) if s < 1 else mp.mpf(1)
+
+    pieces = [0, 0.9, 0.99, 0.999, 1]
+    along = mp.quad(first, pieces)
+    across = mp.quad(lambda s: mp.sqrt(first(s) * (1 - first(s))), pieces)
+    divergence = mp.quad(lambda s: (1 - s) * first(s), pieces)  # F(1) − F(0) − F'(0)
+    served = LEMMA_E8.evaluate(
+        LEMMA_E8.request(smoothness=1.0, bregman_divergence=float(divergence), inner_product=float(along))
+    ).outputs
+    squared = float(along**2 + across**2)
+    assert squared / served["squared_gradient_difference"] == pytest.approx(ratio, rel=2e-2)
+    assert squared <= served["bound_by_inner_product"]

@@ -48,6 +48,7 @@ def test_the_envelope_lies_within_its_gap_and_its_slopes_within_lipschitz(name: 
     assert np.min(curvature) >= kept - loose
 
 
+@pytest.mark.erratum("E-17")
 def test_the_envelope_is_as_lipschitz_as_the_loss_and_less_strongly_convex() -> None:
     """f(w) = Lw on [−1, 1]: the slope is L wherever prox stays inside. f = μw²/2: the curvature is μb/(μ + b)."""
     lipschitz, b, mu = 1.0, 4.0, 0.5
@@ -62,6 +63,10 @@ def test_the_envelope_is_as_lipschitz_as_the_loss_and_less_strongly_convex() -> 
     kept = envelope_strong_convexity(strong_convexity=mu, envelope_smoothness=b)
     assert math.isclose(value, 0.5 * kept * w * w, rel_tol=1e-14)
     assert kept < mu
+    # The readings that hold: 2L is a bound too, and where b ≥ μ the strong convexity is μ/2 at least.
+    assert envelope_lipschitz(lipschitz=lipschitz) <= envelope_lipschitz(lipschitz=lipschitz, reading="printed")
+    for smoothness in (mu, 2 * mu, 1e3 * mu):
+        assert envelope_strong_convexity(strong_convexity=mu, envelope_smoothness=smoothness) >= 0.5 * mu
 
 
 def test_the_gap_is_attained() -> None:

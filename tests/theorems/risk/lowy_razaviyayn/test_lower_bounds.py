@@ -133,6 +133,7 @@ def test_the_scales_against_their_definition(strong_convexity: float, epsilon: f
 
 
 # The minimum with the largest possible excess ------------------------------------------------------------------------
+@pytest.mark.erratum("E-37")
 @pytest.mark.parametrize("strong_convexity", [1e-8, 1e-3, 1.0])
 def test_no_lower_bound_exceeds_the_largest_excess(strong_convexity: float) -> None:
     """The scale is at most LD = 1; the printed first term φ²/(μnN) is 1e6 at μ = 1e-8 and the same at L = μD."""
@@ -218,6 +219,7 @@ def test_what_is_about_a_sequence_of_problems_is_never_true(theorem: Theorem) ->
     assert holds(found, "hidden-constants") == "undecidable"
 
 
+@pytest.mark.erratum("E-21")
 def test_the_printed_number_of_clients_lacks_a_power_of_e() -> None:
     """(n, δ₀) = (10, 1e-12): 417 printed, 839 needed by Theorem F.2 at N = 500, which therefore does not apply."""
     found = evaluated(bounds.LOCAL_POPULATION, clients=500)
@@ -229,6 +231,7 @@ def test_the_printed_number_of_clients_lacks_a_power_of_e() -> None:
     assert at_hand["log10_least_round_delta"] > at_hand["printed_log10_least_round_delta"] + 100
 
 
+@pytest.mark.erratum("E-27")
 def test_a_compositionality_below_one_is_refused() -> None:
     with pytest.raises(InvalidInput):
         evaluated(bounds.LOCAL_POPULATION, compositionality=0.5)

@@ -92,6 +92,7 @@ def test_both_golden_cases_are_there() -> None:
     assert len(INFORMAL) == 2
 
 
+@pytest.mark.erratum("E-17")
 @pytest.mark.parametrize("seed", range(40))
 def test_half_of_545_stands_and_174_and_a_half_is_proved(seed: int) -> None:
     """E-17: 272.5 with the L-Lipschitz envelope; ours on the envelope, client sampling included, plus the gap."""
@@ -177,6 +178,7 @@ def test_the_strongly_convex_statement_in_forty_digits(seed: int) -> None:
     assert found.terms["smoothing_gap"] == pytest.approx(float(slope**2 / (2 * smoothness)), rel=1e-12)
 
 
+@pytest.mark.erratum("E-34")
 @pytest.mark.parametrize("seed", range(40))
 def test_the_printed_bound_has_the_plain_number_of_participants(seed: int) -> None:
     """E-34: 545 L D ν/√M as printed, in forty digits; √M~ stands in b and η, and in the corrected bound."""
@@ -204,6 +206,7 @@ def test_the_printed_bound_has_the_plain_number_of_participants(seed: int) -> No
     assert abs(corrected.excess_risk / expected["corrected_bound"] - 1) < mpf("1e-12")
 
 
+@pytest.mark.erratum("E-17")
 def test_the_steps_use_the_strong_convexity_of_the_envelope() -> None:
     """E-17: weights grow by 1/(1 − ημ_b), μ_b = μb/(μ + b), and printed by 1/(1 − ημ)."""
     for reading in ("printed", "corrected"):
@@ -223,6 +226,7 @@ def test_the_steps_use_the_strong_convexity_of_the_envelope() -> None:
         assert found.averaging_ratio == pytest.approx(1.0 / (1.0 - found.step_size * used), rel=1e-12)
 
 
+@pytest.mark.erratum("E-29")
 def test_the_printed_logarithm_has_the_other_participants() -> None:
     """E-29: where ξ_max is chosen, M~ is M, and M' < M stands in the printed logarithm."""
     few = ClientGroup(clients=1, samples_per_client=900, batch_size=9, epsilon=1.0, log_delta=LOG_DELTA)

@@ -182,6 +182,7 @@ def random_run(seed: int, **changes: Any) -> OnePassFacts:
     return OnePassFacts(**(fields | changes))
 
 
+@pytest.mark.erratum("E-07")
 @pytest.mark.parametrize("seed", range(30))
 def test_the_first_convex_term_balances_the_third_only_with_one_power_of_smoothness(seed: int) -> None:
     """E-07: at the real prescribed K the terms 1 and 3 are equal, and (37) is what the others add to."""
@@ -213,6 +214,7 @@ def test_at_the_threshold_client_sampling_costs_as_much_as_the_rest(seed: int) -
     assert heterogeneity_threshold(random_run(seed, clients=7, participants=7)) == math.inf
 
 
+@pytest.mark.erratum("E-08")
 def test_the_printed_strongly_convex_terms_are_not_losses() -> None:
     """E-08: with the loss in other units every term of (38) scales with it, but the printed first one by its square."""
 
@@ -236,6 +238,7 @@ def true_epsilon(multiplier: float, log_delta: float) -> Any:
     return account(spec, relation="replace-one").guarantee.curve.epsilon(log_delta)
 
 
+@pytest.mark.erratum("E-24")
 def test_the_noise_in_the_proof_of_the_risk_is_not_private() -> None:
     """E-24 and Table 3 of the errata: 8 L² gives ε = 10.39 at δ = 1e-5 and ε = 10; 32 L² holds over its whole range."""
     found = THEOREM_2_3.evaluate(request(epsilon=10.0, delta=1e-5, batch_size=100)).outputs
@@ -250,18 +253,35 @@ def test_the_noise_in_the_proof_of_the_risk_is_not_private() -> None:
         assert outputs["lower_exact_noise_std"] <= outputs["upper_exact_noise_std"] < outputs["noise_std"]
 
 
+@pytest.mark.erratum("E-25")
 def test_the_clients_that_the_remark_needs() -> None:
     """E-25: 6.2e5 clients, not 379, at ε = 1, n = 1000, d = 10, δ = 1e-6."""
     run = random_run(1, epsilon=1.0, samples_per_client=1000, dimension=10, log_delta=math.log(1e-6))
     assert clients_needed(run) == pytest.approx(6.158e5, rel=1e-3)
     assert clients_needed(run, reading="printed") == pytest.approx(379.0, rel=1e-3)
+    # The term of (37) for clients that differ, at v = L, against the cost of privacy in (8).
+    for reading, suffices in (("corrected", True), ("printed", False)):
+        participants = math.ceil(clients_needed(run, reading=reading))  # type: ignore[arg-type]
+        terms_there = balanced_convex_terms(
+            random_run(
+                1, epsilon=1.0, samples_per_client=1000, dimension=10, log_delta=math.log(1e-6), clients=10**9,
+                participants=participants, heterogeneity=1.0, lipschitz=1.0, smoothness=1.0, diameter=1.0,
+                strong_convexity=0.0,
+            )
+        )  # fmt: skip
+        assert (terms_there["heterogeneity"] <= 1.01 * terms_there["privacy"]) is suffices
 
 
+@pytest.mark.erratum("E-29")
 def test_rounds_are_whole_and_the_rest_of_the_records_is_unused() -> None:
+    """E-29: (λ/2)|w|² at λ = V/(2D√R) is half of the regulariser (V/(2D√R))|w − w₀|² of Lemma E.11 at w₀ = 0."""
     outputs = THEOREM_2_3.evaluate(request(samples_per_client=1000, batch_size=300)).outputs
     assert outputs["rounds"] == 3
+    assert outputs["rounds"] < 1000 / 300
     expected = math.sqrt(outputs["gradient_variance"]) / (2 * 2.0 * math.sqrt(3))
     assert outputs["regularization"] == pytest.approx(expected, rel=1e-14)
+    factor_of_the_square, factor_of_the_lemma = 0.5 * outputs["regularization"], expected
+    assert factor_of_the_lemma == pytest.approx(2 * factor_of_the_square, rel=1e-14)
 
 
 # Conditions and inputs ----------------------------------------------------------------------------------------------

@@ -76,6 +76,7 @@ THEOREMS = {theorem.id: theorem for theorem in (THEOREM_E_1, THEOREM_2_4, THEORE
 each_case = pytest.mark.parametrize(("theorem", "loss", "prescription", "rounds"), CASES)
 
 
+@pytest.mark.erratum("E-06")
 @pytest.mark.compares("lowy.e.1", "lowy.2.4", "lowy.2.1")
 @each_case
 def test_the_printed_rounds_are_those_of_the_text(

@@ -69,6 +69,7 @@ def constant_by_parts(*, step_ratio: float, distance_ratio: float = 1.0) -> dict
     }
 
 
+@pytest.mark.erratum("E-05")
 def test_the_constant_272_stands_for_diameter_and_radius() -> None:
     """E-05. Part by part 270 or 282; together at most 267 or 270, on a grid and on random instances."""
     ratios = np.linspace(0.25, 1.0, 301)
@@ -115,6 +116,7 @@ def test_what_is_proved_here_replaces_272_by_174(seed: int) -> None:
     assert risk.total <= 174.0 * found.terms["unit"] < found.excess_risk
 
 
+@pytest.mark.erratum("E-06")
 def test_the_printed_participants_lose_a_square_root() -> None:
     """E-06: as printed, ten thousand times as many clients help tenfold instead of a hundredfold, against (4)."""
     bounds: dict[str, list[float]] = {"printed": [], "corrected": [], "informal": []}
@@ -132,6 +134,7 @@ def test_the_printed_participants_lose_a_square_root() -> None:
     assert bounds["informal"][0] / bounds["informal"][1] == pytest.approx(100.0)
 
 
+@pytest.mark.erratum("E-10")
 def test_the_printed_rounds_forget_the_batch() -> None:
     """E-10: the rule Φ̂²/(dΨ) with Φ̂² = 4L² gives 12 rounds divided by K = 100, and 855 as printed."""
 
@@ -155,6 +158,7 @@ def test_the_printed_rounds_forget_the_batch() -> None:
     assert found["corrected"].rounds >= found["corrected"].prescribed_rounds
 
 
+@pytest.mark.erratum("E-16")
 def test_the_noise_in_the_printed_steps_of_the_proof() -> None:
     """E-16: Lemma E.4 at the printed σ has 128 Rd ξ where (26) prints 4 Rd; and c has the noise once, not twice."""
     federation = Federation.of_equal_clients(**EQUAL)

@@ -39,6 +39,7 @@ def coupled_runs(
     return distances
 
 
+@pytest.mark.erratum("E-31")
 @pytest.mark.parametrize(("curvature", "rounds"), [(0.0, 20), (0.5, 20)])
 def test_one_record_moves_a_linear_run_by_exactly_the_sharper_bound(curvature: float, rounds: int) -> None:
     """E-31: equality up to Monte Carlo error, for partial participation; the printed lemma is several times larger."""
@@ -65,6 +66,7 @@ def test_one_record_moves_a_linear_run_by_exactly_the_sharper_bound(curvature: f
     assert printed > 4 * moved
 
 
+@pytest.mark.erratum("E-16")
 def test_the_printed_divergence_lost_the_step_size() -> None:
     """E-16: f = ±w, one client with one record, step 3: the runs part by 2·3·t, not 2t."""
     first = second = 0.0

@@ -23,8 +23,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance im
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     FEDERATED_RISK,
     FederatedInputs,
-    UnequalProblem,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_problem import UnequalProblem
 from epsilond.accountants.verdict import Verdict
 from tests.oracles import lowy as oracle
 

@@ -80,6 +80,39 @@ def test_the_last_mean_model_has_no_more_than_the_regret(rounds: int) -> None:
     assert impossible.conditions[-1].left == -0.5
 
 
+@pytest.mark.parametrize("power", [0, 1, 3])
+def test_the_mean_model_with_other_weights(power: int) -> None:
+    """Weights t^k on f(x) = |x|^1.5: steps along any gradient, means with these weights."""
+    rng = np.random.default_rng(power)
+    weights = [float(t**power) for t in range(1, 26)]
+    w, x, total, products = 1.0, 0.0, 0.0, []
+    for weight in weights:
+        total += weight
+        x += weight / total * (w - x)
+        slope = 1.5 * math.copysign(math.sqrt(abs(x)), x)
+        products.append(slope * w)
+        w = max(min(w - 0.4 * (slope + 0.2 * float(rng.normal())), 1.0), -1.0)
+    evaluation = ANYTIME.evaluate(ANYTIME.request(inner_products=products, weights=weights))
+    exact = sum(Fraction(a) * Fraction(b) for a, b in zip(weights, products, strict=True))
+    assert evaluation.outputs["weighted_regret"] == pytest.approx(float(exact), rel=1e-12)
+    assert evaluation.outputs["excess_risk"] == pytest.approx(float(exact / sum(map(Fraction, weights))), rel=1e-12)
+    assert abs(x) ** 1.5 <= evaluation.outputs["excess_risk"] * (1 + 1e-12)
+    if power == 1:
+        assert evaluation.outputs == ANYTIME.evaluate(ANYTIME.request(inner_products=products)).outputs
+
+
+@pytest.mark.erratum("E-R13")
+def test_a_start_outside_the_domain_refutes_the_regret() -> None:
+    """E-R13: on [0, 1] from w_1 = 3 with η = 1 and q_1 = 0, w_2 = 1 and the left side is ⟨0, 1 − 0⟩ = 0."""
+    start, estimate, point = 3.0, 0.0, 0.0
+    after = min(max(start - estimate, 0.0), 1.0)
+    found = REGRET.evaluate(REGRET.request(diameter=1.0, step_size=1.0, movements=(start - after,))).outputs
+    assert found["regret"] == -1.5
+    assert estimate * (after - point) > found["regret"]
+    inside = REGRET.evaluate(REGRET.request(diameter=1.0, step_size=1.0, movements=(0.0,))).outputs
+    assert estimate * (1.0 - point) <= inside["regret"]
+
+
 @pytest.mark.compares("reshef.appendix-a.regret")
 @pytest.mark.parametrize("eta", [0.005, 0.1, 2.0])
 def test_the_regret_of_projected_steps(eta: float) -> None:
@@ -91,6 +124,7 @@ def test_the_regret_of_projected_steps(eta: float) -> None:
     assert measured["regret"] <= found["regret"] <= found["plain_regret"]
 
 
+@pytest.mark.erratum("E-R5")
 @pytest.mark.compares("reshef.lemma-a.7")
 @pytest.mark.parametrize("rounds", [1, 2, 10, 400])
 @pytest.mark.parametrize("feedback", [0.5, 0.125, 0.0])
@@ -110,7 +144,24 @@ def test_the_recursion_by_its_extremal_sequence(feedback: float, rounds: int) ->
     assert others[-1] <= found["sharper_bound"]
 
 
+@pytest.mark.parametrize("feedback", [0.5, 0.125])
+def test_the_recursion_as_printed_by_linear_algebra(feedback: float) -> None:
+    """A = (h/T)·1ΣA + B·1: all terms are B/(1 − h); smaller right sides give smaller terms, negative ones included."""
+    rounds, added = 12, 3.0
+    found = LEMMA_A_7.evaluate(LEMMA_A_7.request(added=added, feedback=feedback, rounds=rounds)).outputs
+    system = np.eye(rounds) - feedback / rounds * np.ones((rounds, rounds))
+    assert np.linalg.solve(system, np.full(rounds, added)) == pytest.approx(np.full(rounds, found["bound"]), rel=1e-12)
+    assert found["sharper_bound"] < 0.95 * found["bound"] or feedback < 0.2
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        terms = np.linalg.solve(system, added - rng.exponential(2.0, size=rounds))
+        assert np.max(terms) <= found["bound"] * (1 + 1e-12)
+
+
 def test_lists_out_of_range_are_refused() -> None:
+    for weights in ((1.0,), (1.0, 0.0), (1.0, -2.0)):
+        with pytest.raises(InvalidInput, match="/weights"):
+            ANYTIME.request(inner_products=(1.0, 2.0), weights=weights)
     for bad in ((), (math.inf,), (-1e101,)):
         with pytest.raises(InvalidInput):
             ANYTIME.request(inner_products=bad)

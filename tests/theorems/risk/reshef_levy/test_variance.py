@@ -21,6 +21,7 @@ from epsilond.accountants.theorems.risk.reshef_levy.variance import (
 )
 
 
+@pytest.mark.erratum("E-R12")
 def test_the_share_of_the_clients_spread_by_enumeration() -> None:
     """All subsets of unlike clients, each with a two-point record: the lemma is attained; 1/M of the share is too little."""
     means, spread, m = np.asarray([-2.0, 1.0, 0.5, 3.0, -2.5]), 0.7, 2
@@ -48,6 +49,7 @@ def test_the_mean_error_falls_as_the_sum_grows() -> None:
     assert found["mean_variance"] == pytest.approx(one / 7, rel=1e-14)
 
 
+@pytest.mark.erratum("E-R10")
 def test_geometric_gaps_by_simulation() -> None:
     draw = np.random.default_rng(2)
     for clients, participants in ((4, 2), (10, 2), (20, 1)):

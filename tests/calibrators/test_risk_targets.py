@@ -1,0 +1,179 @@
+"""Noise, rounds and rates for a risk in place of (ε, δ), against closed forms and the accounts of the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from mpmath import erfinv, mp, mpf, sqrt
+
+import epsilond
+from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
+
+SETTING: dict[str, Any] = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
+RISKS: dict[str, dict[str, float]] = {
+    "advantage": {"advantage": 0.1},
+    "large advantage": {"advantage": 0.99},
+    "true positives": {"true_positive_rate": 0.2, "false_positive_rate": 0.1},
+    "true positives above one half": {"true_positive_rate": 0.75, "false_positive_rate": 0.6},
+    "mu": {"gaussian_dp_mu": 0.7},
+    "rho": {"rho": 0.1},
+}
+each_risk = pytest.mark.parametrize("risk", RISKS)
+
+
+def quantile(probability: float) -> Any:
+    return sqrt(2) * erfinv(2 * mpf(probability) - 1)
+
+
+def exact_mu(fields: dict[str, float]) -> Any:
+    """The μ of the Gaussian pair that just meets a risk, from its definition."""
+    if "advantage" in fields:
+        return 2 * quantile((1 + mpf(fields["advantage"])) / 2)  # type: ignore[arg-type]
+    if "true_positive_rate" in fields:
+        return quantile(fields["true_positive_rate"]) - quantile(fields["false_positive_rate"])
+    return mpf(fields["gaussian_dp_mu"]) if "gaussian_dp_mu" in fields else sqrt(2 * mpf(fields["rho"]))
+
+
+@each_risk
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
+def test_the_noise_of_full_batches_is_a_closed_form(risk: str, relation: str) -> None:
+    answer = epsilond.calibrate(
+        "gaussian", **SETTING | {"relation": relation}, sampling="full", rounds=7, **RISKS[risk]
+    )
+    with mp.workdps(40):
+        exact = (2 if relation == "replace-one" else 1) * sqrt(7) / exact_mu(RISKS[risk])
+        assert answer.parameters.noise_multiplier >= exact
+    # The true positive rate of a Gaussian is computed within a relative 1e-12, which a search then allows for.
+    tolerance = 1e-6 if "true_positive_rate" in RISKS[risk] else 1e-11
+    assert answer.parameters.noise_multiplier == pytest.approx(float(exact), rel=tolerance)
+    assert answer.guarantee.minimal == "proved"
+
+
+@pytest.mark.parametrize("advantage", [1e-6, 0.01, 0.25])
+def test_the_noise_of_one_sampled_round_is_a_closed_form(advantage: float) -> None:
+    """At ε = 0, δ of the mixture is the rate times δ of the whole batch."""
+    rate = 0.3
+    answer = epsilond.calibrate("gaussian", **SETTING, sampling="poisson", rate=rate, rounds=1, advantage=advantage)
+    with mp.workdps(40):
+        exact = 1 / (2 * quantile((1 + mpf(advantage) / mpf(rate)) / 2))  # type: ignore[arg-type]
+    assert float(exact) * (1 - 1e-9) <= answer.parameters.noise_multiplier <= float(exact) * (1 + 1e-3)
+
+
+def account_of(answer: Any, noise: float, **query: Any) -> Any:
+    step = epsilond.Subsampled(
+        sampling="poisson", rate=answer.parameters.rate, mechanism=epsilond.Gaussian(noise_multiplier=noise)
+    )
+    run = epsilond.Repeated(times=answer.parameters.rounds, mechanism=step)
+    return epsilond.account(run, **SETTING, **query)
+
+
+@pytest.mark.parametrize("solve_for", ["noise_multiplier", "rounds", "rate"])
+@pytest.mark.parametrize("risk", ["advantage", "true positives", "true positives above one half"])
+def test_the_account_of_the_answer_meets_the_risk_and_a_worse_run_misses_it(risk: str, solve_for: str) -> None:
+    numbers = {"noise_multiplier": 1.1, "rounds": 500, "rate": 0.02}
+    given = {name: value for name, value in numbers.items() if name != solve_for}
+    fields = RISKS[risk]
+    answer = epsilond.calibrate("gaussian", **SETTING, sampling="poisson", solve_for=solve_for, **given, **fields)
+    noise = answer.parameters.noise_multiplier
+    figures = []
+    for factor in (1.0, 0.99):
+        rates = [fields.get("false_positive_rate", 0.1)]
+        account = account_of(answer, noise * factor, epsilon=0.0, false_positive_rates=rates)
+        figures.append(account.meaning.advantage if risk == "advantage" else account.trade_off[0].true_positive_rate)
+    bound = fields.get("advantage", fields.get("true_positive_rate"))
+    assert bound is not None
+    assert figures[0].upper <= bound < figures[1].lower
+
+
+@pytest.mark.parametrize("risk", ["mu", "rho"])
+def test_sampling_lowers_neither_mu_nor_rho(risk: str) -> None:
+    sampled = epsilond.calibrate("gaussian", **SETTING, sampling="poisson", rate=0.01, rounds=50, **RISKS[risk])
+    full = epsilond.calibrate("gaussian", **SETTING, sampling="full", rounds=50, **RISKS[risk])
+    assert sampled.parameters.noise_multiplier == pytest.approx(full.parameters.noise_multiplier, rel=1e-3)
+    assert sampled.parameters.noise_multiplier >= full.parameters.noise_multiplier * (1 - 1e-11)
+
+
+@each_risk
+def test_the_answer_names_its_target_and_gives_epsilon_at_delta(risk: str) -> None:
+    answer = epsilond.calibrate("gaussian", **SETTING, sampling="full", rounds=7, delta=1e-7, **RISKS[risk])
+    target = answer.guarantee.target
+    assert {name: getattr(target, name) for name in RISKS[risk]} == RISKS[risk]
+    assert target.delta == 1e-7
+    assert answer.guarantee.epsilon.upper <= target.epsilon == answer.parameters.epsilon
+    assert answer.guarantee.curve.delta(epsilon=target.epsilon).upper <= 1e-7 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"advantage": 0.1, "epsilon": 1.0, "delta": 1e-5}, "/epsilon"),
+        ({"advantage": 0.1, "rho": 1.0}, "/rho"),
+        ({"true_positive_rate": 0.1}, "/false_positive_rate"),
+        ({"false_positive_rate": 0.1}, "/true_positive_rate"),
+        ({"true_positive_rate": 0.1, "false_positive_rate": 0.1}, "/true_positive_rate"),
+        ({"advantage": 0.0}, "/advantage"),
+        ({"gaussian_dp_mu": float("inf")}, "/gaussian_dp_mu"),
+    ],
+)
+def test_targets_that_contradict_each_other_are_rejected(fields: dict[str, float], pointer: str) -> None:
+    with pytest.raises(InvalidInput) as error:
+        epsilond.calibrate("gaussian", **SETTING, sampling="full", rounds=7, **fields)
+    assert pointer in {fault.pointer for fault in error.value.faults}
+
+
+def test_epsilon_is_no_unknown_of_a_risk() -> None:
+    with pytest.raises(InvalidInput, match="solve_for"):
+        epsilond.calibrate(
+            "gaussian", **SETTING, sampling="full", rounds=7, noise_multiplier=1.0, solve_for="epsilon", advantage=0.1
+        )
+
+
+def test_a_missing_theorem_is_named() -> None:
+    setting = SETTING | {"relation": "replace-one"}
+    for fields, words in (({"gaussian_dp_mu": 1.0}, "no μ of Gaussian"), ({"rho": 1.0}, "no ρ of zero-concentrated")):
+        with pytest.raises(ConditionViolated, match=words):
+            epsilond.calibrate(
+                "gaussian", **setting, sampling="with-replacement", batch_size=5, population=50, rounds=3, **fields
+            )
+
+
+def test_a_round_that_misses_names_the_least_risk() -> None:
+    with pytest.raises(Infeasible) as error:
+        epsilond.calibrate(
+            "gaussian", **SETTING, sampling="full", solve_for="rounds", noise_multiplier=1.0, advantage=0.1
+        )
+    assert error.value.nearest == {"advantage": pytest.approx(0.3829249, rel=1e-6)}
+
+
+MU2: dict[str, Any] = {
+    "clients": 100,
+    "rounds": 1000,
+    "dimension": 1000,
+    "lipschitz": 1.0,
+    "smoothness": 1.0,
+    "diameter": 1.0,
+    "server": "untrusted",
+    "relation": "replace-one",
+    "unit": "record",
+    "observer": "server",
+}
+
+
+@each_risk
+def test_noise_cancellation_has_the_mu_of_the_risk(risk: str) -> None:
+    answer = epsilond.calibrate("mu2-sgd", **MU2, **RISKS[risk])
+    with mp.workdps(40):
+        assert answer.parameters.gaussian_dp_mu == pytest.approx(float(exact_mu(RISKS[risk])), rel=2e-6)
+    target = answer.guarantee.target
+    assert {name: getattr(target, name) for name in RISKS[risk]} == RISKS[risk]
+    assert "assumed-delta" in {warning.code for warning in answer.warnings}
+
+
+@pytest.mark.parametrize("algorithm", ["mb-sgd", "dp-fedavg", "ppsgd", "qtdl", "projected-sgd"])
+def test_other_algorithms_say_why_they_take_no_risk(algorithm: str) -> None:
+    with pytest.raises(InvalidInput) as error:
+        epsilond.calibrate(algorithm, advantage=0.1)  # type: ignore[call-overload]
+    messages = {fault.pointer: fault.message for fault in error.value.faults}
+    assert "by epsilon and delta" in messages["/advantage"]
+    assert "gaussian and mu2-sgd" in messages["/advantage"]

@@ -1,0 +1,46 @@
+"""Runs all suites, prints their table, and stores the counts: EPSILOND_PEERS=FOLDER python -m tests.peers [SUITE …]
+
+--own           run the peers' own accountants, and store the number of assertions of each test
+--as before     store the counts as those before a change; by default as those after
+"""
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+from tests.peers.score import OWN, own_counts, score
+from tests.peers.suites import SUITES
+from tests.peers.test_peers import REPOSITORY, missing, run_suite
+
+STORED = REPOSITORY / "benchmarks/peer_suites.json"
+
+
+def main():
+    """Run the suites that can be run here."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("suites", nargs="*", default=list(SUITES))
+    parser.add_argument("--own", action="store_true")
+    parser.add_argument("--as", dest="column", default="after")
+    options = parser.parse_args()
+    stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
+    own = json.loads(OWN.read_text(encoding="utf-8")) if OWN.exists() else {}
+    for name in options.suites:
+        suite = SUITES[name]
+        if reason := missing(suite):
+            print(f"{name}: not run, {reason}")
+            continue
+        outcome = run_suite(suite, Path(os.environ["EPSILOND_PEERS"]), *(["own"] if options.own else []))
+        if options.own:
+            own[name] = own_counts(outcome)
+            print(name, sum(own[name].values()), "assertions", flush=True)
+            OWN.write_text(json.dumps(own, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            continue
+        counts = score(outcome, own[name]).counts
+        stored.setdefault(name, {"commit": suite.commit})[options.column] = counts
+        print(name, counts, flush=True)
+        STORED.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
