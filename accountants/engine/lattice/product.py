@@ -15,7 +15,7 @@ from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.discretise import log_probability_of_any
 from epsilond.accountants.engine.lattice.laws import BAND, Chosen, GridKey, TiltedEvaluation
-from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
+from epsilond.accountants.engine.lattice.survey import DEPTHS, LatticePart, Survey
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.transforms import (
     Transforms,
@@ -45,6 +45,12 @@ _MOST_ROWS = 2000
 """Largest number of rows of the table of tails: three times the steps below, down to its end."""
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
+_LARGEST_SHORTFALL = 0.5
+"""Share of the estimate of log δ that a bound must reach. Otherwise the cells are too wide: no narrower ones fit."""
+_DEEP = -100.0
+"""log δ below which tilts are so large that the cells of a budget may be too wide for them."""
+_SMALLER = 0.75
+"""Ratio of the ε whose bound is used instead to the ε of the question."""
 _OUTSIDE = (ArithmeticError, ValueError)
 """Errors from numbers beyond the range of doubles: an overflow, or a NaN in place of an integer."""
 
@@ -166,7 +172,8 @@ class ComposedProfile(PointwiseProfile):
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
         """Compute the upper bound on log δ(ε) with the best tilt.
 
-        If the computation leaves the range of doubles, basic composition is used.
+        If the computation leaves the range of doubles, basic composition is used. If the cells of the budget are too
+        wide for the tilt, the bound at a smaller ε is used, because δ decreases in ε.
         """
         try:
             if epsilon >= self._survey.supremum:
@@ -174,10 +181,15 @@ class ComposedProfile(PointwiseProfile):
             chosen = self._choose_tilt(epsilon)
             laws = self._transforms.laws(chosen.key).upper
             if chosen.place.direct and laws.flat.estimate_at(chosen.place, epsilon) < _NO_DOUBLE:
-                return TiltedEvaluation(chosen, chernoff_log_delta(laws, chosen.place, epsilon))
-            return TiltedEvaluation(chosen, self.upper_on(chosen, epsilon))
+                upper = chernoff_log_delta(laws, chosen.place, epsilon)
+            else:
+                upper = self.upper_on(chosen, epsilon)
         except _OUTSIDE:
             return TiltedEvaluation(None, self._basic_composition(epsilon))
+        estimate = DEPTHS[chosen.key.depth]
+        if chosen.place.direct and upper > _LARGEST_SHORTFALL * estimate and estimate < _DEEP:
+            upper = min(upper, self.evaluation(_SMALLER * epsilon).upper)
+        return TiltedEvaluation(chosen, upper)
 
     def upper_on(self, chosen: Chosen, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) with a given lattice and tilt.
