@@ -24,8 +24,9 @@ from epsilond.accountants.profiles.integers.allowed_shifts import (
     majorising_shift,
     spread_shift,
 )
-from epsilond.accountants.profiles.integers.skellam import log_unlisted, skellam_pairs
+from epsilond.accountants.profiles.integers.skellam import skellam_pairs
 from epsilond.accountants.profiles.integers.skellam_concentration import skellam_concentration
+from epsilond.accountants.profiles.integers.skellam_table import log_unlisted
 from epsilond.accountants.quantities import delta_outputs
 from epsilond.accountants.rule import Case, Effort, Refusal, Rule
 from epsilond.accountants.specs import Skellam
