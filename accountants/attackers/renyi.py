@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from epsilond.accountants.attackers.concentration import ROUNDED, concentration_of_part, largest_loss
 from epsilond.accountants.attackers.renyi_integral import (
     FarLosses,
     far_losses_by_orders,
@@ -25,7 +24,6 @@ from epsilond.accountants.attackers.smallest_gaussian import simple_gaussian_abo
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.curve.pair import unfold
-from epsilond.accountants.curve.renyi_bounds import WholeRenyi
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.renyi_divergence import (
     divergence_of_atoms,
@@ -34,6 +32,12 @@ from epsilond.accountants.numerics.renyi_divergence import (
     shifted_gaussian_renyi,
 )
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.declared.concentration import (
+    ROUNDED,
+    concentration_of_part,
+    formulas_of,
+    largest_loss,
+)
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.curve import Curve
@@ -58,6 +62,9 @@ def renyi_divergence(curve: Curve, order: float) -> Interval:
 
     Returns:
         The bounds in nats. `upper` is math.inf if no bound is known or if the divergence is infinite.
+
+    Raises:
+        ContradictoryBounds: the bounds exclude each other, which is a fault of this library.
     """
     dominating = curve.upper.alternatives or (curve.upper,)
     all_pairs = (*dominating, *curve.witnesses)
@@ -69,7 +76,7 @@ def renyi_divergence(curve: Curve, order: float) -> Interval:
         return Interval(0.0, upper + _LEAST)
     if lower < upper * (1.0 - 1e-6):
         lower = max(lower, _lower_from_delta(curve, order))
-    return Interval(min(lower, upper), upper)
+    return Interval.of(lower, upper, name=f"the Rényi divergence of order {order:g}")
 
 
 def concentration(pair: Pair) -> float:
@@ -221,12 +228,9 @@ def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
         bounds.append(max(_of_atoms(direction, order).upper for direction in (part.atoms, part.atoms.reverse())))
     if part.laplace_shift is not None:
         bounds.append(laplace_renyi(order=order, shift=part.laplace_shift).upper)
-    if part.concentrated is not None:
-        bounds.append(WholeRenyi(part.concentrated).divergence(order).upper * ROUNDED)
     if part.renyi is not None:
         bounds.append(part.renyi.at(order))
-    if part.formula is not None:
-        bounds.append(part.formula.divergence(order).upper)
+    bounds.extend(formula.divergence(order).upper for formula in formulas_of(part))
     if part.below is not None:
         bounds.append(_bound_of_pair(part.below, order))
     largest = largest_loss(part)

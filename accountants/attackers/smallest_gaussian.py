@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from scipy.special import ndtri_exp
 
 from epsilond.accountants.attackers.concentrated_tails import TAIL_LOG_DELTA, least_mu_from
-from epsilond.accountants.attackers.concentration import ROUNDED, concentration_of_part, largest_loss
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
 from epsilond.accountants.curve.pair import unfold
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.best_test import pure_gaussian_mu
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp_at, log_sum
 from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.declared.concentration import ROUNDED, concentration_of_part, largest_loss
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import LARGEST_SHIFT, gaussian_noise_std_bounds
 
 if TYPE_CHECKING:

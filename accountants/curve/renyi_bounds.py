@@ -12,6 +12,9 @@ from typing import Protocol, TypeAlias
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
+_ROUNDED = 1.0 + 8 * UNIT_ROUNDOFF
+"""Factor above the rounding of a sum, and of a product of three factors."""
+
 
 class RenyiFormula(Protocol):
     """Bounds on the Rényi divergences of a pair at every order, which hold in both directions."""
@@ -49,39 +52,56 @@ class Concentrated:
     whole: WholeFormulas = ()
 
     @property
-    def whole_is_known(self) -> bool:
-        """True if the divergences of all outcomes have bounds, with those outside the event."""
-        return self.log_escape == -math.inf or bool(self.whole)
+    def formula(self) -> RenyiFormula | None:
+        """Divergences of all outcomes, with those outside the event; None if they have no bound."""
+        if self.log_escape == -math.inf:
+            return ConcentratedRenyi(self.rho)
+        return SumRenyi(self.whole) if self.whole else None
 
 
 @dataclass(frozen=True)
-class WholeRenyi:
-    """Divergences of all outcomes of a concentrated pair, with those outside its event.
+class SumRenyi:
+    """Divergences of a product, which are sums over its parts.
 
     Attributes:
-        part: the concentrated pair.
+        parts: formulas of the parts, each with its number of runs.
     """
 
-    part: Concentrated
+    parts: WholeFormulas
 
     @property
     def rho(self) -> float:
         """A ρ with D_a ≤ ρ a at every order a > 1; math.inf if none is known."""
-        if self.part.log_escape == -math.inf:
-            return self.part.rho
-        terms = [times * formula.rho for formula, times in self.part.whole]
-        return math.fsum(terms) * (1.0 + 4 * UNIT_ROUNDOFF) if terms else math.inf
+        return math.fsum(times * formula.rho for formula, times in self.parts) * _ROUNDED
 
     def divergence(self, order: float) -> Interval:
-        """Return an upper bound on D_a, and 0.
+        """Return bounds on D_a: sums over the parts.
 
         Args:
             order: order a > 1.
         """
-        if self.part.log_escape == -math.inf:
-            return Interval(0.0, self.part.rho * order * (1.0 + 4 * UNIT_ROUNDOFF))
-        terms = [times * formula.divergence(order).upper for formula, times in self.part.whole]
-        return Interval(0.0, math.fsum(terms) * (1.0 + 4 * UNIT_ROUNDOFF) if terms else math.inf)
+        bounds = [(formula.divergence(order), times) for formula, times in self.parts]
+        lower = math.fsum(times * bound.lower for bound, times in bounds)
+        return Interval(lower / _ROUNDED, math.fsum(times * bound.upper for bound, times in bounds) * _ROUNDED)
+
+
+@dataclass(frozen=True)
+class ConcentratedRenyi:
+    """Divergences of ρ-zero-concentrated privacy.
+
+    Attributes:
+        rho: ρ.
+    """
+
+    rho: float
+
+    def divergence(self, order: float) -> Interval:
+        """Return ρ a as an upper bound on D_a, and 0.
+
+        Args:
+            order: order a > 1.
+        """
+        return Interval(0.0, self.rho * order * _ROUNDED)
 
 
 @dataclass(frozen=True)

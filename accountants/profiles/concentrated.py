@@ -22,7 +22,7 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
-from epsilond.accountants.curve.renyi_bounds import Concentrated, WholeRenyi
+from epsilond.accountants.curve.renyi_bounds import Concentrated
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_difference
 
 if TYPE_CHECKING:
@@ -248,6 +248,7 @@ def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
     rho = math.fsum(times * part.rho for part, times in listed) * (1 + 4 * UNIT_ROUNDOFF)
     log_survival = math.fsum(times * part.log_survival for part, times in listed)
     escapes = [math.log(times) + part.log_escape for part, times in listed]
-    is_known = all(part.whole_is_known for part, _ in listed)
-    whole = tuple((WholeRenyi(part), times) for part, times in listed) if is_known else ()
-    return concentrated_pair(rho, log_survival, log_escape_of(log_survival, escapes), whole)
+    formulas = [(part.formula, times) for part, times in listed]
+    whole = tuple((formula, times) for formula, times in formulas if formula is not None)
+    log_escape = log_escape_of(log_survival, escapes)
+    return concentrated_pair(rho, log_survival, log_escape, whole if len(whole) == len(listed) else ())

@@ -222,6 +222,42 @@ class SkellamRenyi:
         return log_term + log_quotient - math.log(-math.expm1(log_quotient)) + 1e-9 * (1.0 + abs(log_term))
 
 
+@dataclass(frozen=True)
+class SkellamVectorRenyi:
+    """Divergences of independent Skellam noise on several coordinates and its shift by an integer vector.
+
+    The coordinates add up. D_a of a shift by k ≤ K is at most c k², with c the largest D_a(k)/k².
+
+    Attributes:
+        variance: μ.
+        largest: K, the largest coordinate of a shift, at least 1.
+        square: bound on the squared ℓ2 norm of a shift.
+    """
+
+    variance: float
+    largest: int
+    square: int
+
+    @cached_property
+    def _shifts(self) -> list[SkellamRenyi]:
+        """The shifts of one coordinate."""
+        return [SkellamRenyi(self.variance, shift) for shift in range(1, self.largest + 1)]
+
+    @cached_property
+    def rho(self) -> float:
+        """A ρ with D_a ≤ ρ a at every order a > 1."""
+        return max(each.rho / each.shift**2 for each in self._shifts) * self.square * _ROUNDED
+
+    def divergence(self, order: float) -> Interval:
+        """Return an upper bound on D_a in both directions, and 0.
+
+        Args:
+            order: order a > 1.
+        """
+        ratios = [each.divergence(order).upper / each.shift**2 for each in self._shifts]
+        return Interval(0.0, max(ratios) * self.square * _ROUNDED)
+
+
 def _saddle(ratio: float) -> float:
     """Return v with v cosh v equal to a ratio within 1e-9 of itself, by bisection.
 

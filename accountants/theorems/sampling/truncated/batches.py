@@ -123,13 +123,12 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
     share = math.exp(_log_sum(masses.next_to_full + math.log(rate), masses.retained) - next_or_kept)
     share = min(share * (1.0 + 8.0 * masses.margin), 1.0)
     # Where the record may be absent, the others are B − 1 with its place free, or B.
-    is_removed = relation == "add-or-remove-one"
+    is_shared = relation != "add-or-remove-one"
+    place_free = next_or_kept if is_shared else masses.next_to_full
     symbols = (
-        Symbol(masses.below, masses.below, _included_pair(rate, shift, relation)),
-        Symbol(
-            next_or_kept, masses.next_to_full if is_removed else next_or_kept, _included_pair(share, shift, relation)
-        ),
-        Symbol(not_kept, masses.full if is_removed else not_kept, None),
+        Symbol(masses.below, masses.below, _included_pair(rate, shift, relation), is_shared=True),
+        Symbol(next_or_kept, place_free, _included_pair(share, shift, relation), is_shared),
+        Symbol(not_kept, not_kept if is_shared else masses.full, None, is_shared),
     )
     # log(1 − kept/full) has the error of kept/full times kept/(full − kept).
     margin = 8.0 * masses.margin / -math.expm1(masses.retained - masses.full)
@@ -154,12 +153,14 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     margin = 8.0 * masses.margin
     if relation != "add-or-remove-one":
         profile = AmplifiedProfile(GaussianProfile(2.0 * shift), share)
-        truncated = Symbol(masses.full, masses.full, Pair(profile, profile))
-        untruncated = Symbol(masses.untruncated, masses.untruncated, _included_pair(rate, shift, relation))
+        truncated = Symbol(masses.full, masses.full, Pair(profile, profile), is_shared=True)
+        untruncated = Symbol(
+            masses.untruncated, masses.untruncated, _included_pair(rate, shift, relation), is_shared=True
+        )
         return symbol_pair((untruncated, truncated), margin)
     symbols = (
-        Symbol(masses.untruncated, masses.untruncated, _included_pair(rate, shift, relation)),
-        Symbol(masses.full, masses.full, _included_pair(share, 2.0 * shift, relation)),
+        Symbol(masses.untruncated, masses.untruncated, _included_pair(rate, shift, relation), is_shared=True),
+        Symbol(masses.full, masses.full, _included_pair(share, 2.0 * shift, relation), is_shared=True),
     )
     shown = (
         ShownSymbol(masses.untruncated, masses.untruncated, rate, shift),

@@ -10,12 +10,12 @@ import math
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.pair import unfold
-from epsilond.accountants.curve.renyi_bounds import WholeRenyi
 from epsilond.accountants.profiles.atoms import AtomicProfile
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.curve.renyi_bounds import RenyiFormula
 
 ROUNDED = 1.0 + 2.0**-48
 """Factor above the rounding of a stored μ, of its square and of a sum of squares."""
@@ -37,13 +37,20 @@ def concentration_of_part(part: Pair) -> float:
     largest = largest_loss(part)
     if math.isfinite(largest):
         bounds.append(0.5 * largest * largest)
-    if part.concentrated is not None:
-        bounds.append(WholeRenyi(part.concentrated).rho)
-    if part.formula is not None:
-        bounds.append(part.formula.rho)
+    bounds.extend(formula.rho for formula in formulas_of(part))
     if part.below is not None:
         bounds.append(concentration_of_parts(part.below))
     return min(bounds)
+
+
+def formulas_of(part: Pair) -> list[RenyiFormula]:
+    """Return the formulas for the Rényi divergences of a pair that is no product.
+
+    Args:
+        part: the pair.
+    """
+    formulas = [part.formula, None if part.concentrated is None else part.concentrated.formula]
+    return [formula for formula in formulas if formula is not None]
 
 
 def concentration_of_parts(pair: Pair) -> float:
