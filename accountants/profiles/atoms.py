@@ -112,10 +112,8 @@ class AtomicProfile(Profile):
             log_each = np.asarray(self.log_masses) - losses + np.log(sizes)
             log_total = np.logaddexp.accumulate(log_each[::-1])[::-1]
             shares = np.exp(np.where(np.isneginf(log_q), 0.0, log_total - log_q))
-            relative = unit * (losses + np.maximum(shares, 0.0))
-            log_steps = (
-                self._loss_array[1:] + log_one_minus_exp(self._loss_array[:-1] - self._loss_array[1:]) + log_q[1:]
-            )
+            relative = unit * (sizes + np.maximum(shares, 0.0))
+            log_steps = losses[1:] + log_one_minus_exp(losses[:-1] - losses[1:]) + log_q[1:]
             log_errors = np.append(-np.inf, (log_steps + np.log(relative[1:]))[::-1])
         return np.append(relative, 0.0), np.append(np.logaddexp.accumulate(log_errors)[::-1], -np.inf)
 
