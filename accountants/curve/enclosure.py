@@ -59,9 +59,9 @@ class Interval(NamedTuple):
             name: the number, for the message of an error.
 
         Raises:
-            ContradictoryBounds: the lower bound exceeds the upper bound by more than `ROUNDED_BOUNDS` of 1 + |lower|.
+            ContradictoryBounds: the lower bound exceeds the upper bound by more than `ROUNDED_BOUNDS` of 1 + |upper|.
         """
-        if lower > upper and not lower - upper <= ROUNDED_BOUNDS * (1.0 + abs(lower)):
+        if lower > upper and not lower - upper <= ROUNDED_BOUNDS * (1.0 + abs(upper)):
             raise ContradictoryBounds(name, lower, upper)
         return cls(min(lower, upper), upper)
 

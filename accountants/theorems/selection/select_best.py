@@ -187,9 +187,7 @@ PURE_SELECTION = Theorem(
         "The best of a negative binomial number of runs of shape η, each ε-private, is (2 + η) ε-private. A geometric "
         "number has η = 1 (Liu and Talwar 2019, Theorem 3.5)"
     ),
-    source=Source(
-        "papernot2022tuning", "Theorem 2 as the orders grow; proof in accountants/profiles/selection/best_of_runs.py"
-    ),
+    source=Source("papernot2022tuning", "Corollary 3; proof in accountants/profiles/selection/best_of_runs.py"),
     status=Status.PROVED,
     conditions=(ONLY_THE_BEST,),
     inputs=PureSelectionInputs,
