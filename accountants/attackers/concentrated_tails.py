@@ -1,13 +1,13 @@
 """Far losses of zero-concentrated privacy against those of a Gaussian pair.
 
 Let D_a ≤ ρ a at every order, m = √(2ρ), y = (ε − ρ)/m for ε > ρ, and x = ε/μ − μ/2. At the order 1 + y/m the bound on δ
-from ρ (Canonne, Kamath and Steinke 2020, Proposition 12) is at most e^{−y²/2 − 1} m/y. With Mills' ratio M < (u² +
-2)/(u³ + 3u), 1 − u M > 1/(u² + 3), so δ_μ = φ(x) (M(x) − M(x + μ)) is at least φ(x) μ/((x + μ)² + 3) for x > 0. The
-logarithm of the quotient of the two,
+from ρ (Canonne, Kamath and Steinke 2020, Proposition 12) is at most e^{−y²/2 − 1} m/y. Mills' ratio M(u) is below
+(u² + 2)/(u³ + 3u), so 1 − u M(u) > 1/(u² + 3). Hence δ_μ = φ(x) (M(x) − M(x + μ)) exceeds φ(x) μ/((x + μ)² + 3) for
+x > 0. The logarithm of the quotient of the two bounds is
 
-    g(ε) = y²/2 + 1 + log(y/m) − x²/2 − log √(2π) + log μ − log((x + μ)² + 3),
+    g(ε) = y²/2 + 1 + log(y/m) − x²/2 − log √(2π) + log μ − log((x + μ)² + 3).
 
-has g′ ≥ ε (1/m² − 1/μ²) − 1/ε, as y/m − x/μ = ε (1/m² − 1/μ²). So δ ≤ δ_μ from ε on if g(ε) ≥ 0 and
+Its derivative is at least ε (1/m² − 1/μ²) − 1/ε, as y/m − x/μ = ε (1/m² − 1/μ²). So δ ≤ δ_μ from ε on if g(ε) ≥ 0 and
 ε² (1/m² − 1/μ²) ≥ 1.
 """
 

@@ -72,7 +72,7 @@ class _Weights(NamedTuple):
 
 
 class FarLosses(NamedTuple):
-    """What bounds the losses of a pair beyond the ε at which the integral ends.
+    """Bounds on the losses of a pair beyond the ε at which the integral ends.
 
     Attributes:
         end: the ε, in nats.
@@ -102,7 +102,7 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
 
 
 def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> FarLosses | None:
-    """Return the far losses of a pair whose divergences have bounds at larger orders.
+    """Return the far losses of a pair, from bounds on its divergences at larger orders.
 
     At an order b > a, E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b. The integral of this bound from the end on has a
     closed form. The order with the least end is used for the tail, and all orders for the cap.
@@ -114,8 +114,8 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
     Returns:
         The far losses; None if no divergence at a larger order is known.
     """
-    known = [(order + added, divergence(order + added)) for added in (order * _ADDED_ORDERS).tolist()]
-    lines = [(larger, value) for larger, value in known if math.isfinite(value)]
+    bounds = [(order + added, divergence(order + added)) for added in (order * _ADDED_ORDERS).tolist()]
+    lines = [(larger, value) for larger, value in bounds if math.isfinite(value)]
     if not lines:
         return None
     slopes = np.asarray([larger - 1.0 for larger, _ in lines])

@@ -117,8 +117,8 @@ class RenyiMethod(Method):
         if not bounds:
             return parts
         formulas = [(pair.formula, times) for pair, times in parts if pair.renyi is not None]
-        known = tuple((formula, times) for formula, times in formulas if formula is not None)
-        total = SumRenyi(known) if len(known) == len(formulas) else None
+        summands = tuple((formula, times) for formula, times in formulas if formula is not None)
+        total = SumRenyi(summands) if len(summands) == len(formulas) else None
         joined = replace(renyi_pair(add_renyi(bounds)), formula=total)
         return [(joined, 1), *((pair, times) for pair, times in parts if pair.renyi is None)]
 

@@ -1,4 +1,4 @@
-"""What is known of the Rényi divergences of a pair: by a formula, by ρ of zero-concentrated privacy, or by a table."""
+"""Facts about the Rényi divergences of a pair: a formula, ρ of zero-concentrated privacy, or a table of orders."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ class Concentrated:
         rho: ρ ≥ 0.
         log_survival: log S.
         log_escape: upper bound on log(1 − S).
-        whole: formulas for the divergences without the event, each with its number of runs; empty if none are known.
+        summands: formulas for the divergences without the event, each with its number of runs; empty if none are known.
     """
 
     rho: float
     log_survival: float = 0.0
     log_escape: float = -math.inf
-    whole: WholeFormulas = ()
+    summands: WholeFormulas = ()
 
     @property
     def formula(self) -> RenyiFormula | None:
         """Divergences of all outcomes, with those outside the event; None if they have no bound."""
         if self.log_escape == -math.inf:
             return ConcentratedRenyi(self.rho)
-        return SumRenyi(self.whole) if self.whole else None
+        return SumRenyi(self.summands) if self.summands else None
 
 
 @dataclass(frozen=True)

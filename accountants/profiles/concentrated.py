@@ -221,7 +221,7 @@ class ConcentratedProfile(Profile):
 
 
 def concentrated_pair(
-    rho: float, log_survival: float = 0.0, log_escape: float = -math.inf, whole: WholeFormulas = ()
+    rho: float, log_survival: float = 0.0, log_escape: float = -math.inf, summands: WholeFormulas = ()
 ) -> Pair:
     """Return the symmetric pair of ρ-zCDP given an event of probability S.
 
@@ -229,10 +229,10 @@ def concentrated_pair(
         rho: ρ.
         log_survival: log S.
         log_escape: upper bound on log(1 − S).
-        whole: formulas for the divergences without the event, each with its number of runs; empty if none are known.
+        summands: formulas for the divergences without the event, each with its number of runs; empty if none are known.
     """
     profile = ConcentratedProfile(rho, log_survival, log_escape)
-    return Pair(profile, profile, concentrated=Concentrated(rho, log_survival, log_escape, whole))
+    return Pair(profile, profile, concentrated=Concentrated(rho, log_survival, log_escape, summands))
 
 
 def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
@@ -249,6 +249,6 @@ def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
     log_survival = math.fsum(times * part.log_survival for part, times in listed)
     escapes = [math.log(times) + part.log_escape for part, times in listed]
     formulas = [(part.formula, times) for part, times in listed]
-    whole = tuple((formula, times) for formula, times in formulas if formula is not None)
+    summands = tuple((formula, times) for formula, times in formulas if formula is not None)
     log_escape = log_escape_of(log_survival, escapes)
-    return concentrated_pair(rho, log_survival, log_escape, whole if len(whole) == len(listed) else ())
+    return concentrated_pair(rho, log_survival, log_escape, summands if len(summands) == len(listed) else ())

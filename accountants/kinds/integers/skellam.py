@@ -156,9 +156,9 @@ def enclosure(spec: Skellam, case: Case) -> Guarantee:
     if constant is not None:
         rho = constant * bounds.square * (1.0 + 4 * UNIT_ROUNDOFF)
         coordinates = min(bounds.total, bounds.dimension)
-        whole = SkellamVectorRenyi(spec.variance, bounds.largest, bounds.square)
+        formula = SkellamVectorRenyi(spec.variance, bounds.largest, bounds.square)
         unlisted = log_unlisted(spec.variance, bounds.largest, coordinates)
-        uppers.append(concentrated_pair(rho, *unlisted, whole=((whole, 1),)))
+        uppers.append(concentrated_pair(rho, *unlisted, summands=((formula, 1),)))
         inputs["zcdp_rho"] = rho
     shifts = tuple(dict.fromkeys((concentrated_shift(bounds), spread_shift(bounds))))
     witnesses = tuple(shifted_pair(spec.variance, parts, case.effort, attained=True) for parts in shifts)

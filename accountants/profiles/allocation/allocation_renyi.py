@@ -2,8 +2,8 @@
 
 Let S = (X₁ + … + X_t)/t with independent ratios X_i of P_c = N(c, 1) to N(0, 1), and K(a) = log E[S^a]. For whole a
 the power is expanded: t^a E[S^a]/a! is the coefficient of order a of (Σ_k m_k z^k/k!)^t, with m_k = E[X^k], which is
-e^{k(k − 1)c²/2}. K is convex, so between whole orders it is below its chord. For larger orders, Minkowski's inequality
-in the norm of order a − 1 under P_c for the first batch gives
+e^{k(k − 1)c²/2}. K is convex, so between whole orders it is below its chord. Larger orders use Minkowski's inequality
+in the norm of order a − 1, with the contribution in the first batch.
 
     e^{D_a} ≤ (e^{a c²/2} + (t − 1) e^{(a − 1) c²/2 · (a − 2)/(a − 1)})/t.
 
@@ -60,8 +60,8 @@ class AllocationRenyi:
         public = order * self.rho
         both = max(self._with_against_without(order), backward)
         upper = min(both, public) * (1.0 + 8 * UNIT_ROUNDOFF)
-        whole = min(math.floor(order), _LARGEST_WHOLE)
-        least = float(self._moments(whole)[0][whole]) / (whole - 1.0) if whole > 1 else 0.0
+        integer = min(math.floor(order), _LARGEST_WHOLE)
+        least = float(self._moments(integer)[0][integer]) / (integer - 1.0) if integer > 1 else 0.0
         return Interval(min(least, upper) * (1.0 - 8 * UNIT_ROUNDOFF), upper)
 
     def _moments(self, order: int) -> tuple[FloatArray, FloatArray]:
@@ -78,9 +78,9 @@ class AllocationRenyi:
             order: a.
         """
         if order > _LARGEST_WHOLE:
-            others = math.log(self.steps - 1.0) + (order - 2.0) * self.rho if self.steps > 1 else -math.inf
+            log_rest = math.log(self.steps - 1.0) + (order - 2.0) * self.rho if self.steps > 1 else -math.inf
             size = 1.0 + order * self.rho + math.log(self.steps)
-            return log_sum(order * self.rho, others) - math.log(self.steps) + 64 * UNIT_ROUNDOFF * size
+            return log_sum(order * self.rho, log_rest) - math.log(self.steps) + 64 * UNIT_ROUNDOFF * size
         below = min(math.floor(order), _LARGEST_WHOLE - 1)
         moments = self._moments(below + 1)[1]
         share = order - below

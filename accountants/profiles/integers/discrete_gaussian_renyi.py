@@ -77,10 +77,10 @@ class DiscreteGaussianRenyi:
         with np.errstate(under="ignore", over="ignore"):
             exponents = places / variance * (distance - 0.5 * places)
             terms = np.exp(exponents) * np.expm1(-places * distance / variance) ** 2
-            whole = 1.0 + 2.0 * float(np.sum(np.exp(-0.5 * places / variance * places)))
+            total = 1.0 + 2.0 * float(np.sum(np.exp(-0.5 * places / variance * places)))
             # Each exponent has a few roundings of its own size; 2 |x| e^x covers the terms that matter.
             error = 16 * UNIT_ROUNDOFF * float(np.sum(terms * (1.0 + np.minimum(np.abs(exponents), 1e3))))
-        ratio = float(np.sum(terms)) / whole
+        ratio = float(np.sum(terms)) / total
         fall, rise = 0.5 * distance * distance / variance, math.log1p(ratio)
         slack = 2.0 * error + 32 * UNIT_ROUNDOFF * (fall + rise) + 1e-300
         return Interval(rise - fall - slack, min(rise - fall + slack, 0.0))

@@ -5,14 +5,14 @@ Let L be the loss, t = a − 1, and K = t D_a = log E[e^{tL}] under the noise. E
     e^K − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)],
 
 where every term is positive and grows with |L|. Outcomes from k − R to R are listed. Of the others, those above R add
-at most t P(noise > R − k). Those below are less than a geometric series: the terms at −n have quotients of at most
+at most t P(noise > R − k). Those below are less than a geometric series. Neighbouring terms at −n have a quotient of at
+most q(n). The function q falls, and log q(n) is t (arsinh((n + k + 1)/μ) − arsinh(n/μ)) − arsinh(n/μ). For the
+quotients r_n of neighbouring probabilities this is n + √(n² + μ²) ≤ μ/r_n ≤ n + 1 + √((n + 1)² + μ²) (Amos 1974). R is
+enlarged until the series converges. Two bounds in closed form hold for every t > 0 and v cosh v = tk/μ:
 
-    e^{−arsinh(n/μ) + t (arsinh((n + k + 1)/μ) − arsinh(n/μ))},
+    K ≤ (k²/2μ) t² + (k²/μ) t + log 2;
 
-which fall in n, by n + √(n² + μ²) ≤ μ/r_n ≤ n + 1 + √((n + 1)² + μ²) (Amos 1974) for the quotients r_n of neighbouring
-probabilities. R is enlarged until the series converges. In closed form, for every t > 0,
-
-    K ≤ (k²/2μ) t² + (k²/μ) t + log 2,   K ≤ tk (v + (k/μ)/cosh v − tanh v) + μ (cosh v − 1) + log 2,   v cosh v = tk/μ.
+    K ≤ tk (v + (k/μ)/cosh v − tanh v) + μ (cosh v − 1) + log 2.
 
 Proofs: docs/integer-noise.md, Divergences at given orders.
 """
@@ -135,7 +135,7 @@ class SkellamRenyi:
         Args:
             excess: t > 0.
         """
-        listed = self._listed(excess)
+        listed = self._outcomes(excess)
         if listed is None:
             return Interval(self._largest_term(excess), math.inf)
         largest = float(np.max(np.abs(listed.most)))
@@ -181,7 +181,7 @@ class SkellamRenyi:
         slack = 4.0 * listed.table.error + 16 * UNIT_ROUNDOFF * (size + listed.least.size)
         return Interval(max(lower - slack, 0.0), upper + slack)
 
-    def _listed(self, excess: float) -> _Listed | None:
+    def _outcomes(self, excess: float) -> _Listed | None:
         """Return the outcomes of a table beyond which the terms are a negligible series; None if it would be too large.
 
         Args:

@@ -1,8 +1,7 @@
 """Rényi divergences of the best of a random number of runs, at every order (`best_of_runs`, first bound).
 
-Beyond the listed orders, S(a, a − 1) ≤ (a − 1) H + φ(1) with H = S(1, 1), as φ increases, and φ(1) = log E[K]. So
-D_a ≤ D_a(Q‖Q′) + H + (log E[K] + log 2)/(a − 1), where log 2 covers f(0) ≤ 1, and D_a/a is at most its value at the
-last order for D_a(Q‖Q′) ≤ ρ a.
+Beyond the listed orders, S(a, a − 1) ≤ (a − 1) H + φ(1) with H = S(1, 1), as φ increases. Here φ(1) = log E[K], and
+f(0) ≤ 1 adds at most log 2. So D_a ≤ D_a(Q‖Q′) + H + (log E[K] + log 2)/(a − 1). For D_a(Q‖Q′) ≤ ρ a, D_a/a falls.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class BestOfRunsRenyi:
         base: dominating pair of one run.
         runs: distribution of the number of runs.
         gains: the gain of the choice in each direction.
-        loss: H, an upper bound on what the choice adds to every loss.
+        loss: H, an upper bound on the increase of every loss by the choice.
         listed: bounds at some orders.
     """
 
@@ -65,8 +64,8 @@ class BestOfRunsRenyi:
         Args:
             order: order a > 1.
         """
-        known = min(self.listed.at(order), selected_renyi(self.base, self.runs, self.gains, order))
-        return Interval(0.0, known)
+        upper = min(self.listed.at(order), selected_renyi(self.base, self.runs, self.gains, order))
+        return Interval(0.0, upper)
 
 
 def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[SelectionGain], order: float) -> float:

@@ -105,8 +105,8 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
     if are_reports or _is_free_without_unit(mechanism):
         lower_rate, upper_rate = share.around
         if inner.curve.tight and lower_rate == upper_rate:
-            others = [pair for pair in inner.curve.witnesses if pair is not inner.curve.upper]
-            instances = (upper, *(thin(pair, lower_rate) for pair in others))
+            extra = [pair for pair in inner.curve.witnesses if pair is not inner.curve.upper]
+            instances = (upper, *(thin(pair, lower_rate) for pair in extra))
             return Curve(upper, instances, pointwise=inner.curve.pointwise)
         return Curve(upper, tuple(thin(pair, lower_rate) for pair in inner.curve.single_witnesses))
     is_zeroed_in_poisson_batch = case.setting.relation == "zero-out-one" and spec.sampling == "poisson"

@@ -46,7 +46,7 @@ class SymbolProfile(Profile):
 
     Let H' be the profile for computed probabilities, each within a factor e^η of the true one. The true first
     distribution is at most e^η times the computed one, and the true second one is at least e^−η times. So the true
-    profile is at most e^η H'(α e^−2η). A symbol whose probabilities are one number needs the first factor only.
+    profile is at most e^η H'(α e^−2η). A symbol with one number as both probabilities needs the first factor only.
 
     Attributes:
         log_p: log w_i.
