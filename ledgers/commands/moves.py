@@ -63,6 +63,27 @@ def reserve(
     """Reserve runs of an item of the plan, or of a mechanism in a slot: a budget for runs that are not planned.
 
     Nothing may be released before they are committed.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        name: item of the plan; a label if a slot is charged.
+        spec: mechanism as JSON text, path of a JSON file, or `-` for standard input; needed if a slot is charged.
+        slot: kind of the slot that is charged: gdp, zcdp, rdp or pure. None charges the item of the plan.
+        count: number of runs, at least 1; None for all that the job has.
+        eta: η, the largest δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
+        delta: δ of each run in a zcdp or pure slot.
+        expires_in: seconds until the reservation expires, more than 0; None for a day.
+        also: names or ids of the ledgers of other blocks that the runs read. All ledgers are charged, or none.
+        key: idempotency key. A repeated request with the same key changes nothing and gets the same answer. None
+            makes a new key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
         chosen = [books.ledger(name_or_id) for name_or_id in (ledger, *(also or ()))]
@@ -96,6 +117,22 @@ def commit(
 
     The receipt is noted as used before it is printed. A second process that asks for the same receipt, with the same
     idempotency key, is refused.
+
+    \f
+
+    Args:
+        reservation: id of the reservation.
+        count: number of runs, at least 1; None for all that are left.
+        out: file of the receipt, or of the bundle if several ledgers are charged.
+        key: idempotency key. A repeated request with the same key changes nothing and gets the same answer. None
+            makes a new key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected, the receipt is used already, or the file cannot be written; the reason
+            was printed.
     """
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415
@@ -113,14 +150,40 @@ def commit(
 
 @group.command()
 def cancel(reservation: Reservation, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
-    """Give back what was not committed: as credit once a part was. What was committed never returns."""
+    """Give back what was not committed: as credit once a part was. What was committed never returns.
+
+    \f
+
+    Args:
+        reservation: id of the reservation.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         _print_reservation(books.run(reservation).cancel(), as_body=as_body)
 
 
 @group.command()
 def seal(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
-    """Declare that who is in the data is fixed from now on. Only then may anything read them."""
+    """Declare that who is in the data is fixed from now on. Only then may anything read them.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        key: idempotency key. A repeated request with the same key changes nothing and gets the same answer. None
+            makes a new key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         opened_ledger = books.ledger(ledger)
         opened_ledger.seal(key=key)
@@ -129,7 +192,21 @@ def seal(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None,
 
 @group.command()
 def close(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
-    """Close a ledger for ever. What is held may still be committed; its block gets no other ledger."""
+    """Close a ledger for ever. What is held may still be committed; its block gets no other ledger.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        key: idempotency key. A repeated request with the same key changes nothing and gets the same answer. None
+            makes a new key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         opened_ledger = books.ledger(ledger)
         opened_ledger.close(key=key)
@@ -157,6 +234,21 @@ def contradict(
     """Block all further commits, because a run was observed to differ from the mechanism that was paid for.
 
     The ledger then has no ε.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        observation: premise, message, remedy and count of each observation: JSON text, path of a JSON file, or `-`.
+        reservation: ids of the reservations that paid for the run; None for all with commits.
+        key: idempotency key. A repeated request with the same key changes nothing and gets the same answer. None
+            makes a new key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
         from epsilond.accountants.errors import Observation  # noqa: PLC0415  few commands use it
@@ -193,6 +285,25 @@ def amend(
 
     Once anything was committed, you declare that neither the amendment nor its time depends on an output. In a ledger
     with approval the amendment waits for a second person: see `pending`.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        add: NAME=SPEC for each new item.
+        lower: NAME=COUNT for each item that gets a smaller number of runs. The number includes the committed and
+            reserved runs.
+        declare: `independent-of-outputs`; required once a run was committed.
+        approval: whether a second person approves from then on; None leaves it as it is.
+        by: name of the person who acts, for a file of ledgers; a service takes it from the API key.
+        key: idempotency key. A repeated request with the same key changes nothing and gets the same answer. None
+            makes a new key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
         opened_ledger = books.ledger(ledger)
@@ -231,7 +342,25 @@ def void(
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """Take committed runs back, as you declare that nobody saw any output of them. The ledger says so for ever."""
+    """Take committed runs back, as you declare that nobody saw any output of them. The ledger says so for ever.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        reservation: id of the reservation that paid for the runs.
+        count: number of committed runs that are taken back, at least 1.
+        declare: `no-output-observed`, the required declaration.
+        by: name of the person who acts, for a file of ledgers; a service takes it from the API key.
+        key: idempotency key. A repeated request with the same key changes nothing and gets the same answer. None
+            makes a new key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         opened_ledger = books.ledger(ledger)
         declared = cast("Literal['no-output-observed']", declare)
@@ -257,6 +386,20 @@ def reconcile(
 
     A log that lacks entries is refused until you declare that these are accounted for: their runs committed anew, or
     their ledgers closed. On a service only that declaration changes anything, and it takes the scope admin.
+
+    \f
+
+    Args:
+        checkpoint: file of a checkpoint, receipt or bundle that was kept elsewhere. None takes the newest that the
+            place knows.
+        declare: `missing-entries-are-accounted-for`, to accept a log that lacks entries.
+        by: name of the person who acts, for a file of ledgers; a service takes it from the API key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
         from epsilond.ledgers.client.evidence import newest  # noqa: PLC0415  few commands use it

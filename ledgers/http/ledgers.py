@@ -143,7 +143,19 @@ async def open_ledger(
     body: Annotated[unread(OpenLedger), Body(openapi_examples=examples.OPEN)],  # type: ignore[valid-type]
     key: MayBeKey = None,
 ) -> Response:
-    """Open a ledger. Its plan and its slots are certified together, once, at the opening."""
+    """Open a ledger. Its plan and its slots are certified together, once, at the opening.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        body: JSON text of the request: data set, target, plan and slots.
+        key: idempotency key of the request. A repeated request with the same key changes nothing. None makes a new
+            key.
+
+    Returns:
+        Status 201 with the ledger, and its path in Location.
+    """
     ledgers, caller = ledgers_of(request, "owner")
     order = await read_request(OpenLedger, body)
     key = key or secrets.token_urlsafe(16)
@@ -156,7 +168,15 @@ async def list_ledgers(
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=100)] = 20,
     cursor: Annotated[str | None, Query(description="as `next` has it", pattern=ID)] = None,
 ) -> Response:
-    """List ledgers in the order in which they were opened."""
+    """List ledgers in the order in which they were opened.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        limit: largest number of ledgers in the answer, 1 to 100.
+        cursor: `next` of the previous page; None for the first page.
+    """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.list_ledgers, ledgers, caller.organisation, limit, cursor))
 
@@ -177,7 +197,18 @@ async def list_entries(
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
     order: Annotated[Order, Query(description="which come first")] = "oldest",
 ) -> Response:
-    """Return entries of a ledger, which never change. They are numbered in the common log of all ledgers."""
+    """Return entries of a ledger, which never change. They are numbered in the common log of all ledgers.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        start: number in the log at which the list starts. None starts at the first entry, or at the last if the
+            newest come first.
+        limit: largest number of entries in the answer, 1 to 1000.
+        order: whether the oldest or the newest entries come first.
+    """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(
         await ledgers.call(caller, work.list_entries, ledgers, caller.organisation, id, start, limit, order)
@@ -203,7 +234,18 @@ async def ask_what_if(
     id: LedgerId,  # noqa: A002 (the path parameter)
     body: Annotated[unread(WhatIfAsked), Body(openapi_examples=examples.JOB)],  # type: ignore[valid-type]
 ) -> Response:
-    """Return the cost of a job and reserve nothing: another caller may reserve in between."""
+    """Return the cost of a job and reserve nothing: another caller may reserve in between.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        body: JSON text of the job: an item of the plan, or a mechanism in a slot, and its number of runs.
+
+    Returns:
+        The charge of the job, and whether it fits.
+    """
     ledgers, caller = ledgers_of(request, "analyst", "owner")
     job = await read_request(WhatIfAsked, body)
     with caller.computation():
@@ -216,7 +258,19 @@ async def calibrate_within(
     algorithm: Annotated[str, InPath(description="as GET /v1/algorithms lists it", pattern=ID, examples=["gaussian"])],
     body: Annotated[unread(CalibrateAsked), Body(openapi_examples=examples.WITHIN)],  # type: ignore[valid-type]
 ) -> Response:
-    """Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved."""
+    """Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        algorithm: name of the calibrator, as GET /v1/algorithms lists it.
+        body: JSON text of the calibration's fields that the ledger does not set, and the slot or item that pays.
+
+    Returns:
+        The parameters with the least noise with which the run fits.
+    """
     ledgers, caller = ledgers_of(request, "analyst", "owner")
     question = await read_request(CalibrateAsked, body)
     with caller.computation():
@@ -226,12 +280,36 @@ async def calibrate_within(
 
 
 async def seal(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
-    """Fix the membership of the block, which nothing may read before. The request has no body."""
+    """Fix the membership of the block, which nothing may read before. The request has no body.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        key: idempotency key of the request. A repeated request with the same key changes nothing. None makes a new
+            key.
+
+    Returns:
+        The sealed ledger.
+    """
     return await _change(request, "sealed", id, key)
 
 
 async def close(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
-    """Accept no further reservations; existing ones may be committed. The block gets no other ledger."""
+    """Accept no further reservations; existing ones may be committed. The block gets no other ledger.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        key: idempotency key of the request. A repeated request with the same key changes nothing. None makes a new
+            key.
+
+    Returns:
+        The closed ledger.
+    """
     return await _change(request, "closed", id, key)
 
 
@@ -261,6 +339,19 @@ async def amend(
     """Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
 
     In a ledger with approval nothing changes before an approver approves the pending move.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        body: JSON text of the amendment: new items, smaller numbers of runs, or another approval, with the
+            declaration.
+        key: idempotency key of the request. A repeated request with the same key changes nothing and gets the same
+            answer.
+
+    Returns:
+        Status 201 with the ledger. If the ledger has approval: 202 with the move that waits.
     """
     ledgers, caller = ledgers_of(request, "owner")
     amendment = await read_request(AmendAsked, body)
@@ -278,6 +369,18 @@ async def contradict(
     """Block all further commits, because a run differs from its record, so that the ledger has no ε.
 
     Its reservations may be cancelled, and it may be closed.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        body: JSON text of the observations, and the ids of the reservations that paid for the run.
+        key: idempotency key of the request. A repeated request with the same key changes nothing and gets the same
+            answer.
+
+    Returns:
+        Status 201 with the ledger, which has no ε from now on.
     """
     ledgers, caller = ledgers_of(request, "analyst", "owner")
     contradiction = await read_request(ContradictAsked, body)
@@ -296,6 +399,18 @@ async def void(
 
     The log records the caller and the declaration, and the guarantee of the ledger depends on it from then on. In a
     ledger with approval, owners and analysts may request it too, and another person approves it.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        body: JSON text of the reservation's id, the number of runs and the declaration.
+        key: idempotency key of the request. A repeated request with the same key changes nothing and gets the same
+            answer.
+
+    Returns:
+        Status 201 with the ledger. If the ledger has approval: 202 with the move that waits.
     """
     ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
     order = await read_request(VoidAsked, body)

@@ -53,7 +53,15 @@ async def list_pending(request: Request, id: LedgerId) -> Response:  # noqa: A00
 
 
 async def get_pending(request: Request, id: LedgerId, move: MoveId) -> Response:  # noqa: A002 (the path parameter)
-    """Return a pending move, or a move that has ended."""
+    """Return a pending move, or a move that has ended.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        move: id of the pending move.
+    """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.pending_move, ledgers, caller.organisation, id, move))
 
@@ -64,6 +72,17 @@ async def decide(request: Request, id: LedgerId, move: MoveId, decision: Decisio
     An approver approves or rejects moves that other people requested. The person who requested a move withdraws it with
     `reject`. An approved move is checked against the present ledger before it is made. If the ledger rejects it, it
     stays pending. A second approval of the same move changes nothing.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        move: id of the pending move.
+        decision: `approve`, for approvers; or `reject`, for approvers and for the person who requested the move.
+
+    Returns:
+        The move as it is after the decision.
     """
     if decision == "reject":
         ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
