@@ -247,7 +247,7 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     with_loss = [(law, count) for law, count in counts.items() if count > 0 and not law.is_silent]
     kinds = _sort_steps(with_loss)
     try:
-        return make(tuple(kinds.others), math.fsum(kinds.gaussian_squares), tuple(kinds.laplace))
+        return make(tuple(kinds.normal), math.fsum(kinds.gaussian_squares), tuple(kinds.laplace))
     except (OverflowError, ValueError):
         return None
 
@@ -258,12 +258,12 @@ class _StepKinds(NamedTuple):
     Attributes:
         gaussian_squares: T d² for T Gaussian steps without sampling, of sensitivity d in standard deviations.
         laplace: shift, in scales of the noise, and count of Laplace steps.
-        others: subsampled Gaussian steps, and Gaussian steps with a random sensitivity.
+        normal: subsampled Gaussian steps, and Gaussian steps with a random sensitivity.
     """
 
     gaussian_squares: list[float]
     laplace: list[tuple[float, float]]
-    others: list[SampledSteps | MixedSteps]
+    normal: list[SampledSteps | MixedSteps]
 
 
 def _sort_steps(counted: Iterable[tuple[Law, int]]) -> _StepKinds:
@@ -279,9 +279,9 @@ def _sort_steps(counted: Iterable[tuple[Law, int]]) -> _StepKinds:
         elif isinstance(law, GaussianMixtureLaw) and len(law.components) == 1:
             kinds.gaussian_squares.append(count * law.distance * law.distance)
         elif isinstance(law, MixedLaw):
-            kinds.others.append(_as_mixed_steps(law, count))
+            kinds.normal.append(_as_mixed_steps(law, count))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
             kinds.gaussian_squares.append(count * law.distance * law.distance)
         else:
-            kinds.others.append(_as_steps(law, count))
+            kinds.normal.append(_as_steps(law, count))
     return kinds

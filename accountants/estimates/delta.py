@@ -256,7 +256,7 @@ def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: floa
     next_block = np.exp(1j * spacing * _BLOCK * nodes.loss)
     all_zero, total = (nodes.zero_mass / nodes.moment) ** rounds, 0.0
     for block in range(_MOST_BLOCKS):
-        frequencies = spacing * (block * _BLOCK + np.arange(_BLOCK))
+        frequencies: FloatArray = np.asarray(spacing * (block * _BLOCK + np.arange(_BLOCK)), dtype=np.float64)
         used = nodes.count_used(float(frequencies[0]))
         phases = phases[:, :used]
         powers = (nodes.moments(frequencies, phases) / nodes.moment) ** rounds
@@ -281,7 +281,8 @@ def _kernel(frequencies: FloatArray, tilt: float, epsilon: float) -> ComplexArra
         epsilon: ε, in nats.
     """
     blur = _BLUR / tilt
-    return np.exp(-1j * frequencies * epsilon - 0.5 * (blur * frequencies) ** 2)
+    values: ComplexArray = np.exp(-1j * frequencies * epsilon - 0.5 * (blur * frequencies) ** 2)
+    return values
 
 
 class _Nodes(NamedTuple):
