@@ -309,7 +309,7 @@ class _Nodes(NamedTuple):
         return cls(loss, above, below, spacing, max(law.rest, 0.0), math.exp(law.log_moment))
 
     def count_used(self, frequency: float) -> int:
-        """Return the number of nodes, the first ones, that are used at a frequency and above it."""
+        """Return the number of nodes, from the first one, that are used at a frequency. It falls with the frequency."""
         return int(np.searchsorted(self.spacing, _UNRESOLVED / max(frequency, 1e-300)))
 
     def moments(self, frequencies: FloatArray, phases: ComplexArray) -> ComplexArray:

@@ -162,7 +162,10 @@ def _narrow(
 
 
 def _chord_root(low_value: float, high_value: float) -> float:
-    """Return the root of the line through (0, `low_value`) and (1, `high_value`); 1/2 unless it decreases."""
+    """Return the root of the line through (0, `low_value`) and (1, `high_value`), or 1/2.
+
+    The root is returned if the line falls, by a finite amount.
+    """
     fall = low_value - high_value
     return low_value / fall if math.isfinite(fall) and low_value > high_value else 0.5
 

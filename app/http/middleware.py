@@ -317,8 +317,8 @@ class Authenticate:
         """Add the caller to the scope of a request, and count the request.
 
         Raises:
-            Problem: the credentials are not accepted, the caller has sent too many requests, or a needed scope of
-                rights is missing.
+            Problem: the credentials are not accepted, the caller has sent too many requests, or its key does not allow
+                requests to this path.
         """
         path, record = scope["path"], record_in(scope)
         credentials = Headers(scope=scope).getlist("authorization")

@@ -162,7 +162,7 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
         Args:
             request: the HTTP request.
             id: id of the theorem.
-            body: JSON text of the inputs of the formula, and of the reading.
+            body: JSON text of the formula's inputs, and of its reading: printed or corrected.
             preferences: preferred wait for the answer, and the idempotency key.
 
         Raises:

@@ -51,6 +51,8 @@ def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
     - μ-Gaussian differential privacy: D_a ≤ aμ²/2.
     - A composition of parts k, each T_k times: D_a ≤ Σ T_k D_a(k).
 
+    - Finitely many losses: D_a by summation. If only divergences are known, they are the bound.
+
     The other bounds are those of the module docstring.
 
     Args:

@@ -380,7 +380,8 @@ def _pass_once(line: _Line, rest: FloatArray, use: FloatArray, start: FloatArray
         use: transition matrix of a step that uses the record.
         start: distribution at the start.
     """
-    before_use, after_use = start, np.zeros(PLACES)  # after_use has the probability of an earlier use as its sum
+    before_use = start  # the distribution if the record was not used so far
+    after_use = np.zeros(PLACES)  # the joint mass of the model and the event that the record was used
     for step in range(1, line.spec.steps + 1):
         after_use = after_use @ rest + line.share * (before_use @ use)
         before_use = np.asarray(before_use @ rest)

@@ -59,8 +59,9 @@ def simulate(
     Args:
         words: name of a preset, also after the word `preset`, or path of a JSON request; `-` for standard input.
         listed: whether to only list the presets.
-        repetitions: number of trials, at least 1; None for the number in the preset or request.
-        seed: seed of the random numbers, which determines the answer; None for the one in the preset or request.
+        repetitions: number of independent repetitions, 2 to 1000; None for the number in the preset or request.
+        seed: seed of the random numbers, 0 to 2^53 − 1, which determines the answer. None for the one in the preset or
+            request.
         workers: number of processes, at least 1; None for one per core. It does not change the answer.
         dask: address of the scheduler of a Dask cluster; None computes on this machine.
         out: file of the figure, .png or .svg. None names it after the preset, as .png, unless `as_body` is set.
