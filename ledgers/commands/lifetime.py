@@ -46,6 +46,7 @@ def add(main: typer.Typer) -> None:
         drill,  # noqa: F401
         keys,  # noqa: F401
         moves,  # noqa: F401
+        overrides,  # noqa: F401
         pending,  # noqa: F401
         witness,  # noqa: F401
     )

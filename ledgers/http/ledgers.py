@@ -1,4 +1,4 @@
-"""Routes of /v1/ledgers: open, read, query, seal, close, and correct by approvers."""
+"""Routes of /v1/ledgers: open, read, query, seal and close."""
 
 from __future__ import annotations
 
@@ -12,20 +12,17 @@ from fastapi import Path as InPath
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
 from epsilond.app.jobs.responses import REPORT_HEADERS
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.answers import LedgerAnswer, LedgerList, WhatIfAnswer, WithinAnswer
-from epsilond.ledgers.book.pending import PendingMove
-from epsilond.ledgers.http import examples, work
+from epsilond.ledgers.http import corrections, examples, work
 from epsilond.ledgers.http.asking import (
     ID,
     LEDGERS,
     LOCATION,
     READERS,
-    Key,
     LedgerId,
     MayBeKey,
     created_response,
@@ -34,25 +31,14 @@ from epsilond.ledgers.http.asking import (
 )
 from epsilond.ledgers.http.documents import EntryList
 from epsilond.ledgers.requests import (
-    AmendAsked,
     CalibrateAsked,
-    ContradictAsked,
     OpenLedger,
     Order,
-    VoidAsked,
     WhatIfAsked,
 )
 
 TAGS: list[str | Enum] = ["ledgers"]
 ONE = f"{LEDGERS}/{{id}}"
-WAITS: dict[int | str, JsonRecord] = {
-    202: {
-        "model": PendingMove,
-        "description": "The ledger has approval: the move waits for a second person, and nothing has changed",
-        "headers": LOCATION,
-    }
-}
-"""Response of a move that waits for approval."""
 
 
 def add(app: FastAPI) -> None:
@@ -110,32 +96,7 @@ def add(app: FastAPI) -> None:
             summary=summary,
             response_model=LedgerAnswer,
         )
-    post(
-        f"{ONE}/amendments",
-        amend,
-        status_code=201,
-        operation_id="amend_ledger_plan",
-        summary="Amend the plan; after a commit by a decision declared independent of outputs",
-        response_model=LedgerAnswer,
-        responses=WAITS,
-    )
-    post(
-        f"{ONE}/contradictions",
-        contradict,
-        status_code=201,
-        operation_id="contradict_ledger",
-        summary="Report observations that contradict a run: nothing more is committed",
-        response_model=LedgerAnswer,
-    )
-    post(
-        f"{ONE}/voids",
-        void,
-        status_code=201,
-        operation_id="void_ledger_runs",
-        summary="Take back runs with unseen output, for approvers",
-        response_model=LedgerAnswer,
-        responses=WAITS,
-    )
+    corrections.add(app)
 
 
 async def open_ledger(
@@ -328,100 +289,3 @@ async def _change(request: Request, kind: str, identifier: str, key: str | None)
     return json_response(
         await ledgers.move(caller, kind, work.change_ledger, ledgers, caller.organisation, identifier, change)
     )
-
-
-async def amend(
-    request: Request,
-    id: LedgerId,  # noqa: A002 (the path parameter)
-    body: Annotated[unread(AmendAsked), Body(openapi_examples=examples.AMEND)],  # type: ignore[valid-type]
-    key: Key,
-) -> Response:
-    """Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
-
-    In a ledger with approval nothing changes before an approver approves the pending move.
-
-    \f
-
-    Args:
-        request: the HTTP request, which leads to the service's ledgers and to the caller.
-        id: id of the ledger.
-        body: JSON text of the amendment: new items, smaller numbers of runs, or another approval, with the
-            declaration.
-        key: idempotency key of the request. A repeated request with the same key changes nothing and gets the same
-            answer.
-
-    Returns:
-        Status 201 with the ledger. If the ledger has approval: 202 with the move that waits.
-    """
-    ledgers, caller = ledgers_of(request, "owner")
-    amendment = await read_request(AmendAsked, body)
-    change = partial(ledgers.book.amend, caller.organisation, id, amendment, key, by=caller.name)
-    answer = await ledgers.move(caller, "amended", work.make_or_request, ledgers, caller.organisation, id, change)
-    return _made_or_waiting(answer, id)
-
-
-async def contradict(
-    request: Request,
-    id: LedgerId,  # noqa: A002 (the path parameter)
-    body: Annotated[unread(ContradictAsked), Body(openapi_examples=examples.CONTRADICT)],  # type: ignore[valid-type]
-    key: Key,
-) -> Response:
-    """Block all further commits, because a run differs from its record, so that the ledger has no ε.
-
-    Its reservations may be cancelled, and it may be closed.
-
-    \f
-
-    Args:
-        request: the HTTP request, which leads to the service's ledgers and to the caller.
-        id: id of the ledger.
-        body: JSON text of the observations, and the ids of the reservations that paid for the run.
-        key: idempotency key of the request. A repeated request with the same key changes nothing and gets the same
-            answer.
-
-    Returns:
-        Status 201 with the ledger, which has no ε from now on.
-    """
-    ledgers, caller = ledgers_of(request, "analyst", "owner")
-    contradiction = await read_request(ContradictAsked, body)
-    change = partial(ledgers.book.contradict, caller.organisation, id, contradiction, key, by=caller.name)
-    answer = await ledgers.move(caller, "contradicted", work.change_ledger, ledgers, caller.organisation, id, change)
-    return created_response(answer, f"{LEDGERS}/{id}")
-
-
-async def void(
-    request: Request,
-    id: LedgerId,  # noqa: A002 (the path parameter)
-    body: Annotated[unread(VoidAsked), Body(openapi_examples=examples.VOID)],  # type: ignore[valid-type]
-    key: Key,
-) -> Response:
-    """Return committed runs to the budget, on the declaration that nobody saw an output of them.
-
-    The log records the caller and the declaration, and the guarantee of the ledger depends on it from then on. In a
-    ledger with approval, owners and analysts may request it too, and another person approves it.
-
-    \f
-
-    Args:
-        request: the HTTP request, which leads to the service's ledgers and to the caller.
-        id: id of the ledger.
-        body: JSON text of the reservation's id, the number of runs and the declaration.
-        key: idempotency key of the request. A repeated request with the same key changes nothing and gets the same
-            answer.
-
-    Returns:
-        Status 201 with the ledger. If the ledger has approval: 202 with the move that waits.
-    """
-    ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
-    order = await read_request(VoidAsked, body)
-    may_act = "approver" in caller.roles
-    change = partial(ledgers.book.void, caller.organisation, id, order, key, by=caller.name, may_act=may_act)
-    answer = await ledgers.move(caller, "voided", work.make_or_request, ledgers, caller.organisation, id, change)
-    return _made_or_waiting(answer, id)
-
-
-def _made_or_waiting(answer: LedgerAnswer | PendingMove, identifier: str) -> Response:
-    """Return 201 with the ledger, or 202 with a move that waits for a second person."""
-    if isinstance(answer, PendingMove):
-        return created_response(answer, f"{LEDGERS}/{identifier}/pending/{answer.id}", status=202)
-    return created_response(answer, f"{LEDGERS}/{identifier}")
