@@ -50,8 +50,9 @@ def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
     - ρ-zero-concentrated differential privacy: D_a ≤ ρa.
     - μ-Gaussian differential privacy: D_a ≤ aμ²/2.
     - A composition of parts k, each T_k times: D_a ≤ Σ T_k D_a(k).
-
-    - Finitely many losses: D_a by summation. If only divergences are known, they are the bound.
+    - Finitely many losses: D_a by summation.
+    - Stated divergences, and those of a formula: the stated number.
+    - A pair that dominates this one: its bound.
 
     The other bounds are those of the module docstring.
 
@@ -63,6 +64,10 @@ def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
         yield pair.renyi.at(order)
     if pair.concentrated is not None and pair.concentrated.log_escape == -math.inf:
         yield product_up(pair.concentrated.rho, order)
+    if pair.formula is not None:
+        yield pair.formula.divergence(order).upper
+    if pair.below is not None:
+        yield upper_renyi(pair.below, order)
     if pair.gaussian_dp_mu is not None:
         yield 0.5 * order * pair.gaussian_dp_mu**2 * _ROUNDING
     if pair.law is not None and getattr(pair.law, "log_rest", -math.inf) == -math.inf:
