@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Protocol, get_args
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities.privacy import ANY_EPSILON, DELTA, LOG10_DELTA
 from epsilond.accountants.quantity import Checks, Quantity, request
-from epsilond.accountants.target import RiskKind, RiskTarget
+from epsilond.accountants.target import RiskKind, RiskTarget, Target
 
 _INSTEAD = "as the target in place of epsilon"
 TARGET_ADVANTAGE = Quantity(
@@ -29,6 +30,10 @@ TARGET_RHO = Quantity(
 )
 RISKS: tuple[RiskKind, ...] = get_args(RiskKind)
 """Names of the fields that are a target each."""
+POINT_TARGETS = "epsilon with delta, advantage, or true_positive_rate with false_positive_rate"
+"""Targets that are decided by δ at single values of ε."""
+RISK_FIELDS = (*RISKS, "false_positive_rate")
+"""Names of all fields of a risk."""
 
 
 class _GivesRisk(Protocol):
@@ -81,3 +86,61 @@ class RiskTargetFields:
             if bound is not None:
                 return RiskTarget(kind, bound, self.false_positive_rate or 0.0)
         return None
+
+
+def require_point_target(record: RiskTargetFields) -> None:
+    """Reject the risks that depend on the whole curve: μ of Gaussian and ρ of zero-concentrated privacy.
+
+    Args:
+        record: the request of an algorithm whose search decides δ at single values of ε.
+
+    Raises:
+        InvalidInput: the target is such a risk.
+    """
+    risk = record.risk
+    if risk is not None and risk.kind in ("gaussian_dp_mu", "rho"):
+        message = (
+            "is no target of this algorithm: its bounds decide δ at single values of ε, and this target limits the "
+            "curve at every ε"
+        )
+        raise InvalidInput.at(f"/{risk.kind}", message, allowed=POINT_TARGETS)
+
+
+def check_target(record: TargetFields) -> None:
+    """Require exactly one of epsilon and a risk, and a single δ where epsilon is given.
+
+    Args:
+        record: the request.
+
+    Raises:
+        InvalidInput: no target is given, or several; or δ is absent or given twice.
+    """
+    risk = record.risk
+    if record.epsilon is not None and risk is not None:
+        raise InvalidInput.at("/epsilon", f"is one target, and {risk.kind} is another")
+    if record.epsilon is None and risk is None:
+        raise InvalidInput.at("/epsilon", f"is required, or one of {', '.join(RISKS)} in its place")
+    _ = record.target
+
+
+@request
+class TargetFields(RiskTargetFields):
+    """The target of a calibration: ε at a δ, or a risk in place of ε.
+
+    Give `epsilon` with exactly one of `delta` and `log10_delta`; `epsilon` may be 0. With a risk, δ is where ε is read
+    off the certified curve, 1e-5 by default.
+    """
+
+    epsilon: Annotated[float | None, ANY_EPSILON] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+
+    checks: ClassVar[Checks] = (check_target,)
+
+    @property
+    def target(self) -> Target:
+        """The requested (ε, δ), or the requested risk."""
+        risk = self.risk
+        if risk is not None:
+            return Target.of_risk(risk, self.delta, self.log10_delta)
+        return Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)

@@ -301,7 +301,7 @@ def _closeness(problem: MbSgdProblem, run: Run) -> float:
     The closeness is at most 0, and 0 is closest. M is the number of participants, n that of records, d the dimension.
     """
     effective = effective_samples(
-        samples_per_client=problem.samples_per_client, epsilon=problem.epsilon, dimension=problem.dimension
+        samples_per_client=problem.samples_per_client, epsilon=problem.target.epsilon, dimension=problem.dimension
     )
     prescribed_rounds = max(1.0, problem.reporting * effective)
     return -abs(math.log(run.rounds / prescribed_rounds))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated
 
-from epsilond.accountants.attackers.targets import ASSUMED_DELTA
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.quantities import STEP_SIZE, request
 from epsilond.accountants.theorem import Sides
@@ -149,9 +148,7 @@ def _target_epsilon(problem: Mu2SgdRiskProblem) -> float:
     if problem.epsilon is not None:
         return problem.epsilon
     assert problem.risk is not None  # `check` demands one of the two
-    log_delta = math.log(ASSUMED_DELTA if problem.delta is None else problem.delta)
-    if problem.log10_delta is not None:
-        log_delta = problem.log10_delta * math.log(10.0)
+    log_delta = problem.target.log_delta
     epsilon = epsilons(mu=problem.risk.gaussian_mu, log_delta=log_delta)["exact_epsilon"]
     return epsilon if epsilon > 0.0 else math.inf
 

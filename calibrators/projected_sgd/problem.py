@@ -13,6 +13,7 @@ from epsilond.accountants.quantities import (
     PARTICIPANTS,
     RATIOS,
     SMOOTHNESS,
+    Checks,
     Clients,
     Dimension,
     Lipschitz,
@@ -30,6 +31,7 @@ from epsilond.accountants.quantities.algorithms import (
     Radius,
     Release,
 )
+from epsilond.accountants.quantities.risks import require_point_target
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime, Schedule
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import MEAN_GRADIENT_BOUND
@@ -89,6 +91,7 @@ class ProjectedSgdProblem(TargetedProblem):
     """
 
     scale: ClassVar = RATIOS
+    checks: ClassVar[Checks] = (require_point_target,)
 
     solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = "noise_std"
     clients: Clients

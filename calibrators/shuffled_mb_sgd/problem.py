@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import Fault
-from epsilond.accountants.quantities import request
+from epsilond.accountants.quantities import Checks, request
+from epsilond.accountants.quantities.risks import require_point_target
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import NOISE_CONSTANT
 from epsilond.calibrators.mb_sgd.problem import PRINTED_READINGS, PacedProblem
 
@@ -22,6 +23,8 @@ class ShuffledMbSgdProblem(PacedProblem):
     certified bound on the excess risk must be at most 1 + `within` times the least predicted bound. The runs that are
     compared keep to `max_gradients` and `communication_budget`.
     """
+
+    checks: ClassVar[Checks] = (require_point_target,)
 
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
     readings: Annotated[tuple[Reading, ...] | None, PRINTED_READINGS] = None

@@ -58,7 +58,7 @@ def quote_words(words: Sequence[object]) -> str:
 def describe_unknown(name: str, known: Container[str]) -> str:
     """Return why a field is rejected that a request does not have.
 
-    A risk such as `advantage` may replace ε only where the noise is searched for it. Its rejection says so.
+    A risk such as `advantage` may replace ε only where the noise can be searched for it. Its rejection says so.
 
     Args:
         name: name of the field.
@@ -67,7 +67,7 @@ def describe_unknown(name: str, known: Container[str]) -> str:
     is_risk = name in (*RISKS, "false_positive_rate")
     if is_risk and "epsilon" in known and "relation" in known:
         return (
-            "is no target here: the noise of this request is prescribed or searched by epsilon and delta. The "
-            "algorithms gaussian and mu2-sgd take it"
+            "is no target here: the noise or the budget of this request is decided by δ at one ε. Give epsilon with "
+            "delta"
         )
     return "is not a field of this object"
