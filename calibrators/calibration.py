@@ -35,9 +35,9 @@ from epsilond.calibrators.targets.points import find_at_points
 from epsilond.calibrators.windows import conditions_of_unit, for_whole_unit, guarantee_of_unit
 
 if TYPE_CHECKING:
-    from epsilond.accountants.structure import Definition
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.structure import Definition
     from epsilond.accountants.theorem import Step
     from epsilond.calibrators.answer import (
         Caution,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Observer, Relation, SettingFields
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.target import RiskTarget, Target
+    from epsilond.accountants.target import Target
 
 LEAST, MOST = 1e-2, 1e12
 """Smallest and largest noise multiplier that is offered."""

@@ -91,9 +91,7 @@ class AimedTests:
 
     def limits(self, curve: Curve) -> list[PointLimit]:
         """Return the sufficient conditions at the present thresholds, one for each direction of the curve."""
-        return [
-            self._limit(tests, place) for tests, place in zip(self._directions(curve), self._places, strict=False)
-        ]
+        return [self._limit(tests, place) for tests, place in zip(self._directions(curve), self._places, strict=False)]
 
     def meets(self, curve: Curve) -> bool:
         """Return whether the curve certainly keeps the rate, at the present thresholds or after moving them."""

@@ -106,6 +106,23 @@ def require_point_target(record: RiskTargetFields) -> None:
         raise InvalidInput.at(f"/{risk.kind}", message, allowed=POINT_TARGETS)
 
 
+def require_pair(record: object) -> None:
+    """Reject every target except (ε, δ) with ε > 0, for bounds that are stated for such a pair.
+
+    Args:
+        record: a request that is compared with theorems about (ε, δ).
+
+    Raises:
+        InvalidInput: the target is a risk, or ε is 0.
+    """
+    risk: RiskTarget | None = getattr(record, "risk", None)
+    if risk is not None:
+        message = "is no target of bounds on the risk: the theorems that they compare are stated for (ε, δ)"
+        raise InvalidInput.at(f"/{risk.kind}", message, allowed="epsilon above 0 with delta")
+    if getattr(record, "epsilon", None) == 0.0:
+        raise InvalidInput.at("/epsilon", "is out of range for bounds on the risk, which divide by ε", allowed="> 0")
+
+
 def check_target(record: TargetFields) -> None:
     """Require exactly one of epsilon and a risk, and a single δ where epsilon is given.
 

@@ -373,7 +373,8 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         if not loses_amplification(draws_of(spec(problem, 1, 1.0), "client"), problem.observer, "client"):
             return
         try:
-            unseen = Certificates(FAMILY, replace(solution.certificates.problem, observer=DRAW_UNSEEN)).of(solution.run).noise
+            requested = solution.certificates.problem  # with a risk, if that is the target
+            unseen = Certificates(FAMILY, replace(requested, observer=DRAW_UNSEEN)).of(solution.run).noise
         except NoCertificate:
             yield not_amplified(problem.observer)
             return

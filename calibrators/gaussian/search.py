@@ -46,7 +46,6 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
     Raises:
         Infeasible: a count of one misses the target.
     """
-
     is_met = meeting(target)
 
     @functools.cache

@@ -99,7 +99,7 @@ class MembersCalibrator(
         is_printed = of_records and all(member.target.epsilon > 0.0 for member in members)
         return MembersSolution(
             problem=problem,
-            target=members[0].target,
+            target=min((member.target for member in members), key=lambda target: target.epsilon),
             certified=certified[0],
             norm=certificates.norm(members[0]),
             frontier=choice.frontier,

@@ -152,10 +152,12 @@ def problem_at_certified_epsilon(problem: Requested, members: Sequence[Member]) 
         problem: the request.
         members: the kinds of clients, by `members_at_certified_epsilon`.
     """
-    targets = [member.target for member in members if member.target.risk is not None]
-    if not targets:  # every group has a target of its own
-        return problem if problem.risk is None else at_certified_epsilon(problem, replace(members[0].target, risk=problem.risk))
-    return at_certified_epsilon(problem, max(targets, key=lambda target: target.epsilon))
+    if problem.risk is None:
+        return problem
+    inherited = [member.target for member in members if member.target.risk is not None]
+    own = [member.target for member in members]  # if every group has a target of its own
+    largest = max(inherited or own, key=lambda target: target.epsilon)
+    return at_certified_epsilon(problem, replace(largest, risk=problem.risk))
 
 
 def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> Spec:

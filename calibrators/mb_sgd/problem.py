@@ -248,9 +248,13 @@ class MiniBatchProblem(PacedProblem):
         for place, group in enumerate(groups):
             own_delta = group.delta is not None or group.log10_delta is not None
             if own_delta and group.epsilon is None:
-                yield Fault(f"/client_groups/{place}/epsilon", f"is needed with a δ of the group, as {self.risk.kind} has none")
+                yield Fault(
+                    f"/client_groups/{place}/epsilon", f"is needed with a δ of the group, as {self.risk.kind} has none"
+                )
             if group.epsilon is not None and not (own_delta or has_delta):
-                yield Fault(f"/client_groups/{place}/delta", "is needed with an ε of the group, as the request has no δ")
+                yield Fault(
+                    f"/client_groups/{place}/delta", "is needed with an ε of the group, as the request has no δ"
+                )
 
     def _participation_faults(self) -> list[Fault]:
         if self.participation is None:

@@ -13,14 +13,14 @@ from epsilond.accountants.specs import Gaussian
 from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_mu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import released_mu, upper_mu
-from epsilond.calibrators.targets.certified import certified_target
 from epsilond.calibrators.search import SLACKS, Certified, confirm, guarantee_of, smallest_noise
+from epsilond.calibrators.targets.certified import certified_target
 
 if TYPE_CHECKING:
-    from epsilond.accountants.target import Target
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Relation
     from epsilond.accountants.rule import Effort
+    from epsilond.accountants.target import Target
     from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 
 

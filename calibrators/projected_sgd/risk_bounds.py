@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import request
+from epsilond.accountants.quantities import Checks, request
+from epsilond.accountants.quantities.risks import require_pair
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1
 from epsilond.accountants.theorems.risk.asoodeh.convex_losses import CONVEX
@@ -52,6 +53,8 @@ class ProjectedSgdRiskProblem(ProjectedSgdProblem):
 
     `noise_schedule` is then a shape, constant if absent. Without `noise_std` the noise is the smallest certified one.
     """
+
+    checks: ClassVar[Checks] = (require_pair,)
 
     noise_std: Annotated[float | None, noise_quantity("the least of all steps, of one client's gradient")] = None
 

@@ -21,8 +21,8 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Caution
 
 if TYPE_CHECKING:
-    from epsilond.accountants.json_types import Fields
     from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.json_types import Fields
     from epsilond.accountants.quantities import SettingFields
     from epsilond.accountants.target import Target
 
@@ -44,7 +44,9 @@ def certified_target(guarantee: Guarantee, target: Target) -> Target:
     epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
     if math.isinf(epsilon):
         least = guarantee.curve.upper_log_delta(LARGEST_EPSILON) / math.log(10.0)
-        limit = ConditionResult("delta-attainable", "δ is attained at a finite ε", Verdict.NO, target.log10_delta, least)
+        limit = ConditionResult(
+            "delta-attainable", "δ is attained at a finite ε", Verdict.NO, target.log10_delta, least
+        )
         nearest = {"log10_delta": math.nextafter(least, 0.0)} if least < 0.0 else {}
         raise Infeasible("the risk is met, but no ε has the δ at which ε is given", limit, nearest)
     return replace(target, epsilon=epsilon)
@@ -61,9 +63,7 @@ def at_certified_epsilon(problem: Targeted, target: Target) -> Targeted:
         return problem
     without_risk: Fields = dict.fromkeys(RISK_FIELDS)
     log10_delta = target.log10_delta if target.given_delta is None else None
-    return replace(
-        problem, epsilon=target.epsilon, delta=target.given_delta, log10_delta=log10_delta, **without_risk
-    )
+    return replace(problem, epsilon=target.epsilon, delta=target.given_delta, log10_delta=log10_delta, **without_risk)
 
 
 def target_cautions(problem: SettingFields, target: Target, *, prints: bool) -> Iterator[Caution]:

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from epsilond.accountants.attackers.aimed_tests import gaussian_threshold, largest_log_delta
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import TargetedProblem
 from epsilond.accountants.quantities.risks import RISK_FIELDS
 from epsilond.accountants.target import RiskTarget
@@ -31,7 +30,7 @@ _MOST_POINTS = 6
 _SETTLED = 2e-6
 """Relative decrease of the bound on the true positive rate below which the ε stays."""
 _SIDE, _NARROWEST = 0.5, 1e-3
-"""First distance of two ε that are compared with the best one, as a share of it, and the distance at which this ends."""
+"""First distance of two ε that are compared with the best one, as a share of it, and the last such distance."""
 
 
 def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> SolutionT:

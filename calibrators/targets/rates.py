@@ -1,8 +1,8 @@
 """Search for the least parameter that keeps a true positive rate, by δ at one ε of each direction.
 
-A full trade-off curve takes some forty evaluations of δ. The search keeps the thresholds of its tests from one parameter
-to the next instead (`aimed_tests`). It finds the parameter at fixed thresholds, moves them to the best ones there, and
-repeats both until the parameter stays. Every parameter that is returned is certified at its thresholds.
+A full trade-off curve takes some forty evaluations of δ. The search keeps the thresholds of its tests from one
+parameter to the next instead (`aimed_tests`). It finds the parameter at fixed thresholds, moves them to the best ones
+there, and repeats both until the parameter stays. Every parameter that is returned is certified at its thresholds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def least_parameter_for_rates(
     fall: float,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
 ) -> float | None:
-    """Return a parameter that keeps a true positive rate, nearly the least that does; None if none is found.
+    """Return a parameter that keeps a true positive rate, nearly the least that does; None if there is none.
 
     Args:
         family: function from a parameter to its guarantee; a larger parameter is safer.
@@ -52,17 +52,16 @@ def least_parameter_for_rates(
     best: float | None = None
     for _ in range(_MOST_AIMS):
         shortfall = _shortfall_at(tests, family, risk, note)
-        found = least_parameter(shortfall, guess, limits, fall)
-        if found is None and best is None:
-            safest = family(limits.most).curve
-            if not tests.meets(safest):
-                return None
-            found = limits.most
-        if found is None or found <= limits.least:
-            return best if found is None else found
-        best = guess = found
-        tests.aim(family(found).curve)
-        if shortfall_of_limits(tests.limits(family(found).curve), risk) >= -_SETTLED:
+        root = least_parameter(shortfall, guess, limits, fall)
+        if root is None:
+            if best is not None or not tests.meets(family(limits.most).curve):
+                return best
+            root = limits.most
+        if root <= limits.least:
+            return root
+        best = guess = root
+        tests.aim(family(root).curve)
+        if shortfall_of_limits(tests.limits(family(root).curve), risk) >= -_SETTLED:
             return best
     return best
 

@@ -157,7 +157,9 @@ def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, flo
     delta = calibrator_problem.target.delta
     if delta is None or calibrator_problem.rate < 1.0:
         return None
-    composed = equation_22(InverseInputs(composed_epsilon=calibrator_problem.target.epsilon, delta=ESCAPE_SHARE * delta))
+    composed = equation_22(
+        InverseInputs(composed_epsilon=calibrator_problem.target.epsilon, delta=ESCAPE_SHARE * delta)
+    )
     inputs = RunInputs(
         epsilon=float(composed["epsilon"]),
         delta=ESCAPE_SHARE * delta,
