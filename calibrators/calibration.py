@@ -139,8 +139,8 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
             NoCertificate: nothing can be certified.
         """
 
-    def restated(self, solution: SolutionT) -> SolutionT:
-        """Return a solution whose problem now states its certified (ε, δ) in place of a risk, with all its parts."""
+    def restate(self, solution: SolutionT) -> SolutionT:
+        """Return the solution with all its parts, after its problem got the certified (ε, δ) in place of a risk."""
         return solution
 
     # What follows from it --------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         require_present_clients(problem, self.definition(problem))
         if self.searches_risks or not isinstance(problem, TargetedProblem) or problem.risk is None:
             return self.find(problem)
-        return self.restated(find_at_points(problem, self.find))
+        return self.restate(find_at_points(problem, self.find))
 
     def solve(self, problem: Problem, *, true_figures: bool = True) -> Calibration[Parameters]:
         """Return the complete answer to a request: the parameters to run with, their guarantee, and all comparisons.

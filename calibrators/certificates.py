@@ -102,7 +102,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         self._noises: dict[tuple[Spec, Target], float] = {}
         self._truths: dict[tuple[Spec, Target], TrueFigures] = {}
 
-    def restated(
+    def restate(
         self: Certificates[Restated, Run_contra], problem: Restated, certified: Mapping[Run_contra, Certified]
     ) -> Certificates[Restated, Run_contra]:
         """Return certificates of a request with another statement of the target, which keep some certified noises.
@@ -111,10 +111,10 @@ class Certificates(Generic[Problem_co, Run_contra]):
             problem: the request, with the (ε, δ) that is certified in place of a risk.
             certified: certified noises by their runs.
         """
-        restated = Certificates(self.family, problem)
+        certificates = Certificates(self.family, problem)
         for run, certificate in certified.items():
-            restated._certified[restated._key(run)] = certificate
-        return restated
+            certificates._certified[certificates._key(run)] = certificate
+        return certificates
 
     def spec(self, run: Run_contra, noise_multiplier: float = 1.0) -> Spec:
         """Return the release of a run at a noise multiplier."""

@@ -143,12 +143,12 @@ class AimedTests:
         for _ in range(_MOST_MOVES):
             sides = [_within(self._risk, best - step), _within(self._risk, best + step)]
             values.update(zip(sides, (ends.upper for ends in tests.evaluate(sides)), strict=True))
-            known = sorted((t for t in values if 0.0 < values[t] < 1.0), key=lambda t: abs(t - best))[:4]
-            if len(known) < 3:
+            points = sorted((t for t in values if 0.0 < values[t] < 1.0), key=lambda t: abs(t - best))[:4]
+            if len(points) < 3:
                 return best
             low, high = min(sides), max(sides)
             place, bend, _ = interpolated_minimum(
-                np.asarray(known), np.asarray([values[t] for t in known]), low=low, high=high, rate=rate
+                np.asarray(points), np.asarray([values[t] for t in points]), low=low, high=high, rate=rate
             )
             values.setdefault(place, tests.evaluate([place])[0].upper)
             previous, best = best, min(values, key=lambda t: math.exp(t) * rate + values[t])

@@ -92,7 +92,7 @@ def require_point_target(record: RiskTargetFields) -> None:
     """Reject the risks that depend on the whole curve: μ of Gaussian and ρ of zero-concentrated privacy.
 
     Args:
-        record: the request of an algorithm whose search decides δ at single values of ε.
+        record: a request to an algorithm that decides δ at single values of ε.
 
     Raises:
         InvalidInput: the target is such a risk.

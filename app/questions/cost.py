@@ -2,7 +2,7 @@
 
 The estimate is the geometric mean of the estimates of several decision trees. `python -m benchmarks.tail` poses random
 questions, grows the trees of each kind of question and writes them to costs.json. Only accounts and calibrations, and
-sums of these, have estimates. A calibration whose target is a risk has none.
+sums of these, have estimates. Calibrations for a risk have none.
 """
 
 from __future__ import annotations

@@ -94,12 +94,13 @@ class MembersCalibrator(
         # From here on, the target of a client is the (ε, δ) that is certified for it.
         members = members_at_certified_epsilon(members, certified)
         problem = problem_at_certified_epsilon(problem, members)
-        certificates = certificates.restated(problem, dict(zip(members, certified, strict=True)))
+        certificates = certificates.restate(problem, dict(zip(members, certified, strict=True)))
+        strictest = min((member.target for member in members), key=lambda target: target.epsilon)
         of_records = problem.client_groups and problem.unit == "record"
         is_printed = of_records and all(member.target.epsilon > 0.0 for member in members)
         return MembersSolution(
             problem=problem,
-            target=min((member.target for member in members), key=lambda target: target.epsilon),
+            target=strictest,
             certified=certified[0],
             norm=certificates.norm(members[0]),
             frontier=choice.frontier,

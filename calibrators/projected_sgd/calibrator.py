@@ -293,7 +293,7 @@ class ProjectedSgdCalibrator(
             accounts=accounts,
         )
 
-    def restated(self, solution: ProjectedSgdSolution) -> ProjectedSgdSolution:
+    def restate(self, solution: ProjectedSgdSolution) -> ProjectedSgdSolution:
         """Return the solution with accounts that are compared at its certified (ε, δ)."""
         return replace(solution, accounts=Accounts(solution.problem))
 

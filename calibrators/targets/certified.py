@@ -1,4 +1,4 @@
-"""The ε of an answer whose target is a risk, and the (ε, δ) that its other parts compare with.
+"""The ε of an answer to a target of risk, and the (ε, δ) that its other parts compare with.
 
 A risk such as `advantage` is a figure of the whole privacy curve. The noise is searched for it. The answer gives ε at
 the requested δ from the certified curve. Everything that a paper states for (ε, δ) is compared at this pair.

@@ -1,8 +1,9 @@
-"""Targets of risk for algorithms whose search decides δ at single values of ε.
+"""Targets of risk for algorithms that decide δ at single values of ε.
 
 An advantage of at most a is δ(0) ≤ a. A true positive rate of at most β at the false positive rate α is implied by
-δ(ε) ≤ β − e^ε α at any one ε ≥ 0. If α + β > 1, exchange (α, β) for (1 − β, 1 − α): the curve bounds both directions, so
-that both limits are the same. The noise is searched for one ε after another, until the ε is the best one for its curve.
+δ(ε) ≤ β − e^ε α at any one ε ≥ 0. If α + β > 1, exchange (α, β) for (1 − β, 1 − α): the curve bounds both directions,
+so that both limits are the same. The noise is searched for one ε after another, until the ε is the best one for its
+curve.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _SIDE, _NARROWEST = 0.5, 1e-3
 
 
 def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> SolutionT:
-    """Return the solution of a request whose target is an advantage or a true positive rate.
+    """Return the solution of a request for an advantage or a true positive rate.
 
     Args:
         problem: the request.
@@ -82,6 +83,7 @@ def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targete
         curve = (solution.certified.full_guarantee or solution.certified.guarantee).curve
 
         def bound(place: float, rate: float = risk.false_positive_rate) -> float:
+            """Return the bound on the true positive rate by one ε."""
             return math.exp(place) * rate + math.exp(curve.upper_log_delta(place))  # noqa: B023  used in this round only
 
         better = _least_place(bound, epsilon, math.log(risk.bound / risk.false_positive_rate))

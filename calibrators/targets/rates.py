@@ -83,6 +83,7 @@ def _shortfall_at(
 
     @functools.cache
     def shortfall(parameter: float) -> float:
+        """Return the shortfall of a parameter."""
         guarantee = family(parameter)
         value = shortfall_of_limits(tests.limits(guarantee.curve), risk)
         if value > 0.0:
