@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Annotated, ClassVar, Protocol, get_args
 
 from epsilond.accountants.errors import Fault, InvalidInput
@@ -30,8 +31,6 @@ TARGET_RHO = Quantity(
 )
 RISKS: tuple[RiskKind, ...] = get_args(RiskKind)
 """Names of the fields that are a target each."""
-POINT_TARGETS = "epsilon with delta, advantage, or true_positive_rate with false_positive_rate"
-"""Targets that are decided by δ at single values of ε."""
 RISK_FIELDS = (*RISKS, "false_positive_rate")
 """Names of all fields of a risk."""
 
@@ -88,41 +87,6 @@ class RiskTargetFields:
         return None
 
 
-def require_point_target(record: RiskTargetFields) -> None:
-    """Reject the risks that depend on the whole curve: μ of Gaussian and ρ of zero-concentrated privacy.
-
-    Args:
-        record: a request to an algorithm that decides δ at single values of ε.
-
-    Raises:
-        InvalidInput: the target is such a risk.
-    """
-    risk = record.risk
-    if risk is not None and risk.kind in ("gaussian_dp_mu", "rho"):
-        message = (
-            "is no target of this algorithm: its bounds decide δ at single values of ε, and this target limits the "
-            "curve at every ε"
-        )
-        raise InvalidInput.at(f"/{risk.kind}", message, allowed=POINT_TARGETS)
-
-
-def require_pair(record: object) -> None:
-    """Reject every target except (ε, δ) with ε > 0, for bounds that are stated for such a pair.
-
-    Args:
-        record: a request that is compared with theorems about (ε, δ).
-
-    Raises:
-        InvalidInput: the target is a risk, or ε is 0.
-    """
-    risk: RiskTarget | None = getattr(record, "risk", None)
-    if risk is not None:
-        message = "is no target of bounds on the risk: the theorems that they compare are stated for (ε, δ)"
-        raise InvalidInput.at(f"/{risk.kind}", message, allowed="epsilon above 0 with delta")
-    if getattr(record, "epsilon", None) == 0.0:
-        raise InvalidInput.at("/epsilon", "is out of range for bounds on the risk, which divide by ε", allowed="> 0")
-
-
 def check_target(record: TargetFields) -> None:
     """Require exactly one of epsilon and a risk, and a single δ where epsilon is given.
 
@@ -136,7 +100,9 @@ def check_target(record: TargetFields) -> None:
     if record.epsilon is not None and risk is not None:
         raise InvalidInput.at("/epsilon", f"is one target, and {risk.kind} is another")
     if record.epsilon is None and risk is None:
-        raise InvalidInput.at("/epsilon", f"is required, or one of {', '.join(RISKS)} in its place")
+        names = [name for name in RISKS if name in {field.name for field in fields(record)}]
+        instead = f", or one of {', '.join(names)} in its place" if names else ""
+        raise InvalidInput.at("/epsilon", f"is required{instead}")
     _ = record.target
 
 
@@ -161,3 +127,38 @@ class TargetFields(RiskTargetFields):
         if risk is not None:
             return Target.of_risk(risk, self.delta, self.log10_delta)
         return Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
+
+
+@request
+class PointTargets:
+    """The mark of a request without the risks of the whole curve, as its algorithm decides δ at single values of ε.
+
+    It comes first among the base classes, and replaces the fields of such risks by constants.
+    """
+
+    gaussian_dp_mu: ClassVar[None] = None
+    rho: ClassVar[None] = None
+
+
+def require_positive(record: TargetFields) -> None:
+    """Reject ε = 0.
+
+    Args:
+        record: a request whose answer divides by ε.
+
+    Raises:
+        InvalidInput: ε is 0.
+    """
+    if record.epsilon == 0.0:
+        raise InvalidInput.at("/epsilon", "is out of range for bounds on the risk, which divide by ε", allowed="> 0")
+
+
+@request
+class PairTarget(PointTargets):
+    """The mark of a request for bounds that are stated for (ε, δ) with ε > 0. It replaces the fields of all risks."""
+
+    advantage: ClassVar[None] = None
+    true_positive_rate: ClassVar[None] = None
+    false_positive_rate: ClassVar[None] = None
+
+    checks: ClassVar[Checks] = (require_positive,)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.quantities import STEP_SIZE, Checks, request
-from epsilond.accountants.quantities.risks import require_pair
+from epsilond.accountants.quantities import STEP_SIZE, request
+from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.accountants.theorem import Condition, Sides
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS, MEAN_NOISE_STD
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.statements import CENTRAL_EMPIRICAL
@@ -28,14 +28,12 @@ MEAN_MODEL = Condition("mean-of-rounds", "the model is the mean of the models at
 
 
 @request
-class DpFedavgRiskProblem(DpFedavgProblem):
+class DpFedavgRiskProblem(PairTarget, DpFedavgProblem):
     """A run of dp-fedavg in which every participant sends one gradient in a round.
 
     `noise_std` is that of the mean of a round, z·C/M, and needs `rounds`. If it is absent, it is the smallest certified
     one. If `step_size` is absent, it is the one that minimises the bound. `lipschitz` and `diameter` are needed.
     """
-
-    checks: ClassVar[Checks] = (require_pair,)
 
     noise_std: Annotated[float | None, MEAN_NOISE_STD] = None
     step_size: Annotated[float | None, STEP_SIZE] = None

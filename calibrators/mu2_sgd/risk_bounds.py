@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from epsilond.accountants.attempts import ConditionResult
-from epsilond.accountants.quantities import STEP_SIZE, request
+from epsilond.accountants.quantities import STEP_SIZE, Checks, request
+from epsilond.accountants.quantities.risks import require_positive
 from epsilond.accountants.theorem import Sides
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import epsilons
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
@@ -54,6 +55,8 @@ class Mu2SgdRiskProblem(Mu2SgdProblem):
 
     If `step_size` is absent, it is one that nearly minimises the bound.
     """
+
+    checks: ClassVar[Checks] = (require_positive,)
 
     noise_std: Annotated[
         float | None, noise_quantity("of a client's first report, or of every mean of a trusted server")

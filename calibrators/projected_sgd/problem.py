@@ -13,7 +13,6 @@ from epsilond.accountants.quantities import (
     PARTICIPANTS,
     RATIOS,
     SMOOTHNESS,
-    Checks,
     Clients,
     Dimension,
     Lipschitz,
@@ -31,7 +30,7 @@ from epsilond.accountants.quantities.algorithms import (
     Radius,
     Release,
 )
-from epsilond.accountants.quantities.risks import require_point_target
+from epsilond.accountants.quantities.risks import PointTargets
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime, Schedule
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import MEAN_GRADIENT_BOUND
@@ -79,7 +78,7 @@ class RunSchedules:
 
 
 @request
-class ProjectedSgdProblem(TargetedProblem):
+class ProjectedSgdProblem(PointTargets, TargetedProblem):
     """The target, the pass, and which number to solve for.
 
     One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is released and no other is
@@ -91,8 +90,6 @@ class ProjectedSgdProblem(TargetedProblem):
     """
 
     scale: ClassVar = RATIOS
-    checks: ClassVar[Checks] = (require_point_target,)
-
     solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = "noise_std"
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None

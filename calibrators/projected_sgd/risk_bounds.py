@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import Checks, request
-from epsilond.accountants.quantities.risks import require_pair
+from epsilond.accountants.quantities import request
+from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1
 from epsilond.accountants.theorems.risk.asoodeh.convex_losses import CONVEX
@@ -48,13 +48,11 @@ GROWING_STEPS = (
 
 
 @request
-class ProjectedSgdRiskProblem(ProjectedSgdProblem):
+class ProjectedSgdRiskProblem(PairTarget, ProjectedSgdProblem):
     """A run of projected-sgd. `noise_std` is the least noise of all steps, if the noise is solved for.
 
     `noise_schedule` is then a shape, constant if absent. Without `noise_std` the noise is the smallest certified one.
     """
-
-    checks: ClassVar[Checks] = (require_pair,)
 
     noise_std: Annotated[float | None, noise_quantity("the least of all steps, of one client's gradient")] = None
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, Checks, request
-from epsilond.accountants.quantities.risks import require_pair
+from epsilond.accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, request
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import best_envelope, enveloped_excess_risk
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
@@ -68,10 +67,8 @@ class RiskFields:
     """Fields of a request for risk bounds that are added to those of the run and its target.
 
     Absent fields have these values. `noise_std`: the smallest certified noise. `radius`: half the diameter.
-    `round_epsilon` and `round_delta`: ε and δ of the target. The target is (ε, δ) with ε > 0.
+    `round_epsilon` and `round_delta`: ε and δ of the target.
     """
-
-    checks: ClassVar[Checks] = (require_pair,)
 
     noise_std: Annotated[float | None, NOISE_STD] = None
     gradient_std: Annotated[float | None, GRADIENT_STD] = None

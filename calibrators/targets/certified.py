@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from epsilond.accountants.attempts import ConditionResult
@@ -61,9 +61,15 @@ def at_certified_epsilon(problem: Targeted, target: Target) -> Targeted:
     """
     if target.risk is None:
         return problem
-    without_risk: Fields = dict.fromkeys(RISK_FIELDS)
     log10_delta = target.log10_delta if target.given_delta is None else None
-    return replace(problem, epsilon=target.epsilon, delta=target.given_delta, log10_delta=log10_delta, **without_risk)
+    pair: Fields = {"epsilon": target.epsilon, "delta": target.given_delta, "log10_delta": log10_delta}
+    return replace(problem, **pair, **without_risk(problem))
+
+
+def without_risk(problem: TargetedProblem) -> Fields:
+    """Return the changes that remove the risk from a request: None for each of its fields of a risk."""
+    names = {field.name for field in fields(problem)}
+    return {name: None for name in RISK_FIELDS if name in names}
 
 
 def target_cautions(problem: SettingFields, target: Target, *, prints: bool) -> Iterator[Caution]:

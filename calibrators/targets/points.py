@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from epsilond.accountants.attackers.aimed_tests import gaussian_threshold, largest_log_delta
 from epsilond.accountants.quantities import TargetedProblem
-from epsilond.accountants.quantities.risks import RISK_FIELDS
 from epsilond.accountants.target import RiskTarget
 from epsilond.calibrators.solution import Solution
-from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target
+from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target, without_risk
 
 if TYPE_CHECKING:
     from epsilond.accountants.json_types import Fields
@@ -63,9 +62,9 @@ def _left_of_diagonal(risk: RiskTarget) -> RiskTarget:
 
 def _at_point(problem: Targeted, epsilon: float, log_delta: float) -> Targeted:
     """Return the request with the target (ε, δ) in place of its risk."""
-    cleared: Fields = dict.fromkeys(RISK_FIELDS)
     log10_delta = math.nextafter(log_delta / math.log(10.0), -math.inf)
-    return replace(problem, epsilon=epsilon, delta=None, log10_delta=log10_delta, **cleared)
+    pair: Fields = {"epsilon": epsilon, "delta": None, "log10_delta": log10_delta}
+    return replace(problem, **pair, **without_risk(problem))
 
 
 def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targeted], SolutionT]) -> SolutionT:

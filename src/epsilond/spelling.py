@@ -71,5 +71,10 @@ def describe_unknown(name: str, known: Collection[str]) -> str:
             "gdp or zcdp"
         )
     if is_risk and "epsilon" in known and "relation" in known:
-        return "is no target here: the noise or the budget is decided by δ at one ε. Give epsilon with delta"
+        if "advantage" in known:
+            return (
+                "is no target of this algorithm, whose bounds decide δ at single values of ε. Give epsilon with delta, "
+                "advantage, or true_positive_rate with false_positive_rate"
+            )
+        return "is no target here, where all is stated for δ at one ε. Give epsilon with delta"
     return "is not a field of this object"
