@@ -100,17 +100,22 @@ class AimedTests:
         self.aim(curve)
         return self._all_met(curve)
 
-    def aim(self, curve: Curve) -> None:
-        """Move each threshold to about the best one for a curve.
+    def aim(self, curve: Curve, *, anew: bool = False) -> None:
+        """Move each threshold to about the best one for a curve, unless it is better where it is.
 
         The first call searches the whole range, further ones search around the present thresholds.
+
+        Args:
+            curve: the curve.
+            anew: whether to search the whole range again; a curve may have several good thresholds.
         """
         for index, tests in enumerate(self._directions(curve)):
-            place = self._places[index]
-            if not self._is_aimed:
+            places = [self._places[index]]
+            if anew or not self._is_aimed:
                 tests.true_positives(self._risk.false_positive_rate, floor=self._risk.false_positive_rate)
-                place = tests.aims.get(self._risk.false_positive_rate, place)
-            self._places[index] = self._best_place(tests, _within(self._risk, place))
+                places += tests.aims.values()
+            start = min(places, key=lambda place: self._bound(tests, place))
+            self._places[index] = self._best_place(tests, _within(self._risk, start))
         self._is_aimed = True
 
     def _all_met(self, curve: Curve) -> bool:
@@ -129,6 +134,11 @@ class AimedTests:
         profile = tests.forward if place >= 0.0 else tests.backward
         log_delta = profile.log_delta_bounds_in_search([abs(place)], lower=False)[0].upper
         return PointLimit(abs(place), log_delta, largest_log_delta(self._risk, place))
+
+    def _bound(self, tests: TradeOff, place: float) -> float:
+        """Return γ α + E_γ of one direction at a threshold."""
+        place = _within(self._risk, place)
+        return math.exp(place) * self._risk.false_positive_rate + tests.evaluate([place])[0].upper
 
     def _best_place(self, tests: TradeOff, start: float) -> float:
         """Return about the t of the least γ α + E_γ near a start, by interpolation between evaluated points.

@@ -60,8 +60,12 @@ def least_parameter_for_rates(
         if root <= limits.least:
             return root
         best = guess = root
-        tests.aim(family(root).curve)
-        if shortfall_of_limits(tests.limits(family(root).curve), risk) >= -_SETTLED:
+        curve = family(root).curve
+        tests.aim(curve)
+        if shortfall_of_limits(tests.limits(curve), risk) < -_SETTLED:
+            continue
+        tests.aim(curve, anew=True)
+        if shortfall_of_limits(tests.limits(curve), risk) >= -_SETTLED:
             return best
     return best
 
