@@ -111,4 +111,4 @@ def test_a_search_at_low_noise_evaluates_few_points(monkeypatch: pytest.MonkeyPa
     )
     assert answer.guarantee.minimal == "proved"
     assert math.isfinite(answer.parameters.noise_multiplier)
-    assert evaluated <= 250
+    assert 20 <= evaluated <= 150  # a trade-off at every noise takes more than 600
