@@ -2210,7 +2210,7 @@ export interface components {
         /** @description Who trusts whom, whose data is protected, what a neighbour is, and who sees what. */
         GuaranteeKind: {
             definition: components["schemas"]["Definition"];
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
         };
@@ -3189,6 +3189,10 @@ export interface components {
             gaussian_dp_mu?: number;
             /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
             rho?: number;
+            /** @description how two neighbouring data sets differ */
+            relation: components["schemas"]["Relation"];
+            /** @description the protected unit */
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
@@ -3261,10 +3265,6 @@ export interface components {
             optimum_norm?: number;
             /** @description root mean square distance of the clients' own optima from their mean, 0 if all are equal */
             optimum_spread?: number;
-            /** @description how two neighbouring data sets differ */
-            relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
             /** @description adversaries, named by their view. Only algorithms with a guarantee against one of them are considered */
             observers: components["schemas"]["Observer"][];
             /** @description trust models that are accepted; all if absent. local: no other party is trusted. shuffle: a shuffler is trusted. central: the server is trusted, and others see models only. joint: the server is trusted, and a client's own model stays with the client */
@@ -4564,6 +4564,12 @@ export interface components {
          *     the relation, unit and observer of the guarantee, and the guarantee of the result names them.
          */
         SimulationRequest: {
+            /** @description how two neighbouring data sets differ */
+            relation?: components["schemas"]["Relation"];
+            /** @description the protected unit */
+            unit?: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
+            /** @description the adversary, and the outputs that it sees */
+            observer?: components["schemas"]["Observer"];
             /**
              * @description Depends on the object:
              *
@@ -4575,12 +4581,6 @@ export interface components {
             spec?: components["schemas"]["Spec"];
             /** @description two updates, to be distinguished by their messages */
             message?: components["schemas"]["QuantizedMessage"];
-            /** @description how two neighbouring data sets differ */
-            relation?: components["schemas"]["Relation"];
-            /** @description the protected unit */
-            unit?: components["schemas"]["Unit"];
-            /** @description the adversary, and the outputs that it sees */
-            observer?: components["schemas"]["Observer"];
             /** @description attacked program. implemented: truncated integer noise and rounding by the exact samplers, with batches drawn whole where population and batch_size are given. mathematical: the same distributions by the fastest sampler */
             attack?: string;
             /** @description failure probability δ of (ε, δ) */
