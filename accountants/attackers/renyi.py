@@ -76,7 +76,7 @@ def renyi_divergence(curve: Curve, order: float) -> Interval:
         return Interval(0.0, upper + _LEAST)
     if lower < upper * (1.0 - 1e-6):
         lower = max(lower, _lower_from_delta(curve, order))
-    return Interval.of(lower, upper, name=f"the Rényi divergence of order {order:g}")
+    return Interval.of(lower=lower, upper=upper, name=f"the Rényi divergence of order {order:g}")
 
 
 def concentration(pair: Pair) -> float:

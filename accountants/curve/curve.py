@@ -90,7 +90,7 @@ class Curve:
         else:
             lower, upper = 0.0, self.upper.upper_epsilon(log_delta)
         lower = self._attained_epsilon(log_delta, lower) if upper > 0.0 else 0.0
-        return Interval.of(lower, upper, name="ε at the requested δ")
+        return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 
     def epsilon_of_target(self, target: Target) -> Interval:
         """Enclose ε at the target δ with few evaluations.
@@ -109,7 +109,7 @@ class Curve:
             lower, upper = 0.0, _upper_epsilon_of(self.upper, target)
         if upper > 0.0:
             lower = max(lower, _largest_attained_epsilon(self._other_witnesses(), target))
-        return Interval.of(lower, upper, name="ε at the requested δ")
+        return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 
     def _attained_epsilon(self, log_delta: float, least: float) -> float:
         """Return the largest lower bound on ε(δ) of the witnesses, or `least` if no witness has a larger one.

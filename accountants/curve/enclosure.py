@@ -50,7 +50,7 @@ class Interval(NamedTuple):
     upper: float
 
     @classmethod
-    def of(cls, lower: float, upper: float, *, name: str) -> Interval:
+    def of(cls, *, lower: float, upper: float, name: str) -> Interval:
         """Return the interval of two bounds that were computed apart. A lower bound may exceed the upper by rounding.
 
         Args:

@@ -39,13 +39,13 @@ def test_it_is_a_fault_of_the_library_and_no_rejection() -> None:
 @pytest.mark.parametrize("upper", [1e-3, 1.0, 1e6])
 def test_rounding_is_no_contradiction(upper: float) -> None:
     room = ROUNDED_BOUNDS * (1.0 + upper)
-    assert Interval.of(upper + 0.5 * room, upper, name="ε") == Interval(upper, upper)
-    assert Interval.of(0.5 * upper, upper, name="ε") == Interval(0.5 * upper, upper)
-    assert Interval.of(math.inf, math.inf, name="ε") == Interval(math.inf, math.inf)
+    assert Interval.of(lower=upper + 0.5 * room, upper=upper, name="ε") == Interval(upper, upper)
+    assert Interval.of(lower=0.5 * upper, upper=upper, name="ε") == Interval(0.5 * upper, upper)
+    assert Interval.of(lower=math.inf, upper=math.inf, name="ε") == Interval(math.inf, math.inf)
     with pytest.raises(ContradictoryBounds):
-        Interval.of(upper + 3.0 * room, upper, name="ε")
+        Interval.of(lower=upper + 3.0 * room, upper=upper, name="ε")
     with pytest.raises(ContradictoryBounds):
-        Interval.of(math.inf, upper, name="ε")
+        Interval.of(lower=math.inf, upper=upper, name="ε")
 
 
 @pytest.mark.parametrize("shift", [1e-9, 0.3, 1e4])
