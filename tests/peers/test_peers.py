@@ -23,15 +23,16 @@ MOST_REJECTED = 0.01
 """Largest fraction of assertions that ours may reject."""
 
 
-def run_suite(suite, folder, *arguments):
+def run_suite(suite, folder, *arguments, tree=REPOSITORY):
     """Run a suite in a process of its own, and return its outcome.
 
     Args:
         suite: the suite.
         folder: folder with the source trees of peers.
         *arguments: "own" to let the peer's own accountants answer.
+        tree: source tree of epsilond.
     """
-    path = os.pathsep.join([str(REPOSITORY / "src"), str(REPOSITORY)])
+    path = os.pathsep.join([str(tree / "src"), str(REPOSITORY)])
     done = subprocess.run(
         [sys.executable, "-m", "tests.peers.run", suite.name, *arguments],
         cwd=REPOSITORY,

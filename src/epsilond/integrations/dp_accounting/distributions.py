@@ -19,9 +19,9 @@ POINTS = 400
 ROUNDING = 1.0 + 1e-9
 """Factor on every δ, for the roundings of the distribution's own sums."""
 LEAST_DELTA = 1e-15
-"""δ to which the points reach, above the mass of infinite losses. Smaller ones are lost in dp-accounting's roundings."""
+"""δ to which the points reach, above the mass of infinite losses. Smaller ones are lost in roundings."""
 LARGEST_EPSILON = 700.0
-"""ε to which the points reach. Above it e^ε is no double, and dp-accounting's δ is NaN. The last δ holds there too."""
+"""ε to which the points reach. Above 709 dp-accounting's δ is NaN, because e^ε is no double."""
 
 
 def profile_from_pld(distribution: privacy_loss_distribution.PrivacyLossDistribution) -> DeclaredProfile:
