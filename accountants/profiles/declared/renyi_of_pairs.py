@@ -39,11 +39,7 @@ def upper_renyi(pair: Pair, order: float) -> float:
     """
     if pair.alternatives:
         return min(upper_renyi(alternative, order) for alternative in pair.alternatives)
-    bounds = [math.inf]
-    if pair.renyi is not None:
-        bounds.append(pair.renyi.at(order))
-    if pair.concentrated is not None and pair.concentrated.log_escape == -math.inf:
-        bounds.append(product_up(pair.concentrated.rho, order))
+    bounds = _known_bounds(pair, order)
     if pair.gaussian_dp_mu is not None:
         bounds.append(0.5 * order * pair.gaussian_dp_mu**2 * _ROUNDING)
     if pair.law is not None and getattr(pair.law, "log_rest", -math.inf) == -math.inf:
@@ -59,6 +55,25 @@ def upper_renyi(pair: Pair, order: float) -> float:
         if all(value < math.inf for value, _ in divergences):
             bounds.append(sum_up(product_up(value, times) for value, times in divergences))
     return min(bounds)
+
+
+def _known_bounds(pair: Pair, order: float) -> list[float]:
+    """Return the upper bounds on a divergence that a pair states; math.inf is the first one.
+
+    Args:
+        pair: the pair.
+        order: order a > 1.
+    """
+    bounds = [math.inf]
+    if pair.renyi is not None:
+        bounds.append(pair.renyi.at(order))
+    if pair.concentrated is not None and pair.concentrated.log_escape == -math.inf:
+        bounds.append(product_up(pair.concentrated.rho, order))
+    if pair.formula is not None:
+        bounds.append(pair.formula.divergence(order).upper)
+    if pair.below is not None:
+        bounds.append(upper_renyi(pair.below, order))
+    return bounds
 
 
 def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
