@@ -7,6 +7,7 @@ second order in the distance of the points.
 
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from scipy.stats import laplace, norm
@@ -23,7 +24,7 @@ class Mixture:
         scale: scale of the distribution.
     """
 
-    family: object
+    family: Any
     shifts: tuple[float, ...]
     weights: tuple[float, ...]
     scale: float
