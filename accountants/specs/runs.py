@@ -98,12 +98,19 @@ class Subsampled:
             return
         if self.epochs is not None:
             raise InvalidInput.at("/epochs", "is a field of shuffled epochs", allowed="sampling shuffled-epochs")
+        if self.largest_batch is not None or self.sampling != "full":
+            self._check_counts()
+
+    def _check_counts(self) -> None:
+        """Require the fields that determine how many records or clients are in a batch.
+
+        Raises:
+            InvalidInput: they are missing or contradict each other.
+        """
         present = (self.rate is not None, self.batch_size is not None, self.population is not None)
         if self.largest_batch is not None:
             if present != (True, False, True):
                 raise InvalidInput.at("/population", "a largest batch needs rate and population, and no batch_size")
-            return
-        if self.sampling == "full":
             return
         if present not in {(True, False, False), (False, True, True)}:
             raise InvalidInput.at("/rate", "give either rate, or batch_size and population")

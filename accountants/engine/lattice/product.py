@@ -182,7 +182,8 @@ class ComposedProfile(PointwiseProfile):
             return TiltedEvaluation(None, self._basic_composition(epsilon))
         log_estimate = DEPTHS[chosen.key.depth]
         is_missed = chosen.place.direct and log_estimate < _NO_DOUBLE and upper > 0.5 * log_estimate
-        if is_missed and epsilon > SMALL_EPSILON:  # the cells are too wide for such a tilt, and the bound at half of ε holds too
+        if is_missed and epsilon > SMALL_EPSILON:
+            # The cells are too wide for such a tilt. The bound at half of ε holds too.
             upper = min(upper, self.evaluation(0.5 * epsilon).upper)
         return TiltedEvaluation(chosen, upper)
 

@@ -71,11 +71,7 @@ def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if spec.largest_batch >= spec.population:
         return case.account(replace(spec, largest_batch=None, population=None), case.setting)
     shift = round_up(1 / Fraction(multiplier))
-    if spec.rate < 1.0:
-        masses = TruncatedMasses.of(population=spec.population, rate=spec.rate, largest_batch=spec.largest_batch)
-    else:
-        log_share = math.log(spec.largest_batch / spec.population)
-        masses = TruncatedMasses(-math.inf, -math.inf, -math.inf, 0.0, log_share, 2.0**-40)
+    masses = _masses_of(spec.population, spec.rate, spec.largest_batch)
     if masses.margin > MOST_MARGIN:
         return Refusal(TRUNCATED, "the probabilities of so large a population are not known accurately")
     upper = dominating_pair(masses, spec.rate, shift, case.setting.relation)
@@ -86,6 +82,20 @@ def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     return Guarantee(
         setting=case.setting, curve=Curve(upper, (attained,)), derivation=step, declared=(ONE_SUM, SECRET_DRAW)
     )
+
+
+def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMasses:
+    """Return the probabilities of a truncated batch, also for q = 1, where every batch is truncated.
+
+    Args:
+        population: number n of records.
+        rate: probability q that a record is drawn.
+        largest_batch: largest size B of a batch, below n.
+    """
+    if rate < 1.0:
+        return TruncatedMasses.of(population=population, rate=rate, largest_batch=largest_batch)
+    log_share = math.log(largest_batch / population)
+    return TruncatedMasses(-math.inf, -math.inf, -math.inf, 0.0, log_share, 2.0**-40)
 
 
 def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
