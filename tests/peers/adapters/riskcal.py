@@ -223,25 +223,23 @@ REPLACEMENTS = {
 def make_accountant(theirs):
     """Return riskcal's accountant, whose history is accounted for by us."""
 
-    class CTDAccountant(theirs):
-        """riskcal's accountant with our answers."""
+    def find_curve(accountant):
+        return training_curve(*map(tuple, accountant.history))
 
-        def _find_curve(self):
-            return training_curve(*map(tuple, self.history))
+    def get_epsilon(self, *, delta, **options):
+        del options
+        return find_curve(self).epsilon(delta=delta).upper
 
-        def get_epsilon(self, *, delta, **options):
-            del options
-            return self._find_curve().epsilon(delta=delta).upper
+    def get_beta(self, *, alpha, **options):
+        del options
+        return betas(find_curve(self), alpha)
 
-        def get_beta(self, *, alpha, **options):
-            del options
-            return betas(self._find_curve(), alpha)
+    def get_advantage(self, **options):
+        del options
+        return advantage(find_curve(self))
 
-        def get_advantage(self, **options):
-            del options
-            return advantage(self._find_curve())
-
-    return CTDAccountant
+    answers = {"get_epsilon": get_epsilon, "get_beta": get_beta, "get_advantage": get_advantage}
+    return type(theirs.__name__, (theirs,), answers)
 
 
 def keep_distribution(convert):
