@@ -1,7 +1,8 @@
 """Every event of dp-accounting and every sampler of jax_privacy, by epsilond and by the libraries themselves.
 
-    EPSILOND_PEERS=FOLDER python -m benchmarks.hosts
+    EPSILOND_PEERS=FOLDER python -m benchmarks.hosts [WORD …]
 
+With words, only the rows whose names contain one of them are measured again, and replace those stored.
 Their packages are imported from the source trees in the folder, at the commits that the table states. The figures are
 stored in benchmarks/hosts.json, from which the page docs/peers.md is written.
 """
@@ -27,8 +28,8 @@ TREES = {
 }
 """Folder of each source tree, and its commit."""
 DELTA = 1e-6
-RUNS = 3
-"""Number of runs of which the median time is stored; the first run of a process also pays for imports."""
+RUNS = 7
+"""Number of runs. The median of all but the first is stored, because the first one also pays for imports."""
 WIDER = {"BMinSepSampling"}
 """Samplers whose spec admits more than they do, so that the spec's lower bound is not theirs."""
 LONG = 5.0
@@ -39,16 +40,27 @@ def main() -> None:
     """Measure all rows, and store them."""
     for folder in TREES:
         sys.path.insert(0, str(Path(os.environ["EPSILOND_PEERS"], folder)))
-    rows = [*event_rows(), *sampler_rows()]
+    words = sys.argv[1:]
+    measured = [*event_rows(words), *sampler_rows(words)]
+    rows = measured
+    if words:
+        again = {(row["name"], row["relation"]): row for row in measured}
+        stored = json.loads(STORED.read_text(encoding="utf-8"))["rows"]
+        rows = [again.get((row["name"], row["relation"]), row) for row in stored]
     STORED.write_text(
         json.dumps({"delta": DELTA, "commits": TREES, "rows": rows}, indent=1, ensure_ascii=False) + "\n",
         encoding="utf-8",
     )
-    print(f"{len(rows)} rows in {STORED}")
+    print(f"{len(measured)} of {len(rows)} rows measured in {STORED}")
 
 
-def event_rows() -> list[dict[str, Any]]:
-    """Measure one example of each class of event, with dp-accounting's figure next to ours."""
+def is_selected(name: str, words: list[str]) -> bool:
+    """Return whether a row is measured: all are, or those whose name contains one of the words."""
+    return not words or any(word in name for word in words)
+
+
+def event_rows(words: list[str]) -> list[dict[str, Any]]:
+    """Measure one example of each selected class of event, with dp-accounting's figure next to ours."""
     events = import_module("dp_accounting.dp_event")
     relations = import_module("dp_accounting").NeighboringRelation
     gaussian, laplace = events.GaussianDpEvent(1.0), events.LaplaceDpEvent(5.0)
@@ -80,7 +92,7 @@ def event_rows() -> list[dict[str, Any]]:
         (events.MixtureOfGaussiansDpEvent(2.0, [0.0, 1.0, 2.0], [0.9, 0.08, 0.02]), add),
         (events.SelfComposedDpEvent(events.TruncatedSubsampledGaussianDpEvent(100_000, 0.01, 1300, 1.0), 1000), zero),
     ]
-    return [_event_row(event, relation) for event, relation in examples]
+    return [_event_row(event, relation) for event, relation in examples if is_selected(str(event), words)]
 
 
 def _event_row(event: Any, relation: Any) -> dict[str, Any]:
@@ -109,8 +121,8 @@ def _event_row(event: Any, relation: Any) -> dict[str, Any]:
     }
 
 
-def sampler_rows() -> list[dict[str, Any]]:
-    """Measure one example of each sampler. jax_privacy has no accountant; its events go to dp-accounting."""
+def sampler_rows(words: list[str]) -> list[dict[str, Any]]:
+    """Measure one example of each selected sampler. jax_privacy has no accountant; its events go to dp-accounting."""
     selection, accounting = import_module("jax_privacy.batch_selection"), import_module("jax_privacy.accounting")
     cyclic, fixed = selection.CyclicPoissonSampling, selection.FixedBatchSampling
     truncated = {"sampling_prob": 0.01, "num_examples": 100_000, "truncated_batch_size": 1300}
@@ -134,7 +146,12 @@ def sampler_rows() -> list[dict[str, Any]]:
         (selection.UserSelectionStrategy(cyclic(0.01, 1000), 2), accounting.dpsgd_event(1.0, 1000, sampling_prob=0.01)),
         (_several_owners(selection), None),
     ]
-    return [_sampler_row(sampler, event) for sampler, event in examples]
+    return [_sampler_row(sampler, event) for sampler, event in examples if is_selected(_name(sampler), words)]
+
+
+def _name(sampler: Any) -> str:
+    """Return the name of a sampler's row: its class alone if the sampler has no graph of owners."""
+    return type(sampler).__name__ if "Owner" in type(sampler).__name__ else str(sampler)
 
 
 def _several_owners(selection: Any) -> Any:
@@ -166,12 +183,17 @@ def _sampler_row(sampler: Any, event: Any) -> dict[str, Any]:
                 lambda: theirs.rdp.RdpAccountant(neighboring_relation=named).compose(event).get_epsilon(DELTA)
             ),
         }
-    name = type(sampler).__name__ if "Owner" in type(sampler).__name__ else str(sampler)
-    return {"library": "jax_privacy", "name": name, "relation": named.name, "ours": _measure(answer), "theirs": figures}
+    return {
+        "library": "jax_privacy",
+        "name": _name(sampler),
+        "relation": named.name,
+        "ours": _measure(answer),
+        "theirs": figures,
+    }
 
 
 def _measure(question: Callable[[], Any]) -> dict[str, Any]:
-    """Ask a question several times, and return its figure and the median time, or the reason of a rejection."""
+    """Ask a question several times; return its figure and the median time, or the reason of a rejection."""
     times = []
     for _ in range(RUNS):
         started = time.perf_counter()
@@ -180,10 +202,10 @@ def _measure(question: Callable[[], Any]) -> dict[str, Any]:
         except Exception as error:  # noqa: BLE001  each library has exceptions of its own
             return {"rejected": str(error).strip().splitlines()[0][:300], "kind": type(error).__name__}
         times.append(time.perf_counter() - started)
-        if sum(times) > LONG:
+        if sum(times[1:]) > LONG:
             break
     values = figure if isinstance(figure, tuple) else (figure,)
-    return {"values": [repr(float(value)) for value in values], "milliseconds": round(1000.0 * median(times), 2)}
+    return {"values": [repr(float(value)) for value in values], "milliseconds": round(1000.0 * median(times[1:]), 2)}
 
 
 if __name__ == "__main__":

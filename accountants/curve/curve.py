@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SPARE = 1e-6
 """Relative excess of log δ over the target that is ignored. The target and the bound are known no more exactly."""
+_SEARCHED_ZERO = 1e-9
+"""Upper bound on ε below which δ(0) is compared with the target: a search does not end at ε = 0 itself."""
 FLAT = 1e-3
 """Relative decrease of ε that must raise δ above the target before the target's ε is returned without a search."""
 
@@ -89,6 +91,7 @@ class Curve:
             lower, upper = self.upper.epsilon(log_delta)
         else:
             lower, upper = 0.0, self.upper.upper_epsilon(log_delta)
+        upper = self._zero_if_enough(upper, log_delta)
         lower = self._attained_epsilon(log_delta, lower) if upper > 0.0 else 0.0
         return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 
@@ -107,9 +110,19 @@ class Curve:
             lower, upper = self.upper.epsilon(target.log_delta, target.epsilon)
         else:  # the lower bound of a bound that no neighbours attain has no use
             lower, upper = 0.0, _upper_epsilon_of(self.upper, target)
+        upper = self._zero_if_enough(upper, target.log_delta)
         if upper > 0.0:
             lower = max(lower, _largest_attained_epsilon(self._other_witnesses(), target))
         return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
+
+    def _zero_if_enough(self, upper: float, log_delta: float) -> float:
+        """Return 0 for an upper bound on ε that is within the tolerance of a search if δ(0) meets the target already.
+
+        Args:
+            upper: the upper bound.
+            log_delta: log δ of the target.
+        """
+        return 0.0 if 0.0 < upper < _SEARCHED_ZERO and self.log_delta(0.0).upper <= log_delta else upper
 
     def _attained_epsilon(self, log_delta: float, least: float) -> float:
         """Return the largest lower bound on ε(δ) of the witnesses, or `least` if no witness has a larger one.

@@ -33,7 +33,8 @@ _COUNTS = """## Their test suites, run on epsilond
 
 An adapter puts epsilond in the place of the library's accountant in its own tests. Counted are the assertions of the
 tests that use an accountant and that pass with the library's own. Rejected are assertions that are not reached, because
-epsilond rejects a question. *Before* is epsilond before the new kinds of specs.
+epsilond rejects a question. *Before* is epsilond before the new kinds of specs. Each count belongs to the commit of
+epsilond in its row. Suites without a row *before* have adapters that need what was added since.
 """
 _REASONS = """## Where answers differ, and which one is right
 
@@ -53,7 +54,9 @@ def page() -> str:
         text_table(("event or sampler", "relation", "epsilond", "ε", "ms", "theirs", "ms"), _rows(measured["rows"])),
         "",
         _COUNTS,
-        text_table(("suite", "commit", "assertions", "", "passed", "rejected", "different"), _suites(suites)),
+        text_table(
+            ("suite", "commit", "assertions", "", "epsilond", "passed", "rejected", "different"), _suites(suites)
+        ),
         "",
         _REASONS,
         text_table(("suite", "right", "reason", "independent figure"), _reasons(entries)),
@@ -111,7 +114,7 @@ def _suites(suites: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, ...]
                 counts = suite[column]
                 names = ("assertions", "passed", "rejected", "different")
                 total, passed, rejected, different = (f"{counts[each]:,}" for each in names)
-                yield name, suite["commit"][:7], total, column, passed, rejected, different
+                yield name, suite["commit"][:7], total, column, counts["tree"], passed, rejected, different
 
 
 def _reasons(entries: Iterable[Mapping[str, str]]) -> Iterator[tuple[str, ...]]:

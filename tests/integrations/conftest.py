@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 HOSTS = {
     "dp_accounting": "dp_accounting",
+    "dpsynth": "dp_accounting",
     "flower": "flwr",
     "jax_privacy": "jax_privacy",
     "networks": "torch",

@@ -50,6 +50,7 @@ def _run(suite, folder, stack, *, own):
     rewriting.install(files, counter.check)
     options = ["-q", "-p", "no:cacheprovider", "--assert=plain", "-W", "ignore", "-c", os.devnull]
     options += ["--rootdir", str(copies), "--override-ini=python_files=*.py", "--import-mode=importlib"]
+    options += ["-k", suite.keyword] if suite.keyword else []
     started = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
         status = pytest.main([*options, *map(str, files)], plugins=[counter])

@@ -73,6 +73,8 @@ def score(outcome, own):
             kind, message = outcome["stops"][test]
             rest = Difference(test, message, max(expected - len(outcomes), 1))
             (rejected if kind == "rejected" else different).append(rest)
+        elif not outcomes and expected:
+            different.append(Difference(test, "the test was not run with ours", expected))
     return Score(passed, tuple(rejected), tuple(different))
 
 

@@ -16,6 +16,7 @@ class Suite:
         adapter: module of `tests.peers.adapters` that replaces the peer's accountants.
         needs: trees of other peers that it needs, with their folders that are searched for modules.
         packages: packages that must be installed.
+        keyword: expression of pytest that selects tests; the others use no accountant, and take long.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Suite:
     adapter: str
     needs: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    keyword: str = ""
 
 
 _DP = "python/dp_accounting"
@@ -80,9 +82,36 @@ SUITES = {
             commit="8967688c26d46f3b74bfdfe61ef1f984b887abab",
             paths=(".",),
             files=("tests/accounting_test.py", "tests/execution_plan_test.py"),
-            adapter="jax_privacy",
+            adapter="dp_accounting_hosts",
             needs=("dp_accounting/python/dp_accounting", "optax"),
             packages=("jax", "absl"),
+        ),
+        Suite(
+            name="dpsynth",
+            peer="dpsynth",
+            commit="cf8075f319b96c2e009e4ea6bb55378faccbbc80",
+            paths=(".",),
+            files=(
+                "tests/data_generation_v3_test.py",
+                "tests/discrete_mechanisms/discrete_mechanisms_test.py",
+                "tests/relational/synthesizer_test.py",
+            ),
+            adapter="dp_accounting_hosts",
+            needs=("dp_accounting/python/dp_accounting", "mbi/src"),
+            packages=("jax", "absl", "etils", "more_itertools", "networkx", "pandas"),
+            keyword="small_epsilon or epsilon_delta or zero_epsilon or poisson_calibrate or calibrate_end_to_end",
+        ),
+        Suite(
+            name="riskcal",
+            peer="riskcal",
+            commit="d9a2722c177824728db803e029226e487b1a469b",
+            paths=("src",),
+            files=tuple(
+                f"tests/test_{name}.py" for name in ("backward_compatibility", "blackbox", "conversions", "dpsgd")
+            ),
+            adapter="riskcal",
+            needs=("dp_accounting/python/dp_accounting",),
+            packages=("opacus", "absl"),
         ),
     )
 }

@@ -8,12 +8,13 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from tests.peers.score import OWN, explain, known_differences, score
+from tests.peers.score import DIFFERENCES, OWN, explain, known_differences, score
 from tests.peers.suites import SUITES
 
 REPOSITORY = Path(__file__).parents[2]
@@ -22,15 +23,16 @@ MOST_REJECTED = 0.01
 """Largest fraction of assertions that ours may reject."""
 
 
-def run_suite(suite, folder, *arguments):
+def run_suite(suite, folder, *arguments, tree=REPOSITORY):
     """Run a suite in a process of its own, and return its outcome.
 
     Args:
         suite: the suite.
         folder: folder with the source trees of peers.
         *arguments: "own" to let the peer's own accountants answer.
+        tree: source tree of epsilond.
     """
-    path = os.pathsep.join([str(REPOSITORY / "src"), str(REPOSITORY)])
+    path = os.pathsep.join([str(tree / "src"), str(REPOSITORY)])
     done = subprocess.run(
         [sys.executable, "-m", "tests.peers.run", suite.name, *arguments],
         cwd=REPOSITORY,
@@ -76,6 +78,14 @@ def test_every_known_difference_says_who_is_right_and_why():
             assert entry["right"] in {"epsilond", "peer", "both"}
             assert len(entry["reason"]) > 20
             assert entry["figure"]
+
+
+def test_every_difference_names_a_function_that_decides_it():
+    modules = [import_module(f"tests.peers.test_independent_{part}") for part in ("pld", "rdp", "others")]
+    functions = {name for module in modules for name in vars(module)}
+    named = {entry["oracle"] for entry in json.loads(DIFFERENCES.read_text(encoding="utf-8"))}
+    assert named == {name for name in functions if name.startswith("decide")}
+    assert {f"test_{name}" for name in named} <= functions
 
 
 def test_every_suite_has_its_number_of_assertions():

@@ -12,7 +12,9 @@ ATTACKERS = "epsilond.accountants.attackers"
 LARGEST_ORDER = 1e6
 """Largest Rényi order that a question may have."""
 MOST_RATES = 2000
-"""Largest number of false positive rates that an adapter asks of one curve; each is a search."""
+"""Number of false positive rates of one curve above which lines bound the trade-off; each rate below it is a search."""
+LINES = np.linspace(0.0, 25.0, 2501)
+"""ε of the lines that bound a trade-off at more rates."""
 
 
 def _function(module, name):
@@ -33,13 +35,27 @@ def true_positive_rates(curve, false_positive_rates):
     if curve is None:
         return rates.copy()
     if len(rates) > MOST_RATES:
-        raise NoEquivalent(f"asks for {len(rates)} false positive rates of one curve")
+        return _below_lines(curve, rates)
     trade_off_curve = _function("trade_off_curve", "trade_off_curve")
     inside = [float(rate) for rate in rates if 0.0 < rate < 1.0]
     points = iter(trade_off_curve(curve.natural, inside) if inside else ())
     at_zero = curve.natural.log_delta(1e9).upper  # the mass of infinite losses, of which each is noticed
     found = [next(points).true_positive_rate.upper if 0.0 < rate < 1.0 else rate for rate in rates]
     return np.array([np.exp(at_zero) if rate == 0.0 else each for rate, each in zip(rates, found, strict=True)])
+
+
+def _below_lines(curve, rates):
+    """Return the least of the bounds γ α + E_γ at each rate α, over γ = e^ε and γ = e^(-ε) of all ε in LINES.
+
+    Every γ gives a bound. Below 1, E_γ(P‖Q) = 1 − γ + γ E_1/γ(Q‖P), of which δ is an upper bound in both directions.
+    """
+    deltas = np.exp([curve.natural.log_delta(float(epsilon)).upper for epsilon in LINES])
+    found = np.minimum(1.0, rates + deltas[0])
+    for epsilon, delta in zip(LINES, deltas, strict=True):
+        inverse = np.exp(-epsilon)
+        found = np.minimum(found, np.exp(epsilon) * rates + delta)
+        found = np.minimum(found, inverse * rates + 1.0 - inverse + inverse * delta)
+    return found
 
 
 def gaussian_mu(curve):

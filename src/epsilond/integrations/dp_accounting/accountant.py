@@ -38,8 +38,8 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     """An accountant for every function of dp-accounting, jax_privacy and others that takes a `PrivacyAccountant`.
 
     A noise multiplier is σ over the bound C on one record's norm, as in `GaussianDpEvent`. The relation gives the
-    sensitivity: C, or 2C for REPLACE_ONE. dp-accounting's PLDAccountant does the same. Its RdpAccountant divides σ by
-    the sensitivity itself, so its ε for REPLACE_ONE belongs to half the noise of the event.
+    sensitivity: C, or 2C for REPLACE_ONE. dp-accounting's PLDAccountant does the same. Its RdpAccountant takes the
+    multiplier as σ over the sensitivity, so its ε for REPLACE_ONE belongs to twice the noise of the event.
 
     An event that no spec describes, or that has no guarantee in this relation, is rejected: `supports` is False, and
     `compose` raises UnsupportedEventError with the event and the reason. An event with a number that no run can have

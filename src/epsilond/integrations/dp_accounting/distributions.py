@@ -19,7 +19,9 @@ POINTS = 400
 ROUNDING = 1.0 + 1e-9
 """Factor on every δ, for the roundings of the distribution's own sums."""
 LEAST_DELTA = 1e-15
-"""δ to which the points reach. Smaller ones are lost in the roundings of dp-accounting's sums."""
+"""δ to which the points reach, above the mass of infinite losses. Smaller ones are lost in roundings."""
+LARGEST_EPSILON = 700.0
+"""ε to which the points reach. Above 709 dp-accounting's δ is NaN, because e^ε is no double."""
 
 
 def profile_from_pld(distribution: privacy_loss_distribution.PrivacyLossDistribution) -> DeclaredProfile:
@@ -34,9 +36,9 @@ def profile_from_pld(distribution: privacy_loss_distribution.PrivacyLossDistribu
     Raises:
         InvalidInput: δ is 1 at every ε.
     """
-    end = min(float(distribution.get_epsilon_for_delta(LEAST_DELTA)), 1e4)
-    if not math.isfinite(end):
-        end = 100.0
+    infinite = float(distribution.get_delta_for_epsilon(LARGEST_EPSILON))
+    end = float(distribution.get_epsilon_for_delta(infinite * ROUNDING**2 + LEAST_DELTA))
+    end = min(end, LARGEST_EPSILON)
     epsilons = max(end, 1e-3) * np.linspace(0.0, 1.0, POINTS) ** 1.5
     deltas = np.minimum(np.asarray(distribution.get_delta_for_epsilon(epsilons)) * ROUNDING + LEAST_DELTA, 1.0)
     if deltas.min() >= 1.0:

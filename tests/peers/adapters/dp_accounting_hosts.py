@@ -1,4 +1,4 @@
-"""dp-accounting's accountants, where jax_privacy's accounting and plans use them, answered by ours."""
+"""dp-accounting's accountants, where another library's accounting and calibration use them, answered by ours."""
 
 from tests.peers.adapters import dp_accounting_pld, dp_accounting_rdp
 
