@@ -165,7 +165,7 @@ class _LastUse(NamedTuple):
         # possible, so a margin of 1e-9 covers the rounding at a negligible cost.
         is_one_line = distance * self.room >= self.last * room_before * self.contraction * (1.0 + 1e-9)
         one_line = total**2 / (room_before * self.contraction**2 + self.room)
-        two_lines = distance**2 / room_before + self.last**2 / self.room
+        two_lines = np.square(distance) / room_before + self.last**2 / self.room
         return np.where(is_one_line, one_line, two_lines)
 
 
@@ -186,7 +186,8 @@ def _late_starts(
     """
     most = uses - 1.0 if diameter >= shift else 1.0
     # The best start is near the use from which the shifts add up to the diameter; the grid covers contracting steps.
-    near_best = np.clip(np.round(min(diameter / shift, 1e15)) + np.arange(-2.0, 4.0), 1.0, most)
+    uses_to_diameter = min(diameter / shift, 1e15) if shift > 0.0 else 1e15
+    near_best = np.clip(np.round(uses_to_diameter) + np.arange(-2.0, 4.0), 1.0, most)
     grid = np.geomspace(1.0, most, MOST_STARTS).round()
     use = shift * float(_powers(rate, period - 1.0))
     for remaining in np.unique(np.concatenate((near_best, grid))).tolist():

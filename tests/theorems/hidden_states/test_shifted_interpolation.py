@@ -238,3 +238,14 @@ def test_what_could_not_be_checked_is_never_used() -> None:
     assert NOISY_SGD.status is Status.UNPROVED
     assert NOISY_SGD.id not in {rule.theorem.id for rule in RULES}
     assert all(rule.theorem.status is Status.PROVED for rule in RULES if rule.kind == "projected_sgd")
+
+
+@pytest.mark.parametrize("contraction", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("diameter", [0.0, 5.0, math.inf])
+def test_a_record_without_effect_and_one_beyond_doubles_have_their_limits(contraction: float, diameter: float) -> None:
+    after = np.asarray([0.0, 3.0])
+    run: dict[str, Any] = {"uses": 5, "period": 2, "after": after, "contraction": contraction, "diameter": diameter}
+    assert periodic_mu(shift=0.0, **run).tolist() == [0.0, 0.0]
+    huge = periodic_mu(shift=1e200, **run)
+    assert np.all(huge >= 0.0)
+    assert not np.isnan(huge).any()
