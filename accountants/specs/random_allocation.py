@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import ALLOCATED_STEPS, EPOCHS, KEPT, TIMES_CHOSEN, Quantity, request
-from epsilond.accountants.specs.gaussian import Gaussian
+from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.primitives import KIND, Primitive
 
 MECHANISM = Quantity(description="the mechanism that is run on every batch")
@@ -31,7 +31,7 @@ class RandomAllocation:
     times_chosen: Annotated[int, TIMES_CHOSEN]
     kept: Annotated[bool, KEPT]
     epochs: Annotated[int, EPOCHS]
-    mechanism: Annotated[Gaussian, MECHANISM]
+    mechanism: Annotated[Mechanism, MECHANISM]
 
     def check(self) -> None:
         """Require at most as many chosen batches as there are."""
