@@ -15,8 +15,9 @@ from epsilond.accountants.curve.least import alternatives_of
 from epsilond.accountants.profiles.allocation.attained_ratios import ratio_below
 from epsilond.accountants.profiles.allocation.losses import LARGEST_LOSS, earlier_losses
 from epsilond.accountants.profiles.allocation.pairs import attained_pair, dominating_pair
+from epsilond.accountants.profiles.allocation.products import multiply_copies
 from epsilond.accountants.profiles.allocation.profile_ratios import BoundedPoint, ratio_above, ratio_of_bounds
-from epsilond.accountants.profiles.allocation.ratios import multiply_copies, sum_copies
+from epsilond.accountants.profiles.allocation.ratios import sum_copies
 from epsilond.accountants.profiles.atoms import AtomicProfile
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ Roundings are charged as relative errors of the weights and of the places (docs/
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
 import numpy as np
@@ -39,10 +39,6 @@ _MOST_SORTED = 300_000
 """Largest number of sums of which the distinct ones are counted. Ratios with few values have few distinct sums."""
 _ALMOST_EQUAL = 1e-12
 """Relative distance up to which two sums are in one group."""
-_NEGLIGIBLE_MASS = 1e-290
-"""Total mass of far values of a product that are left out, or moved to zero and infinity."""
-_NEGLIGIBLE_LOG_MASS = -667.0
-"""Logarithm of about this mass."""
 LEAST_LOG_PLACE = -690.0
 """Least logarithm of a positive place; its exponential is a normal double."""
 
@@ -75,59 +71,12 @@ class FiniteRatio:
             cells: number of cells of the sum.
         """
         sums, masses = combine_pairs(np.add, self.places, self.weights, other.places, other.weights)
-        bounds = _distinct_bounds(sums, cells)
+        bounds = distinct_bounds(sums, cells)
         if bounds is None:
             bounds = _merge_far_bounds(cell_bounds(sums, masses, cells), self, other)
-        return self._merge(other, sums, masses, bounds)
+        return self.merge(other, sums, masses, bounds)
 
-    def multiply(self, other: FiniteRatio, cells: int) -> FiniteRatio:
-        """Return a finite bound of the product of two independent ratios.
-
-        Args:
-            other: the second ratio, bounded on the same side.
-            cells: number of cells of the product.
-        """
-        products, masses = combine_pairs(np.multiply, self.places, self.weights, other.places, other.weights)
-        bounds = _distinct_bounds(products, cells)
-        if bounds is None:
-            bounds = cell_bounds(products, masses, cells)
-        merged = self._merge(other, products, masses, bounds)
-        place_error = self.place_error + other.place_error + merged.place_error + 2 * UNIT_ROUNDOFF
-        return replace(merged, place_error=place_error).trim()
-
-    def trim(self) -> FiniteRatio:
-        """Return the ratio without far values of negligible mass.
-
-        Above, a large value is replaced by zero and infinity, and a small one by zero and the least value that remains,
-        with the same mean. Below, they are left out.
-        """
-        places, weights = self.places, self.weights
-        log_p = np.log(np.maximum(places, 1e-308)) + np.log(np.maximum(weights, 1e-308))
-        from_above = np.logaddexp.accumulate(log_p[::-1])[::-1]
-        is_large = from_above <= _NEGLIGIBLE_LOG_MASS
-        is_small = (np.cumsum(weights) <= _NEGLIGIBLE_MASS) & (places > 0.0)
-        if not (is_large.any() or is_small.any()):
-            return self
-        is_retained = ~(is_large | is_small)
-        retained, log_infinite = weights[is_retained], self.log_infinite
-        if self.side == "above":
-            if is_large.any():
-                log_infinite = _sum_infinite(log_infinite, float(from_above[is_large].max()) + 1e-9, "above")
-            outside = float(weights[is_large | is_small].sum()) + _NEGLIGIBLE_MASS
-            first = int(np.flatnonzero(places[is_retained] > 0.0)[0])
-            retained = retained.copy()
-            retained[first] += float(weights[is_small] @ (places[is_small] / places[is_retained][first])) * (1.0 + 1e-9)
-            if places[is_retained][0] > 0.0:
-                return replace(
-                    self,
-                    places=np.append(0.0, places[is_retained]),
-                    weights=np.append(outside, retained),
-                    log_infinite=log_infinite,
-                )
-            retained[0] += outside
-        return replace(self, places=places[is_retained], weights=retained, log_infinite=log_infinite)
-
-    def _merge(self, other: FiniteRatio, values: FloatArray, masses: FloatArray, bounds: FloatArray) -> FiniteRatio:
+    def merge(self, other: FiniteRatio, values: FloatArray, masses: FloatArray, bounds: FloatArray) -> FiniteRatio:
         """Return a finite bound of a sum or product of two independent ratios, with values in cells.
 
         Args:
@@ -158,7 +107,7 @@ class FiniteRatio:
         return FiniteRatio(
             places=places,
             weights=weights,
-            log_infinite=_sum_infinite(self.log_infinite, other.log_infinite, self.side),
+            log_infinite=sum_infinite(self.log_infinite, other.log_infinite, self.side),
             weight_error=(1.0 + self.weight_error) * (1.0 + other.weight_error) * (1.0 + term) - 1.0,
             place_error=max(self.place_error, other.place_error) + rounding * UNIT_ROUNDOFF,
             side=self.side,
@@ -191,7 +140,7 @@ class FiniteRatio:
         )
 
 
-def _sum_infinite(first: float, second: float, side: Side) -> float:
+def sum_infinite(first: float, second: float, side: Side) -> float:
     """Return the log of the sum of two masses, rounded up or down.
 
     Args:
@@ -227,17 +176,6 @@ def sum_copies(term: SummandT, times: int, cells: int) -> SummandT:
     return combine_copies(term, times, lambda first, second: first.add(second, cells))
 
 
-def multiply_copies(factor: FiniteRatio, times: int, cells: int) -> FiniteRatio:
-    """Return a finite bound of the product of independent copies of a ratio.
-
-    Args:
-        factor: the ratio.
-        times: number of copies, at least 1.
-        cells: number of cells of every product.
-    """
-    return combine_copies(factor, times, lambda first, second: first.multiply(second, cells))
-
-
 def combine_copies(term: SummandT, times: int, combine: Callable[[SummandT, SummandT], SummandT]) -> SummandT:
     """Combine independent copies of a term by repeated doubling.
 
@@ -259,7 +197,7 @@ def combine_copies(term: SummandT, times: int, combine: Callable[[SummandT, Summ
     return total
 
 
-def _distinct_bounds(sums: FloatArray, cells: int) -> FloatArray | None:
+def distinct_bounds(sums: FloatArray, cells: int) -> FloatArray | None:
     """Return the first and last of each group of almost equal sums, and 0; None if there are more than `cells` groups.
 
     Args:

@@ -13,6 +13,7 @@ import numpy as np
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.curve.pair import with_plateau
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.allocation.attained_ratios import exact_cells
 from epsilond.accountants.profiles.allocation.batch_pairs import (
@@ -89,6 +90,7 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
     inner = case.account(spec.mechanism, case.setting)
     upper = public_pair(spec, case, inner.curve.upper)
     if spec.times_chosen < spec.steps:
+        plateau = upper.plateau
         epochs, runs = epochs_and_runs(spec)
         blocks = [
             (one_of_several_pair(inner.curve.upper, Batches(size, epochs), CELLS, case.effort), runs * count)
@@ -96,6 +98,7 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
         ]
         allocated = composed_pair(blocks, case.effort)
         upper = least_of([allocated, upper]) if may_be_coarse(inner.curve.upper, epochs) else allocated
+        upper = with_plateau(upper, plateau)
     attained = attained_pairs(spec, case, inner.curve.witnesses)
     step = ANY_MECHANISM.because(inner.derivation, **allocation_values(spec))
     declared = tuple(dict.fromkeys((*inner.declared, SECRET_ALLOCATION)))

@@ -207,6 +207,7 @@ MECHANISMS = (
     RandomizedResponse(epsilon=1.0, categories=3),
     Zcdp(rho=0.1),
     Approximate(epsilon=1e4, delta=0.0),
+    Approximate(epsilon=300.0, delta=1e-9),
 )
 
 
@@ -219,13 +220,13 @@ def test_bounds_are_ordered_and_below_public_batches(mechanism: Any, relation: A
     if isinstance(mechanism, RandomizedResponse) and relation == "add-or-remove-one":
         pytest.skip("an absent unit sends no report")
     for fields in ({}, {"kept": True, "epochs": 2}, {"chosen": 2}):
-        curve = guarantee(spec_of(mechanism, 7, **fields), relation, effort="coarse").curve  # type: ignore[arg-type]
+        curve = guarantee(spec_of(mechanism, 7, **fields), relation).curve  # type: ignore[arg-type]
         runs = fields.get("chosen", 1) * fields.get("epochs", 1)
         public = guarantee(Repeated(times=runs, mechanism=mechanism), relation).curve
         for epsilon in EPSILONS:
             ends = curve.log_delta(epsilon)
             assert ends.lower <= ends.upper <= 0.0
-            assert ends.upper <= public.log_delta(epsilon).upper + 1e-3
+            assert ends.upper <= max(public.log_delta(epsilon).upper + 1e-3, -30.0)
 
 
 @PUBLIC
