@@ -290,11 +290,22 @@ def test_two_gaussian_steps_are_above_one_of_twice_the_shift(shift: float) -> No
 
 
 @REPLACED
-def test_golden_figures_of_a_replaced_unit() -> None:
-    ends = guarantee(spec_of(Gaussian(noise_multiplier=3.0), 100, chosen=5), "replace-one").curve.epsilon(
-        math.log(1e-6)
-    )
-    assert 1.44 < ends.lower < 1.45 < 1.49 < ends.upper < 1.50
+@pytest.mark.parametrize(
+    ("spec", "lower", "upper", "public"),
+    [
+        (spec_of(Gaussian(noise_multiplier=1.0), 50, epochs=2), 1.939, 2.766, 16.9),
+        (spec_of(Gaussian(noise_multiplier=1.0), 1000, epochs=10), 0.908, 1.124, 49.3),
+        (spec_of(Gaussian(noise_multiplier=3.0), 100, chosen=5), 1.448, 1.497, 7.75),
+        (spec_of(Laplace(scale_multiplier=1.0), 50, epochs=2), 1.355, 1.640, 4.00),
+    ],
+)
+def test_golden_figures_of_a_replaced_unit(spec: Any, lower: float, upper: float, public: float) -> None:
+    """The table of docs/random-allocation.md."""
+    ends = guarantee(spec, "replace-one").curve.epsilon(math.log(1e-6))
+    runs = Repeated(times=spec.times_chosen * spec.epochs, mechanism=spec.mechanism)
+    assert ends.lower == pytest.approx(lower, abs=1e-3)
+    assert ends.upper == pytest.approx(upper, abs=1e-3)
+    assert guarantee(runs, "replace-one").curve.epsilon(math.log(1e-6)).upper == pytest.approx(public, rel=3e-3)
 
 
 @REPLACED
