@@ -215,7 +215,7 @@ class BudgetFields(DeltaFields):
         return Target.of(self.epsilon, self.delta, self.log10_delta)
 
 
-def check_unit(setting: SettingFields) -> None:
+def check_unit(setting: NeighbourFields) -> None:
     """Require a unit that the request class admits: a record, a client, or one window of either."""
     request_class: Any = type(setting)
     unit, quantity = setting.unit, _unit_of(request_class)
@@ -232,17 +232,26 @@ def _unit_of(request_class: Hashable) -> Quantity:
 
 
 @request
-class SettingFields:
-    """The setting of a guarantee: the neighbouring relation, the protected unit, and the adversary.
+class NeighbourFields:
+    """The neighbouring relation and the protected unit.
 
-    The fields have no defaults, because a guarantee in a different setting than the intended one is useless.
+    The fields have no defaults, because a guarantee for other neighbours than the intended ones is useless.
     """
 
     relation: Annotated[Relation, RELATION]
     unit: Annotated[ProtectedUnit, UNIT]
-    observer: Annotated[Observer, OBSERVER]
 
     checks: ClassVar[Checks] = (check_unit,)
+
+
+@request
+class SettingFields(NeighbourFields):
+    """The setting of a guarantee: the neighbouring relation, the protected unit, and the adversary.
+
+    The adversary has no default either.
+    """
+
+    observer: Annotated[Observer, OBSERVER]
 
 
 @request
@@ -279,8 +288,8 @@ POPULATION = replace(
     of_unit="{unit}s that a batch is drawn from",
 )
 LARGEST_BATCH = replace(
-    count("B", "most records in a batch, or clients if clients are drawn; of more, a uniform subset is kept"),
-    of_unit="most {unit}s in a batch; of more, a uniform subset is kept",
+    count("B", "most records in a batch, or clients if clients are drawn; of more, only a uniform subset enters"),
+    of_unit="most {unit}s in a batch; of more, only a uniform subset enters",
 )
 RECORDS_OF_ONE_CLIENT = count("k", "most records that one client has, if σ refers to the norm of one record's part")
 TIMES = count("T", "how often the mechanism is run")

@@ -14,6 +14,7 @@ from epsilond.calibrators.calibration import Calibrator, require_present_clients
 from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import GuaranteeKind, Reason
 from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.windows import for_whole_unit
 
 TARGET = ("epsilon", "delta", "log10_delta")
 """Fields of the plan that state the target. They are passed to every algorithm."""
@@ -61,6 +62,7 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
         relation=plan.relation,
         observer=adapter.observer,
     )
+    plan = for_whole_unit(plan)  # the algorithm's figures are those of the base unit
     values = _values(calibrator, adapter, plan, kind)
     reasons = [*_unmet_requirements(adapter, plan), *adapter.refusals(plan)]
     reasons += _missing_reasons(calibrator, adapter, values, pointers={reason.pointer for reason in reasons})

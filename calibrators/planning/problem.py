@@ -31,19 +31,16 @@ from epsilond.accountants.quantities import (
     MAX_ROUNDS,
     OBSERVER,
     PARTICIPANTS,
-    RELATION,
     ROUNDS,
     SAMPLES_PER_CLIENT,
     SAMPLING,
     SMOOTHNESS,
     STEP_SIZE,
     STRONG_CONVEXITY,
-    UNIT,
+    NeighbourFields,
     Observer,
     Quantity,
-    Relation,
     Sampling,
-    Unit,
     Within,
     request,
 )
@@ -104,7 +101,7 @@ class Reach:
 
 
 @request
-class PlanProblem:
+class PlanProblem(NeighbourFields):
     """The target, the federation and the learning problem, of which each algorithm takes what it needs.
 
     Losses are convex. Nothing but the target and the number of clients is needed by all: an entry that lacks something
@@ -150,8 +147,6 @@ class PlanProblem:
     shared_gradient_norm: Annotated[float | None, SHARED_GRADIENT_NORM] = None
     optimum_norm: Annotated[float | None, OPTIMUM_NORM] = None
     optimum_spread: Annotated[float | None, OPTIMUM_SPREAD] = None
-    relation: Annotated[Relation, RELATION]
-    unit: Annotated[Unit, UNIT]
     observers: Annotated[tuple[Observer, ...], OBSERVERS]
     trust: Annotated[tuple[Trust, ...] | None, TRUST] = None
     algorithms: Annotated[tuple[str, ...] | None, ALGORITHMS] = None

@@ -2190,7 +2190,7 @@ export interface components {
         /** @description Who trusts whom, whose data is protected, what a neighbour is, and who sees what. */
         GuaranteeKind: {
             definition: components["schemas"]["Definition"];
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
         };
@@ -3140,6 +3140,10 @@ export interface components {
          *     traffic and participation bind what is chosen, and what exceeds them is never ranked or recommended.
          */
         PlanProblem: {
+            /** @description how two neighbouring data sets differ */
+            relation: components["schemas"]["Relation"];
+            /** @description the protected unit */
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
@@ -3212,10 +3216,6 @@ export interface components {
             optimum_norm?: number;
             /** @description root mean square distance of the clients' own optima from their mean, 0 if all are equal */
             optimum_spread?: number;
-            /** @description how two neighbouring data sets differ */
-            relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
             /** @description adversaries, named by their view. Only algorithms with a guarantee against one of them are considered */
             observers: components["schemas"]["Observer"][];
             /** @description trust models that are accepted; all if absent. local: no other party is trusted. shuffle: a shuffler is trusted. central: the server is trusted, and others see models only. joint: the server is trusted, and a client's own model stays with the client */
@@ -4493,6 +4493,12 @@ export interface components {
          *     the relation, unit and observer of the guarantee, and the guarantee of the result names them.
          */
         SimulationRequest: {
+            /** @description how two neighbouring data sets differ */
+            relation?: components["schemas"]["Relation"];
+            /** @description the protected unit */
+            unit?: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
+            /** @description the adversary, and the outputs that it sees */
+            observer?: components["schemas"]["Observer"];
             /**
              * @description Depends on the object:
              *
@@ -4504,12 +4510,6 @@ export interface components {
             spec?: components["schemas"]["Spec"];
             /** @description two updates, to be distinguished by their messages */
             message?: components["schemas"]["QuantizedMessage"];
-            /** @description how two neighbouring data sets differ */
-            relation?: components["schemas"]["Relation"];
-            /** @description the protected unit */
-            unit?: components["schemas"]["Unit"];
-            /** @description the adversary, and the outputs that it sees */
-            observer?: components["schemas"]["Observer"];
             /** @description attacked program. implemented: truncated integer noise and rounding by the exact samplers, with batches drawn whole where population and batch_size are given. mathematical: the same distributions by the fastest sampler */
             attack?: string;
             /** @description failure probability δ of (ε, δ) */
@@ -4784,8 +4784,9 @@ export interface components {
          *     cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last batch,
          *     or is left out.
          *
-         *     `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
-         *     `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+         *     `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. The other
+         *     drawn records do not enter this batch. Then `population` is the number of records. Under add-or-remove-one it is
+         *     that of the larger data set.
          *
          *     `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
          *     protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound of
@@ -4944,7 +4945,7 @@ export interface components {
             batch_size?: number;
             /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
-            /** @description most records in a batch, or clients if clients are drawn; of more, a uniform subset is kept */
+            /** @description most records in a batch, or clients if clients are drawn; of more, only a uniform subset enters */
             largest_batch?: number;
             /** @description most records that one client has, if σ refers to the norm of one record's part */
             records_of_one_client?: number;

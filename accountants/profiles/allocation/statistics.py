@@ -14,6 +14,7 @@ A loss is understated by an upper bound in its denominator, in both directions.
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +25,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.allocation.gaussian_ratio import gaussian_ratio
 from epsilond.accountants.profiles.allocation.ratios import sum_copies
 from epsilond.accountants.profiles.binned import ACCURACY, Mixture, Noise, finite_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -218,7 +220,9 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
         reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations. If it is 0, the
             statistic is the log of the likelihood ratio of independent batches.
     """
-    return pair_of_sums(several_batches_law(shift, steps, times_chosen, cells, reach).sums)
+    # By joint convexity, the pair of public batches dominates.
+    public = gaussian_pair(shift * math.sqrt(times_chosen) * (1.0 + 8 * UNIT_ROUNDOFF))
+    return replace(pair_of_sums(several_batches_law(shift, steps, times_chosen, cells, reach).sums), below=public)
 
 
 @functools.lru_cache(maxsize=_KEPT)

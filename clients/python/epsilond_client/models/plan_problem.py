@@ -16,6 +16,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.reach import Reach
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="PlanProblem")
@@ -33,7 +34,7 @@ class PlanProblem:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            unit (Unit | WindowedUnit): the protected unit
             observers (list[Observer]): adversaries, named by their view. Only algorithms with a guarantee against one of
                 them are considered
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
@@ -92,7 +93,7 @@ class PlanProblem:
     """
 
     relation: Relation
-    unit: Unit
+    unit: Unit | WindowedUnit
     observers: list[Observer]
     epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
@@ -139,7 +140,11 @@ class PlanProblem:
     def to_dict(self) -> dict[str, Any]:
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         observers = []
         for observers_item_data in self.observers:
@@ -342,11 +347,27 @@ class PlanProblem:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.reach import Reach
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         observers = []
         _observers = d.pop("observers")
