@@ -38,8 +38,8 @@ _FLOOR = -690.0
 """log δ from which on a group bound is not resolved."""
 
 
-class Batches(NamedTuple):
-    """Batches of which a unit is in one.
+class AllocatedBatches(NamedTuple):
+    """AllocatedBatches of which a unit is in one.
 
     Attributes:
         steps: number t of batches of equal probability.
@@ -54,7 +54,7 @@ class Batches(NamedTuple):
     last_share: float = 0.0
 
 
-def one_of_several_pair(run: Pair, batches: Batches, cells: int, effort: Effort) -> Pair:
+def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort: Effort) -> Pair:
     """Return the dominating pair of a unit that is in one of t batches, uniformly.
 
     Args:
@@ -73,7 +73,7 @@ def one_of_several_pair(run: Pair, batches: Batches, cells: int, effort: Effort)
     return dominating_pair(sum_copies(ratio, steps, cells).scale(1.0 / steps))
 
 
-def attained_one_of_several(run: Pair, batches: Batches, cells: int) -> Pair | None:
+def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) -> Pair | None:
     """Return an attained pair of a unit that is in one of several batches.
 
     Args:

@@ -17,7 +17,7 @@ from epsilond.accountants.curve.pair import with_plateau
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.allocation.attained_ratios import exact_cells
 from epsilond.accountants.profiles.allocation.batch_pairs import (
-    Batches,
+    AllocatedBatches,
     attained_one_of_several,
     may_be_coarse,
     one_of_several_pair,
@@ -93,7 +93,7 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
         plateau = upper.plateau
         epochs, runs = epochs_and_runs(spec)
         blocks = [
-            (one_of_several_pair(inner.curve.upper, Batches(size, epochs), CELLS, case.effort), runs * count)
+            (one_of_several_pair(inner.curve.upper, AllocatedBatches(size, epochs), CELLS, case.effort), runs * count)
             for size, count in block_sizes(spec.steps, spec.times_chosen)
         ]
         allocated = composed_pair(blocks, case.effort)
@@ -182,7 +182,7 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
     epochs, runs = epochs_and_runs(spec)
     for witness in witnesses[:MOST_WITNESSES]:
         if spec.times_chosen == 1:
-            pair = attained_one_of_several(witness, Batches(spec.steps, epochs), CELLS)
+            pair = attained_one_of_several(witness, AllocatedBatches(spec.steps, epochs), CELLS)
             attained += [] if pair is None else [composed_pair([(pair, runs)], case.effort)]
         batch = composed_pair([(witness, epochs)], case.effort)
         first = drawn_or_not(batch, share_of(spec.times_chosen, spec.steps))[1]

@@ -13,7 +13,7 @@ from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.allocation.batch_pairs import Batches, attained_one_of_several
+from epsilond.accountants.profiles.allocation.batch_pairs import AllocatedBatches, attained_one_of_several
 from epsilond.accountants.profiles.allocation.maxima import largest_sum_pair
 from epsilond.accountants.profiles.allocation.pairs import has_allocation_pairs, unequal_attained_pair
 from epsilond.accountants.profiles.amplification import drawn_or_not
@@ -105,7 +105,7 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
         pairs: list[Pair] = []
         for pair in inner.curve.witnesses[:MOST_WITNESSES]:
             pairs.append(drawn_or_not(pair, share_of(batch_size, population))[1])
-            batches = Batches(steps, share=share, last_share=last_share)
+            batches = AllocatedBatches(steps, share=share, last_share=last_share)
             if (several := attained_one_of_several(pair, batches, CELLS)) is not None:
                 pairs.append(several)
         return pairs

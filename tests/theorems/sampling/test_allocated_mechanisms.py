@@ -17,7 +17,7 @@ from epsilond.accountants.errors import ConditionViolated
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.allocation.attained_ratios import ratio_below
 from epsilond.accountants.profiles.allocation.batch_pairs import (
-    Batches,
+    AllocatedBatches,
     attained_one_of_several,
     group_pair,
     one_of_several_pair,
@@ -147,8 +147,8 @@ def test_laplace_in_one_of_two_batches_by_an_integral(shift: float, epsilon: flo
 
             truths.append(float(scale * expectation(inner) / 2))
     pair = laplace_pair(shift)
-    upper = one_of_several_pair(pair, Batches(2), 1000, "default")
-    lower = attained_one_of_several(pair, Batches(2), 1000)
+    upper = one_of_several_pair(pair, AllocatedBatches(2), 1000, "default")
+    lower = attained_one_of_several(pair, AllocatedBatches(2), 1000)
     assert lower is not None
     for name, truth in zip(("forward", "backward"), truths, strict=True):
         least = math.exp(getattr(lower, name).log_delta_bounds(epsilon).lower)
@@ -162,8 +162,8 @@ def test_laplace_in_one_of_two_batches_by_an_integral(shift: float, epsilon: flo
 @pytest.mark.parametrize(("shift", "steps"), [(0.1, 30), (1.0, 2), (1.0, 100), (3.0, 20)])
 def test_the_gaussian_profiles_give_the_gaussian_pair(shift: float, steps: int) -> None:
     pair, known = gaussian_pair(shift), allocation_pairs(shift, steps, 1000)
-    upper = one_of_several_pair(pair, Batches(steps), 1000, "default")
-    lower = attained_one_of_several(pair, Batches(steps), 1000)
+    upper = one_of_several_pair(pair, AllocatedBatches(steps), 1000, "default")
+    lower = attained_one_of_several(pair, AllocatedBatches(steps), 1000)
     assert lower is not None
     for name, epsilon in itertools.product(("forward", "backward"), (0.0, 0.1 * shift, 0.5 * shift)):
         most, known_most = (
