@@ -39,7 +39,7 @@ _FLOOR = -690.0
 
 
 class AllocatedBatches(NamedTuple):
-    """AllocatedBatches of which a unit is in one.
+    """Batches of which a unit is in one.
 
     Attributes:
         steps: number t of batches of equal probability.
