@@ -15,7 +15,9 @@ from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import ReadFrom
 from epsilond.accountants.json_types import Tagged
+from epsilond.accountants.quantities.privacy import ANY_EPSILON, DELTA, EPSILON, LOG10_DELTA
 from epsilond.accountants.quantities.ranges import count, in_squares, in_squares_or_zero, positive
+from epsilond.accountants.quantities.risks import TargetFields
 from epsilond.accountants.quantities.units import UNIT, ProtectedUnit, Unit, WindowedUnit, base_unit, require_unit
 from epsilond.accountants.quantity import (
     LARGEST_COUNT,
@@ -34,8 +36,12 @@ from epsilond.accountants.scale import ANY_SCALE, RATIOS, SQUARES
 from epsilond.accountants.target import Target, check_delta, natural_log_delta
 
 __all__ = [
+    "ANY_EPSILON",
     "ANY_SCALE",
+    "DELTA",
+    "EPSILON",
     "LARGEST_COUNT",
+    "LOG10_DELTA",
     "RATIOS",
     "SQUARES",
     "UNIT",
@@ -59,11 +65,6 @@ __all__ = [
 
 
 # Privacy ------------------------------------------------------------------------------------------------------------
-EPSILON = Quantity(symbol="ε", unit="nat", gt=0, le=1e9, description="privacy loss bound ε of (ε, δ), natural logs")
-ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
-"""Quantity of an ε that may be 0. δ(0) is the largest advantage of an attacker."""
-DELTA = Quantity(symbol="δ", gt=0, lt=1, description="failure probability δ of (ε, δ)")
-LOG10_DELTA = Quantity(symbol="log10 δ", lt=0, ge=-1e9, description="base-10 logarithm of δ, for a δ below any double")
 NOISE_STD = in_squares("σ", "standard deviation per coordinate of the Gaussian noise added to a message", "gradient")
 LEAST_MULTIPLIER, LARGEST_MULTIPLIER = 1e-6, 1e15
 NOISE_MULTIPLIER = Quantity(
@@ -255,8 +256,8 @@ class SettingFields(NeighbourFields):
 
 
 @request
-class TargetedProblem(SettingFields, BudgetFields):
-    """A problem with a target (ε, δ) in a given setting."""
+class TargetedProblem(SettingFields, TargetFields):
+    """A problem with a target in a given setting: (ε, δ), or a risk in place of ε."""
 
 
 GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]

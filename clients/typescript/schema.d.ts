@@ -1373,12 +1373,22 @@ export interface components {
          *     `initial_gap` then uses the mean Lipschitz constant of these losses.
          */
         AcceleratedMbSgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -1983,12 +1993,22 @@ export interface components {
          *     `diameter`.
          */
         DpFedavgProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -2488,12 +2508,22 @@ export interface components {
         };
         /** @description The problem of mini-batch algorithms, without further fields. */
         MbSgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -2551,8 +2581,7 @@ export interface components {
          * @description The target, the federation and the losses, who adds the noise, and who takes part.
          *
          *     Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
-         *     Absent
-         *     spreads and optimum_gradient_norm are at their largest, G and L.
+         *     Absent spreads and optimum_gradient_norm are at their largest, G and L.
          */
         Mu2SgdProblem: {
             /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
@@ -2565,18 +2594,18 @@ export interface components {
             gaussian_dp_mu?: number;
             /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
             rho?: number;
-            /** @description how two neighbouring data sets differ */
-            relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
-            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
-            observer: components["schemas"]["Observer"];
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
+            /** @description how two neighbouring data sets differ */
+            relation: components["schemas"]["Relation"];
+            /** @description the protected unit */
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
+            /** @description the adversary, and the outputs that it sees */
+            observer: components["schemas"]["Observer"];
             /** @description clients in the federation */
             clients: number;
             /** @description clients that report in one round */
@@ -2705,12 +2734,22 @@ export interface components {
          *     rounded down, and at least 1. Every client needs records for every round.
          */
         OnePassProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -3140,6 +3179,16 @@ export interface components {
          *     traffic and participation bind what is chosen, and what exceeds them is never ranked or recommended.
          */
         PlanProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -3243,12 +3292,22 @@ export interface components {
          *     `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
          */
         PpsgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -3399,12 +3458,18 @@ export interface components {
          *     of all that meet the target, which need not be an interval; `participants` is absent and no schedule is listed.
          */
         ProjectedSgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -3864,12 +3929,12 @@ export interface components {
             round_delta?: number;
             /** @description radius of the domain */
             radius?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -4429,12 +4494,18 @@ export interface components {
          *     compared keep to `max_gradients` and `communication_budget`.
          */
         ShuffledMbSgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */

@@ -37,6 +37,14 @@ class PlanProblem:
             unit (Unit | WindowedUnit): the protected unit
             observers (list[Observer]): adversaries, named by their view. Only algorithms with a guarantee against one of
                 them are considered
+            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
+                place of epsilon
+            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
+                target in place of epsilon
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
+            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, as the target in place of epsilon;
+                √(2ρ) of zCDP's ρ, never the latter
+            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
@@ -95,6 +103,11 @@ class PlanProblem:
     relation: Relation
     unit: Unit | WindowedUnit
     observers: list[Observer]
+    advantage: float | Unset = UNSET
+    true_positive_rate: float | Unset = UNSET
+    false_positive_rate: float | Unset = UNSET
+    gaussian_dp_mu: float | Unset = UNSET
+    rho: float | Unset = UNSET
     epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
@@ -150,6 +163,16 @@ class PlanProblem:
         for observers_item_data in self.observers:
             observers_item = observers_item_data.value
             observers.append(observers_item)
+
+        advantage = self.advantage
+
+        true_positive_rate = self.true_positive_rate
+
+        false_positive_rate = self.false_positive_rate
+
+        gaussian_dp_mu = self.gaussian_dp_mu
+
+        rho = self.rho
 
         epsilon = self.epsilon
 
@@ -259,6 +282,16 @@ class PlanProblem:
                 "observers": observers,
             }
         )
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if true_positive_rate is not UNSET:
+            field_dict["true_positive_rate"] = true_positive_rate
+        if false_positive_rate is not UNSET:
+            field_dict["false_positive_rate"] = false_positive_rate
+        if gaussian_dp_mu is not UNSET:
+            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
+        if rho is not UNSET:
+            field_dict["rho"] = rho
         if epsilon is not UNSET:
             field_dict["epsilon"] = epsilon
         if delta is not UNSET:
@@ -375,6 +408,16 @@ class PlanProblem:
             observers_item = Observer(observers_item_data)
 
             observers.append(observers_item)
+
+        advantage = d.pop("advantage", UNSET)
+
+        true_positive_rate = d.pop("true_positive_rate", UNSET)
+
+        false_positive_rate = d.pop("false_positive_rate", UNSET)
+
+        gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
+
+        rho = d.pop("rho", UNSET)
 
         epsilon = d.pop("epsilon", UNSET)
 
@@ -494,6 +537,11 @@ class PlanProblem:
             relation=relation,
             unit=unit,
             observers=observers,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            gaussian_dp_mu=gaussian_dp_mu,
+            rho=rho,
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
