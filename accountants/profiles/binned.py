@@ -167,6 +167,23 @@ class Noise:
             log_masses = np.logaddexp(log_masses, weight + self._log_cells(low, high, mean))
         return np.asarray(log_masses)
 
+    def rounding(self, edges: FloatArray, means: int = 2) -> float:
+        """Return a bound on the relative error of the masses of cells.
+
+        An edge moves by units of its size. The log mass of a cell changes by up to this move over the cell's width.
+
+        Args:
+            edges: edges of the cells.
+            means: number of means of all mixtures.
+        """
+        largest_edge = float(np.max(np.abs(edges)))
+        narrowest_cell = np.min(np.diff(edges, prepend=edges[0] - 1.0))
+        edge_units = float(np.max(np.abs(edges)) / narrowest_cell)
+        # Units of roundoff: for elementary functions, for rounded means and edges, and one for each summand.
+        rounding = (64.0 + 4.0 * (largest_edge + edge_units) + means) * UNIT_ROUNDOFF
+        # A Gaussian log density changes by up to its argument per unit of the argument.
+        return 4.0 * (1.0 + largest_edge) * rounding if self.kind == "gaussian" else rounding
+
     def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
         """Return the log mass of the noise around a mean between `low` and `high`, elementwise.
 
@@ -197,12 +214,5 @@ def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> P
         accuracy: bound on the error of each log weight.
     """
     edges = noise.edges((*p.means, *q.means))
-    largest_edge = float(np.max(np.abs(edges)))
-    narrowest_cell = np.min(np.diff(edges, prepend=edges[0] - 1.0))
-    edge_units = float(np.max(np.abs(edges)) / narrowest_cell)
-    # Units of roundoff: for elementary functions, for rounded means and edges, and one for each summand.
-    rounding = (64.0 + 4.0 * (largest_edge + edge_units) + len(p.means) + len(q.means)) * UNIT_ROUNDOFF
-    if noise.kind == "gaussian":
-        # A log density changes by up to its argument per unit of the argument.
-        rounding = 4.0 * (1.0 + largest_edge) * rounding
+    rounding = noise.rounding(edges, len(p.means) + len(q.means))
     return finite_pair(noise.log_cells(p, edges), noise.log_cells(q, edges), accuracy + rounding)

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import ALLOCATED_STEPS, EPOCHS, KEPT, TIMES_CHOSEN, Quantity, request
-from epsilond.accountants.specs.gaussian import Gaussian
+from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.primitives import KIND, Primitive
 
 MECHANISM = Quantity(description="the mechanism that is run on every batch")
@@ -20,7 +20,9 @@ class RandomAllocation:
     every epoch. If `kept` is true, the set of the first epoch serves in all epochs. The unit is the protected one.
 
     Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a batch
-    is then random. A batch may depend on outputs of earlier batches. The sets stay secret.
+    is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
+    zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum. The
+    bound then holds for public sets.
 
     Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
     """
@@ -31,7 +33,7 @@ class RandomAllocation:
     times_chosen: Annotated[int, TIMES_CHOSEN]
     kept: Annotated[bool, KEPT]
     epochs: Annotated[int, EPOCHS]
-    mechanism: Annotated[Gaussian, MECHANISM]
+    mechanism: Annotated[Mechanism, MECHANISM]
 
     def check(self) -> None:
         """Require at most as many chosen batches as there are."""

@@ -77,6 +77,14 @@ ORDER_GAP = (
     "lower bound is that of an attack, and the truth may be anywhere between the two bounds. A Poisson or "
     "random-allocation sampler has a proved amplification."
 )
+REPLACED_GAP = (
+    "The lower bound is that of opposite contributions, and the truth may be anywhere between the two bounds. "
+    "A request for zero-out-one has close bounds."
+)
+"""Statement on the bounds of a random allocation under replace-one."""
+_PUBLIC_IDS = {FRESH_DRAW.id, "allocation-independent-of-data"}
+_SECRET_IDS = {SECRET_DRAW.id, "secret-allocation"}
+"""Ids of the conditions of bounds for which the members of batches may be public, or must be secret."""
 SECRETS: Mapping[str, str] = {
     "random-contributions": (
         "Contributions: the size of each is drawn at random in every release. The draws must stay secret: the bound "
@@ -128,7 +136,7 @@ def state_guarantee(
         allowed = ", ".join(POSSIBLE[definition])
         raise InvalidInput.at("/observer", f"a {definition} guarantee cannot be against this observer", allowed=allowed)
     ids = {condition.id for condition in declared}
-    public = FRESH_DRAW.id in ids and SECRET_DRAW.id not in ids
+    public = bool(_PUBLIC_IDS & ids) and not _SECRET_IDS & ids
     base = base_unit(unit)
     secrets = tuple(text for name, text in SECRETS.items() if name in ids)
     statements = _statements(definition, observer, base, relation, tuple(draws), secrets, public, SHUFFLER_ID in ids)
@@ -170,7 +178,15 @@ def _statements(
         Statement(about="against", text=f"Against: {OBSERVERS[observer]}."),
         *_trust(definition, observer, shuffled),
         *_sampling(observer, unit, draws, secrets, public),
+        *_replaced_gap(relation, draws, public),
     )
+
+
+def _replaced_gap(relation: Relation, draws: tuple[Draw, ...], public: bool) -> Iterator[Statement]:
+    """State that the bounds of a random allocation under replace-one differ, unless its batches may be public."""
+    is_allocated = any(draw.sampling == "random-allocation" for draw in draws)
+    if relation == "replace-one" and is_allocated and not public:
+        yield Statement(about="sampling", text=REPLACED_GAP)
 
 
 def _trust(definition: Definition | None, observer: Observer, shuffled: bool) -> Iterator[Statement]:

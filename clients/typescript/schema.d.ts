@@ -4778,7 +4778,9 @@ export interface components {
          *     every epoch. If `kept` is true, the set of the first epoch serves in all epochs. The unit is the protected one.
          *
          *     Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a batch
-         *     is then random. A batch may depend on outputs of earlier batches. The sets stay secret.
+         *     is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
+         *     zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum. The
+         *     bound then holds for public sets.
          *
          *     Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
          *
@@ -4985,7 +4987,7 @@ export interface components {
              *     - the mechanism that is run on every batch
              *     - the inner mechanism
              */
-            mechanism?: components["schemas"]["Spec"];
+            mechanism?: components["schemas"]["JsonValue"];
             /** @description categories a report is one of */
             categories?: number;
             /** @description Rényi orders in increasing order, each above 1 and at most 1e6 */

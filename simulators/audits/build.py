@@ -183,8 +183,15 @@ def _attack_random_allocation(spec: RandomAllocation, setting: AttackSetting) ->
     Args:
         spec: the allocation.
         setting: neighbouring relation that is attacked.
+
+    Raises:
+        InvalidInput: the noise is not Gaussian.
     """
-    shift = 1.0 / spec.mechanism.noise_multiplier * (math.sqrt(spec.epochs) if spec.kept else 1.0)
+    primitive = spec.mechanism.primitive
+    if not isinstance(primitive, NoisySum) or primitive.distribution != "gaussian":
+        message = "an attack on a random allocation is on Gaussian noise"
+        raise InvalidInput.at("/mechanism/kind", message, allowed="gaussian")
+    shift = 1.0 / primitive.multiplier * (math.sqrt(spec.epochs) if spec.kept else 1.0)
     shifts = (shift, -shift, 0.0) if setting.relation == "replace-one" else (shift, 0.0, 0.0)
     epoch = AllocatedSum(shifts, spec.steps, spec.times_chosen)
     return in_sequence([(epoch, 1 if spec.kept else spec.epochs)])

@@ -147,6 +147,14 @@ SHAPES: dict[str, tuple[float, Any]] = {
         2.1,
         lambda z: RandomAllocation(steps=60, times_chosen=3, kept=False, epochs=1, mechanism=gaussian(z)),
     ),
+    "random allocation of laplace": (
+        2.3,
+        lambda b: RandomAllocation(steps=12, times_chosen=1, kept=True, epochs=2, mechanism=laplace(b)),
+    ),
+    "random allocation of laplace to several": (
+        2.4,
+        lambda b: RandomAllocation(steps=11, times_chosen=2, kept=False, epochs=1, mechanism=laplace(b)),
+    ),
     "shuffled epochs": (
         1.2,
         lambda z: drawn("shuffled-epochs", z, batch_size=10, population=500, epochs=3),

@@ -177,15 +177,18 @@ def batches(draw: st.DrawFn) -> Body:
 
 @st.composite
 def random_allocation(draw: st.DrawFn) -> Body:
-    """A random allocation of a few or of many batches."""
-    steps = draw(counts(1, 10**5, 2))
+    """A random allocation of a few or of many batches, with any mechanism."""
+    mechanism = draw(
+        st.one_of(GAUSSIAN, NOISE_ON_SUMS, RESPONSE, APPROXIMATE, DISCRETE, TRUNCATED, GAUSSIAN_MIXTURE, SKELLAM)
+    )
+    steps = draw(counts(1, 10**5 if mechanism["kind"] == "gaussian" else 100, 2))
     return {
         "kind": "random_allocation",
         "steps": steps,
         "times_chosen": draw(st.one_of(st.just(1), counts(1, min(steps, 1000)))),
         "kept": draw(st.booleans()),
         "epochs": draw(counts(1, 100)),
-        "mechanism": draw(GAUSSIAN),
+        "mechanism": mechanism,
     }
 
 

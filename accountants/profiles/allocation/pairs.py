@@ -7,6 +7,7 @@ independent ratios of N(c, 1) to N(0, 1). Proof: docs/random-allocation.md.
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -89,7 +90,7 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
     log_missing = float(np.logaddexp.reduce(np.log(ratio.weights[(ratio.places <= 0.0) & (ratio.weights > 0.0)])))
     log_missing = float(np.logaddexp(log_missing + error, _LOG_UNDERFLOW))
     # A lost mass under Q at the largest place is a mass under P of that many times its size.
-    log_infinite = float(np.logaddexp(ratio.log_infinite, _LOG_UNDERFLOW + max(float(losses[-1]), 0.0)))
+    log_infinite = float(np.logaddexp(ratio.log_infinite, _LOG_UNDERFLOW + float(losses.max(initial=0.0))))
     return Pair(
         _profile(forward, log_q + forward, min(log_infinite, 0.0), error),
         _profile(backward[::-1], log_q[::-1], log_missing, error),
@@ -116,9 +117,12 @@ def attained_pair(ratio: FiniteRatio) -> Pair:
     Args:
         ratio: distribution of dP/dQ under Q.
     """
-    is_possible = (ratio.places > 0.0) & (ratio.weights > 0.0)
+    is_possible = ratio.weights > 0.0
     log_q = np.log(ratio.weights[is_possible])
-    log_p = log_q + np.log(ratio.places[is_possible])
+    with np.errstate(divide="ignore"):
+        log_p = log_q + np.log(ratio.places[is_possible])
+    if ratio.log_infinite > -math.inf:
+        log_p, log_q = np.append(log_p, ratio.log_infinite), np.append(log_q, -math.inf)
     accuracy = ratio.weight_error + 2.0 * ratio.place_error + 64 * UNIT_ROUNDOFF
     return finite_pair(np.asarray(log_p), np.asarray(log_q), accuracy)
 

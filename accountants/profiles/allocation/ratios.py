@@ -13,11 +13,14 @@ Roundings are charged as relative errors of the weights and of the places (docs/
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray, log_sum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Side = Literal["above", "below"]
 """Place of a finite distribution in the convex order, relative to the true ratio."""
@@ -32,6 +35,10 @@ _QUANTILE = 0.999
 """Quantile of a term up to which its mean and deviation are taken: its variance may be due to rare large values."""
 _FAR = 3.0
 """Least distance of two far values, in standard deviations of the other term."""
+_MOST_SORTED = 300_000
+"""Largest number of sums of which the distinct ones are counted. Ratios with few values have few distinct sums."""
+_ALMOST_EQUAL = 1e-12
+"""Relative distance up to which two sums are in one group."""
 LEAST_LOG_PLACE = -690.0
 """Least logarithm of a positive place; its exponential is a normal double."""
 
@@ -43,7 +50,7 @@ class FiniteRatio:
     Attributes:
         places: increasing values x ≥ 0 of the ratio, each within a relative `place_error`.
         weights: their masses under Q, each within a relative `weight_error`.
-        log_infinite: log of an upper bound on the mass under P that is at an infinite ratio; −∞ for `below`.
+        log_infinite: log of a bound, on the same side, on the mass under P that is at an infinite ratio.
         weight_error: relative error of every weight.
         place_error: relative error of every place.
         side: above or below.
@@ -63,16 +70,29 @@ class FiniteRatio:
             other: the second ratio, bounded on the same side.
             cells: number of cells of the sum.
         """
-        sums, masses = sum_pairs(self.places, self.weights, other.places, other.weights)
-        bounds = _merge_far_bounds(cell_bounds(sums, masses, cells), self, other)
-        index = np.clip(np.searchsorted(bounds, sums, side="right") - 1, 0, bounds.size - 2)
+        sums, masses = combine_pairs(np.add, self.places, self.weights, other.places, other.weights)
+        bounds = distinct_bounds(sums, cells)
+        if bounds is None:
+            bounds = _merge_far_bounds(cell_bounds(sums, masses, cells), self, other)
+        return self.merge(other, sums, masses, bounds)
+
+    def merge(self, other: FiniteRatio, values: FloatArray, masses: FloatArray, bounds: FloatArray) -> FiniteRatio:
+        """Return a finite bound of a sum or product of two independent ratios, with values in cells.
+
+        Args:
+            other: the second ratio, bounded on the same side.
+            values: sums or products of all pairs of values.
+            masses: their masses.
+            bounds: increasing bounds of cells that contain all of them.
+        """
+        index = np.clip(np.searchsorted(bounds, values, side="right") - 1, 0, bounds.size - 2)
         widths = np.diff(bounds)
-        share = (sums - bounds[index]) / widths[index]
+        share = (values - bounds[index]) / widths[index]
         most_terms = float(np.bincount(index).max())
         moved = np.bincount(index, masses * share, widths.size)
         if self.side == "above":
             places, weights = bounds, np.append(0.0, moved)
-            weights[:-1] += np.bincount(index, masses * ((bounds[index + 1] - sums) / widths[index]), widths.size)
+            weights[:-1] += np.bincount(index, masses * ((bounds[index + 1] - values) / widths[index]), widths.size)
             rounding = 1.0
         else:
             weights = np.asarray(np.bincount(index, masses, widths.size), dtype=np.float64)
@@ -80,13 +100,14 @@ class FiniteRatio:
             weights, widths = weights[is_filled], widths[is_filled]
             offsets = widths * np.minimum(moved[is_filled] / weights, 1.0)
             places = bounds[:-1][is_filled] + offsets
-            rounding = 4.0 + 2.0 * (most_terms + 8.0) * float((offsets / places).max())
+            moved_share = offsets[places > 0.0] / places[places > 0.0]
+            rounding = 4.0 + 2.0 * (most_terms + 8.0) * float(moved_share.max(initial=0.0))
         # A product, a share of three roundings, and a sum of at most `most_terms` + 1 positive terms.
         term = (most_terms + 8.0) * UNIT_ROUNDOFF
         return FiniteRatio(
             places=places,
             weights=weights,
-            log_infinite=log_sum(self.log_infinite, other.log_infinite),
+            log_infinite=sum_infinite(self.log_infinite, other.log_infinite, self.side),
             weight_error=(1.0 + self.weight_error) * (1.0 + other.weight_error) * (1.0 + term) - 1.0,
             place_error=max(self.place_error, other.place_error) + rounding * UNIT_ROUNDOFF,
             side=self.side,
@@ -105,14 +126,33 @@ class FiniteRatio:
         Args:
             factor: the factor, of which the double may err by two units of roundoff.
         """
+        log_infinite = self.log_infinite
+        if log_infinite > -np.inf:
+            rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite) + abs(float(np.log(factor))))
+            log_infinite += float(np.log(factor)) + (rounding if self.side == "above" else -rounding)
         return FiniteRatio(
             places=self.places * factor,
             weights=self.weights,
-            log_infinite=self.log_infinite + float(np.log(factor)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(self.log_infinite)),
+            log_infinite=log_infinite,
             weight_error=self.weight_error,
             place_error=self.place_error + 4 * UNIT_ROUNDOFF,
             side=self.side,
         )
+
+
+def sum_infinite(first: float, second: float, side: Side) -> float:
+    """Return the log of the sum of two masses, rounded up or down.
+
+    Args:
+        first: log of a mass.
+        second: log of a mass.
+        side: above rounds up, below rounds down.
+    """
+    total = log_sum(first, second)
+    if total == -np.inf:
+        return total
+    rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(total))
+    return total + (rounding if side == "above" else -rounding)
 
 
 class Summand(Protocol):
@@ -126,24 +166,53 @@ SummandT = TypeVar("SummandT", bound=Summand)
 
 
 def sum_copies(term: SummandT, times: int, cells: int) -> SummandT:
-    """Return the distribution of the sum of independent copies of a term, by repeated doubling.
+    """Return the distribution of the sum of independent copies of a term.
 
     Args:
         term: the distribution of one copy.
         times: number of copies, at least 1.
         cells: number of cells of every sum.
     """
+    return combine_copies(term, times, lambda first, second: first.add(second, cells))
+
+
+def combine_copies(term: SummandT, times: int, combine: Callable[[SummandT, SummandT], SummandT]) -> SummandT:
+    """Combine independent copies of a term by repeated doubling.
+
+    Args:
+        term: one copy.
+        times: number of copies, at least 1.
+        combine: an associative operation.
+    """
     total: SummandT | None = None
     block, remaining = term, times
     while True:
         if remaining & 1:
-            total = block if total is None else total.add(block, cells)
+            total = block if total is None else combine(total, block)
         remaining >>= 1
         if not remaining:
             break
-        block = block.add(block, cells)
+        block = combine(block, block)
     assert total is not None
     return total
+
+
+def distinct_bounds(sums: FloatArray, cells: int) -> FloatArray | None:
+    """Return the first and last of each group of almost equal sums, and 0; None if there are more than `cells` groups.
+
+    Args:
+        sums: values ≥ 0.
+        cells: largest number of groups.
+    """
+    if sums.size > _MOST_SORTED:
+        return None
+    ordered = np.sort(sums)
+    is_first = np.append(True, np.diff(ordered) > _ALMOST_EQUAL * ordered[1:])
+    if int(is_first.sum()) > cells:
+        return None
+    # The last cell is empty: a sum at a bound belongs to the cell above it.
+    beyond = [0.0, 2.0 * max(float(ordered[-1]), 1.0)]
+    return np.unique(np.concatenate((beyond, ordered[is_first], ordered[np.append(is_first[1:], True)])))
 
 
 def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRatio) -> FloatArray:
@@ -162,9 +231,13 @@ def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRati
     for term, rest in ((first, second), (second, first)):
         mean, deviation = rest.mean_and_deviation()
         is_close = np.diff(term.places) <= _FAR * deviation
+        if is_close.size == 0 or is_close[-1]:
+            continue
         start = int(np.flatnonzero(is_close).max()) + 1 if is_close.any() else 0
         anchors.append(term.places[start:] + mean)
         far_from = min(far_from, float(anchors[-1][0]))
+    if not anchors:
+        return bounds
     points = np.unique(np.concatenate(anchors))
     if first.side == "below":
         points = 0.5 * (points[1:] + points[:-1])
@@ -173,14 +246,19 @@ def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRati
     return np.unique(np.concatenate((near, points)))
 
 
-def sum_pairs(
-    first_places: FloatArray, first_masses: FloatArray, second_places: FloatArray, second_masses: FloatArray
+def combine_pairs(
+    combine: np.ufunc,
+    first_places: FloatArray,
+    first_masses: FloatArray,
+    second_places: FloatArray,
+    second_masses: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the sums of all pairs of values, and the products of their masses.
+    """Return the sums or products of all pairs of values, and the products of their masses.
 
     Equal operands give each unordered pair once, with twice its mass, which is exact.
 
     Args:
+        combine: the commutative operation.
         first_places: values of the first term.
         first_masses: their masses.
         second_places: values of the second term.
@@ -188,11 +266,12 @@ def sum_pairs(
     """
     is_square = first_places is second_places and first_masses is second_masses
     if not is_square:
-        return np.add.outer(first_places, second_places).ravel(), np.multiply.outer(first_masses, second_masses).ravel()
+        combined = combine.outer(first_places, second_places)
+        return combined.ravel(), np.multiply.outer(first_masses, second_masses).ravel()
     rows, columns = np.triu_indices(first_places.size)
     masses = first_masses[rows] * first_masses[columns]
     masses[rows != columns] *= 2.0
-    return first_places[rows] + first_places[columns], masses
+    return combine(first_places[rows], first_places[columns]), masses
 
 
 def cell_bounds(sums: FloatArray, masses: FloatArray, cells: int) -> FloatArray:

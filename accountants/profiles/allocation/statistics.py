@@ -1,6 +1,7 @@
-"""The sum of the likelihood ratios of all batches, as the statistic of a test of k of t batches.
+"""The sum of a statistic of all batches, as that of a test of k of t batches.
 
-Let f(y) be the ratio of N(c, 1) to N(0, 1) at an output y. It is capped, and rounded to a whole number of steps h.
+Let f(y) be the ratio of N(c, 1) to N(0, 1) at an output y, capped, or log(1 + (k/t)(X − 1)) with this ratio X. It is
+rounded to a whole number of steps h. Other noise has other ratios, and for a replaced unit f is a difference of two.
 The statistic Σ f(y_i) is a whole number of steps. It depends on the outputs, but not on their order. Under Q all
 outputs are N(0, 1). Under P a random set of k outputs is N(c, 1), and the sum is distributed as if these were the last
 k. So its masses under P and Q are attained. Sums must not be rounded again after some outputs are added: the result
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.allocation.gaussian_ratio import gaussian_ratio
 from epsilond.accountants.profiles.allocation.ratios import sum_copies
-from epsilond.accountants.profiles.binned import ACCURACY, finite_pair
+from epsilond.accountants.profiles.binned import ACCURACY, Mixture, Noise, finite_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ _DEVIATIONS = 26.0
 """Width of the window in standard deviations of the sum, from which the step is chosen."""
 _LEFT_OUT = 1e-40
 """Largest mass that is left out at either end of a sum."""
+_LEAST_LOG_MASS = -650.0
+"""Log of the least mass of a cell of one output."""
 _UNDERFLOW = 1e-290
 """Bound on the total of all products that underflow in a sum."""
 
@@ -80,6 +83,14 @@ class LatticeSum:
             error=error,
         )
 
+    def leave_out(self, mass: float) -> LatticeSum:
+        """Return the sum with more mass left out.
+
+        Args:
+            mass: upper bound on that mass.
+        """
+        return replace(self, left_out=self.left_out + mass)
+
     def on(self, least: int, size: int) -> FloatArray:
         """Return the masses of `size` numbers from `least` on.
 
@@ -92,10 +103,49 @@ class LatticeSum:
 
 
 class SeveralBatchesLaw(NamedTuple):
-    """The statistic of one output and its sum over all, under P and under Q. `outputs` is (included, excluded)."""
+    """The statistic of one output and its sum over all, under P and under Q.
+
+    Attributes:
+        outputs: the statistic of an output with the contribution, and of one without.
+        sums: the sum under P and under Q.
+    """
 
     outputs: tuple[LatticeSum, LatticeSum]
     sums: tuple[LatticeSum, LatticeSum]
+
+
+class OutputCells(NamedTuple):
+    """Masses of one output in cells of the line.
+
+    Attributes:
+        present: masses of a batch with the contribution.
+        replaced: masses of a batch with the replacing contribution; those of `absent` if the unit is removed.
+        absent: masses of a batch without either.
+        error: relative error of every mass.
+    """
+
+    present: FloatArray
+    replaced: FloatArray
+    absent: FloatArray
+    error: float
+
+    def capped_gain(self, cap: float) -> FloatArray:
+        """Return the difference of the likelihood ratios of both contributions, each at most a cap.
+
+        Args:
+            cap: largest ratio.
+        """
+        first, second = self.present / self.absent, self.replaced / self.absent
+        return np.asarray(np.minimum(first, cap) - np.minimum(second, cap))
+
+    def log_gain(self, rate: float) -> FloatArray:
+        """Return the log of the likelihood ratio if each batch had the contribution independently.
+
+        Args:
+            rate: probability of the contribution in a batch, below 1.
+        """
+        first, second = self.present / self.absent, self.replaced / self.absent
+        return np.asarray(np.log1p(rate * (first - 1.0)) - np.log1p(rate * (second - 1.0)))
 
 
 def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> SeveralBatchesLaw:
@@ -106,33 +156,54 @@ def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int,
         steps: number of batches t.
         times_chosen: number k of batches with the contribution.
         cells: a sixth of the number of steps of the window.
-        reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations.
+        reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations. If it is 0, the
+            statistic is the log of the likelihood ratio of independent batches.
     """
     ratio = gaussian_ratio(shift, _LEAF_CELLS, "below")
     error = ratio.weight_error + ratio.place_error + 4 * UNIT_ROUNDOFF
-    gain = np.minimum(np.expm1(np.log(ratio.places)), np.expm1(shift * (shift + reach) - 0.5 * shift * shift))
     first, second = ratio.weights * ratio.places, ratio.weights
-    means = [float(weights @ gain) for weights in (first, second)]
-    variances = [float(weights @ (gain - mean) ** 2) for weights, mean in zip((first, second), means, strict=True)]
-    deviation = np.sqrt((steps - times_chosen) * variances[1] + times_chosen * max(variances))
-    window = _DEVIATIONS * deviation + times_chosen * (means[0] - means[1]) + 2.0 * float(gain.max())
+    output = OutputCells(first, second, second, error)
+    if reach > 0.0:
+        gain = np.minimum(np.expm1(np.log(ratio.places)), np.expm1(shift * (shift + reach) - 0.5 * shift * shift))
+    else:
+        gain = output.log_gain(times_chosen / steps)
+    return sums_of_gains(output, gain, steps, times_chosen, cells)
+
+
+def sums_of_gains(
+    output: OutputCells, gain: FloatArray, steps: int, times_chosen: int, cells: int
+) -> SeveralBatchesLaw:
+    """Return the distributions of the sum of a statistic over all outputs.
+
+    Args:
+        output: masses of one output in cells.
+        gain: value of the statistic in each cell, of which the nearest multiple of a step is taken.
+        steps: number of outputs t.
+        times_chosen: number k < t of outputs with the contribution.
+        cells: a sixth of the number of steps of the window.
+    """
+    columns = (output.present, output.replaced, output.absent)
+    means = [float(weights @ gain) for weights in columns]
+    variances = [float(weights @ (gain - mean) ** 2) for weights, mean in zip(columns, means, strict=True)]
+    deviation = np.sqrt((steps - times_chosen) * variances[2] + times_chosen * max(variances))
+    window = _DEVIATIONS * deviation + times_chosen * (means[0] - means[1]) + 2.0 * float(np.abs(gain).max())
     number = np.rint(gain * (_STEPS_PER_CELL * cells / window)).astype(np.int64)
     least = int(number.min())
-    included, excluded = (
+    present, replaced, absent = (
         LatticeSum(
             least,
             np.asarray(np.bincount(number - least, weights), np.float64),
             0.0,
-            error + number.size * UNIT_ROUNDOFF,
+            output.error + number.size * UNIT_ROUNDOFF,
         )
-        for weights in (first, second)
+        for weights in columns
     )
-    rest = sum_copies(excluded, steps - times_chosen, cells)
+    rest = sum_copies(absent, steps - times_chosen, cells)
     return SeveralBatchesLaw(
-        outputs=(included, excluded),
+        outputs=(present, replaced),
         sums=(
-            rest.add(sum_copies(included, times_chosen, cells), cells),
-            rest.add(sum_copies(excluded, times_chosen, cells), cells),
+            rest.add(sum_copies(present, times_chosen, cells), cells),
+            rest.add(sum_copies(replaced, times_chosen, cells), cells),
         ),
     )
 
@@ -146,20 +217,83 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
         steps: number of batches t.
         times_chosen: number k of batches with the contribution.
         cells: a sixth of the number of steps of the window.
-        reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations.
+        reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations. If it is 0, the
+            statistic is the log of the likelihood ratio of independent batches.
     """
-    p_sum, q_sum = several_batches_law(shift, steps, times_chosen, cells, reach).sums
-    least = min(p_sum.least, q_sum.least)
-    size = max(each.least - least + each.masses.size for each in (p_sum, q_sum))
-    accuracy = max(p_sum.error, q_sum.error, ACCURACY) + 4 * UNIT_ROUNDOFF
-    p, q = p_sum.on(least, size), q_sum.on(least, size)
     # By joint convexity, the pair of public batches dominates.
     public = gaussian_pair(shift * math.sqrt(times_chosen) * (1.0 + 8 * UNIT_ROUNDOFF))
-    return Pair(
-        _direction(p, q, q_sum.left_out, accuracy).forward,
-        _direction(q, p, p_sum.left_out, accuracy).forward,
-        below=public,
-    )
+    return replace(pair_of_sums(several_batches_law(shift, steps, times_chosen, cells, reach).sums), below=public)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def noisy_batches_pair(
+    noise: Noise, shifts: tuple[float, float], steps: int, times_chosen: int, cells: int, cap: float
+) -> Pair:
+    """Return an attained pair of contributions to k of t noisy sums, k < t.
+
+    Args:
+        noise: noise of each sum.
+        shifts: shift of a sum by the contribution, and by the replacing one; 0 if the unit is removed.
+        steps: number of sums t.
+        times_chosen: number k of sums with the contribution.
+        cells: a sixth of the number of steps of the window.
+        cap: largest likelihood ratio in the statistic. If it is 0, the statistic is the log of the likelihood ratio of
+            independent batches.
+    """
+    output, outside = _noise_cells(noise, shifts)
+    return batches_pair(output, steps, times_chosen, cells, cap, outside)
+
+
+def batches_pair(
+    output: OutputCells, steps: int, times_chosen: int, cells: int, cap: float, outside: float = _UNDERFLOW
+) -> Pair:
+    """Return an attained pair of a unit in k of t batches, k < t, from the masses of one output in cells.
+
+    Args:
+        output: masses of one output.
+        steps: number of batches t.
+        times_chosen: number k of batches with the unit.
+        cells: a sixth of the number of steps of the window.
+        cap: largest likelihood ratio in the statistic. If it is 0, the statistic is the log of the likelihood ratio of
+            independent batches.
+        outside: upper bound on the mass outside the cells.
+    """
+    gain = output.capped_gain(cap) if cap > 0.0 else output.log_gain(times_chosen / steps)
+    law = sums_of_gains(output, gain, steps, times_chosen, cells)
+    # Outputs outside the cells are left out of every sum.
+    left_out = 2.0 * steps * outside
+    return pair_of_sums((law.sums[0].leave_out(left_out), law.sums[1].leave_out(left_out)))
+
+
+def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells, float]:
+    """Return the cells of one output, and an upper bound on the mass outside of them under each distribution.
+
+    Args:
+        noise: the noise.
+        shifts: shifts by the contribution and by the replacing one.
+    """
+    means = (*shifts, 0.0)
+    edges = noise.edges(means)
+    logs = [noise.log_cells(Mixture((mean,), (0.0,)), edges) for mean in means]
+    is_used = np.min(logs, axis=0) > _LEAST_LOG_MASS
+    masses = [np.exp(column) for column in logs]
+    outside = max(float(column[~is_used].sum()) for column in masses) + _UNDERFLOW
+    present, replaced, absent = (column[is_used] for column in masses)
+    return OutputCells(present, replaced, absent, noise.rounding(edges)), outside
+
+
+def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
+    """Return the pair of two distributions of a sum, as lower bounds in both directions.
+
+    Args:
+        sums: the sum under P and under Q.
+    """
+    p_sum, q_sum = sums
+    least = min(p_sum.least, q_sum.least)
+    size = max(each.least - least + each.masses.size for each in sums)
+    accuracy = max(p_sum.error, q_sum.error, ACCURACY) + 4 * UNIT_ROUNDOFF
+    p, q = p_sum.on(least, size), q_sum.on(least, size)
+    return Pair(_direction(p, q, q_sum.left_out, accuracy).forward, _direction(q, p, p_sum.left_out, accuracy).forward)
 
 
 def _direction(first: FloatArray, second: FloatArray, left_out: float, accuracy: float) -> Pair:

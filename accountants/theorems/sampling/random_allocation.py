@@ -18,7 +18,7 @@ from epsilond.accountants.profiles.allocation.pairs import allocation_pairs, has
 from epsilond.accountants.profiles.allocation.statistics import several_batches_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.rule import Case, Refusal, Rule
-from epsilond.accountants.structure import ONE_SUM, sees_clients_drawn
+from epsilond.accountants.structure import ONE_SUM, gaussian_multiplier, sees_clients_drawn
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ CELLS = 1000
 """Number of cells of a sum of likelihood ratios. The width of δ falls with its square, and the time grows with it."""
 REACHES = (2.0, 4.0, 7.0)
 """Outputs, in deviations beyond a contribution, from which likelihood ratios are capped in a test of k of t."""
+_LOG_STATISTIC = 0.0
+"""Instead of such an output: the test uses the log of the likelihood ratio of independent batches."""
 _LITTLE_SHIFT = 1e-3
 """Shift below which the bound of public batches is used, too. The cells of a sum may be too wide for it."""
 SECRET_ALLOCATION = Condition(
@@ -52,8 +54,8 @@ K_OF_T = Theorem(
     id="epsilond.allocation-k-of-t",
     title="A unit in k of t batches, for the Gaussian mechanism",
     statement=(
-        "k independent allocations to one of ⌊t/k⌋ batches, composed, dominate an allocation to k of t batches. For "
-        "k = t it is the composition of t full batches"
+        "k independent allocations to one batch each, of t mod k blocks of ⌈t/k⌉ batches and other blocks of ⌊t/k⌋, "
+        "dominate an allocation to k of t batches. For k = t it is the composition of t full batches"
     ),
     source=Source("epsilond", "docs/random-allocation.md, k of t"),
     status=Status.PROVED,
@@ -70,6 +72,8 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """
     if refusal := _reject_setting(ONE_OF_T, case):
         return refusal
+    if gaussian_multiplier(spec.mechanism) is None:
+        return Refusal(ONE_OF_T, "the pair of this theorem is for the Gaussian mechanism")
     if spec.times_chosen > 1 or spec.steps == 1:
         return Refusal(ONE_OF_T, f"a unit is in {spec.times_chosen} of {spec.steps} batches")
     shift, runs = _shift_and_runs(spec)
@@ -95,24 +99,47 @@ def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """
     if refusal := _reject_setting(K_OF_T, case):
         return refusal
+    if gaussian_multiplier(spec.mechanism) is None:
+        return Refusal(K_OF_T, "the pairs of this theorem are for the Gaussian mechanism")
     if spec.times_chosen == spec.steps:
         pair = _public_batches_pair(spec)
         return _guarantee(spec, case, K_OF_T, Curve(pair, (_sum_of_outputs(spec),)))
     shift, runs = _shift_and_runs(spec)
-    blocks = spec.steps // spec.times_chosen
     if not has_allocation_pairs(shift):
         return _guarantee(spec, case, K_OF_T, Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case)))
-    upper = _public_batches_pair(spec)
-    if blocks > 1:
-        pairs = allocation_pairs(shift, blocks, CELLS)
-        upper = composed_pair([(pairs.upper, runs * spec.times_chosen)], case.effort)
-        if shift < _LITTLE_SHIFT:
-            upper = least_of([upper, _public_batches_pair(spec)])
+    blocks = [(_block_pair(shift, size), runs * count) for size, count in block_sizes(spec.steps, spec.times_chosen)]
+    upper = composed_pair(blocks, case.effort)
+    if shift < _LITTLE_SHIFT:
+        upper = least_of([upper, _public_batches_pair(spec)])
     attained = [
         composed_pair([(several_batches_pair(shift, spec.steps, spec.times_chosen, CELLS, reach), runs)], case.effort)
-        for reach in REACHES
+        for reach in (*REACHES, _LOG_STATISTIC)
     ]
     return _guarantee(spec, case, K_OF_T, Curve(upper, (*attained, *_extreme_noise_pairs(spec, case))))
+
+
+def block_sizes(steps: int, times_chosen: int) -> list[tuple[int, int]]:
+    """Return the sizes of k blocks that divide t batches as evenly as possible, with the number of blocks of each size.
+
+    Args:
+        steps: number of batches t.
+        times_chosen: number of blocks k, at most t.
+    """
+    size, longer = divmod(steps, times_chosen)
+    return [(size + 1, longer), (size, times_chosen - longer)] if longer else [(size, times_chosen)]
+
+
+def reject_seen_batches(theorem: Theorem, case: Case) -> Refusal | None:
+    """Return a refusal if the observer sees in which batches a client is; None otherwise.
+
+    Args:
+        theorem: the theorem that the refusal names.
+        case: the requested setting and effort.
+    """
+    setting = case.setting
+    if setting.unit == "client" and sees_clients_drawn(setting.observer, "random-allocation"):
+        return Refusal(theorem, f"the observer {setting.observer} sees in which batches a client is")
+    return None
 
 
 def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
@@ -122,27 +149,39 @@ def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
         theorem: the theorem that the refusal names.
         case: the requested setting and effort.
     """
-    setting = case.setting
-    if setting.relation == "replace-one":
-        return Refusal(
-            theorem,
-            "the pair of a replaced unit is (1/t) Σ N(c e_i, I) against (1/t) Σ N(−c e_i, I), for which no certified "
-            "evaluation is implemented. Request zero-out-one or add-or-remove-one",
-        )
-    if setting.unit == "client" and sees_clients_drawn(setting.observer, "random-allocation"):
-        return Refusal(theorem, f"the observer {setting.observer} sees in which batches a client is")
-    return None
+    if case.setting.relation == "replace-one":
+        return Refusal(theorem, "the pair of this theorem is for a unit that is added, removed or zeroed")
+    return reject_seen_batches(theorem, case)
+
+
+def _block_pair(shift: float, size: int) -> Pair:
+    """Return the dominating pair of a contribution that is in one batch of a block.
+
+    Args:
+        shift: norm of the contribution over the standard deviation of the noise.
+        size: number of batches of the block.
+    """
+    if size == 1:
+        return gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF))
+    return allocation_pairs(shift, size, CELLS).upper
 
 
 def _shift_and_runs(spec: RandomAllocation) -> tuple[float, int]:
     """Return the shift of one allocation in standard deviations, and the number of independent allocations."""
-    shift = 1.0 / spec.mechanism.noise_multiplier
+    shift = 1.0 / _noise_multiplier(spec)
     return (shift * math.sqrt(spec.epochs), 1) if spec.kept else (shift, spec.epochs)
+
+
+def _noise_multiplier(spec: RandomAllocation) -> float:
+    """Return the noise multiplier of the Gaussian mechanism that is run on every batch."""
+    noise_multiplier = gaussian_multiplier(spec.mechanism)
+    assert noise_multiplier is not None  # the rules reject other mechanisms first
+    return noise_multiplier
 
 
 def _public_batches_pair(spec: RandomAllocation) -> Pair:
     """Return the Gaussian pair of all contributions of a unit if its batches are public."""
-    mu = math.sqrt(spec.times_chosen * spec.epochs) / spec.mechanism.noise_multiplier
+    mu = math.sqrt(spec.times_chosen * spec.epochs) / _noise_multiplier(spec)
     return gaussian_pair(mu * (1.0 + 4 * UNIT_ROUNDOFF))
 
 
@@ -163,7 +202,7 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
 
 def _sum_of_outputs(spec: RandomAllocation) -> Pair:
     """Return the Gaussian pair of the sum of the outputs of each epoch, which does not depend on the batches."""
-    mu = spec.times_chosen * math.sqrt(spec.epochs / spec.steps) / spec.mechanism.noise_multiplier
+    mu = spec.times_chosen * math.sqrt(spec.epochs / spec.steps) / _noise_multiplier(spec)
     return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))
 
 
@@ -181,7 +220,7 @@ def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curv
         times_chosen=spec.times_chosen,
         kept=spec.kept,
         epochs=spec.epochs,
-        noise_multiplier=spec.mechanism.noise_multiplier,
+        noise_multiplier=_noise_multiplier(spec),
     )
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ONE_SUM, SECRET_ALLOCATION))
 

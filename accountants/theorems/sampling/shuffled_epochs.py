@@ -13,16 +13,20 @@ from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.batch_pairs import AllocatedBatches, attained_one_of_several
 from epsilond.accountants.profiles.allocation.maxima import largest_sum_pair
 from epsilond.accountants.profiles.allocation.pairs import has_allocation_pairs, unequal_attained_pair
+from epsilond.accountants.profiles.amplification import drawn_or_not
 from epsilond.accountants.rule import Case, Refusal, Rule
-from epsilond.accountants.structure import drawn_level, gaussian_multiplier
+from epsilond.accountants.specs.primitives import CategoryReport
+from epsilond.accountants.structure import drawn_level, gaussian_multiplier, primitives
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+from epsilond.accountants.theorems.sampling.allocated_mechanisms import MOST_WITNESSES, share_of
 from epsilond.accountants.theorems.sampling.random_allocation import CELLS
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
-    from epsilond.accountants.specs import Subsampled
+    from epsilond.accountants.specs import Spec, Subsampled
 
 ORDER_WITHOUT_DATA = Condition(
     "order-independent-of-data", "the order of every epoch is drawn independently of the data. The order may be public"
@@ -62,8 +66,8 @@ def shuffled_epochs(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     inner = case.account(spec.mechanism, case.setting)
     epochs = spec.epochs or 1
     upper = composed_pair([(inner.curve.upper, epochs)], case.effort)
-    attained = [composed_pair([(pair, epochs)], case.effort) for pair in _attained_pairs(spec, case)]
-    if spec.batch_size == spec.population:
+    attained = [composed_pair([(pair, epochs)], case.effort) for pair in _attained_pairs(spec, case, inner)]
+    if spec.batch_size == spec.population or shows_batches(spec.mechanism):
         attained = [composed_pair([(pair, epochs)], case.effort) for pair in inner.curve.witnesses]
     step = SHUFFLED_EPOCHS.because(
         inner.derivation, epochs=epochs, batch_size=spec.batch_size, population=spec.population
@@ -72,27 +76,44 @@ def shuffled_epochs(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     return Guarantee(setting=case.setting, curve=Curve(upper, tuple(attained)), derivation=step, declared=declared)
 
 
-def _attained_pairs(spec: Subsampled, case: Case) -> list[Pair]:
-    """Return pairs that neighbours attain in one epoch of a Gaussian mechanism; no pair for other mechanisms.
+def shows_batches(mechanism: Spec) -> bool:
+    """Return whether the outputs of a mechanism name the units of a batch, so that the order is public."""
+    return all(isinstance(primitive, CategoryReport) for primitive in primitives(mechanism))
 
-    Let c be 1 over the noise multiplier. *Replace-one:* all other contributions equal the replacing one, and the
-    replaced one is opposite. *Zero-out-one:* all others are zero, or all others are opposite.
+
+def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair]:
+    """Return pairs that neighbours attain in one epoch.
+
+    Let c be 1 over the noise multiplier of a Gaussian mechanism. *Replace-one:* all other contributions equal the
+    replacing one, and the replaced one is opposite. *Zero-out-one:* all others are zero, or all others are opposite.
+
+    For other mechanisms all other units equal the replacing or zeroed one. So a batch without the unit has the output
+    of the second data set.
 
     Args:
         spec: the shuffled epochs. A remainder is taken as a smaller last batch, which the spec admits.
         case: the requested setting and effort.
+        inner: guarantee of the mechanism on a batch.
     """
     noise_multiplier = gaussian_multiplier(spec.mechanism)
     batch_size, population = spec.batch_size or 1, spec.population or 1
     steps, remainder = divmod(population, batch_size)
-    if noise_multiplier is None or steps > MOST_STEPS:
+    if steps > MOST_STEPS:
         return []
+    share, last_share = batch_size / population, remainder / population
+    if noise_multiplier is None:
+        pairs: list[Pair] = []
+        for pair in inner.curve.witnesses[:MOST_WITNESSES]:
+            pairs.append(drawn_or_not(pair, share_of(batch_size, population))[1])
+            batches = AllocatedBatches(steps, share=share, last_share=last_share)
+            if (several := attained_one_of_several(pair, batches, CELLS)) is not None:
+                pairs.append(several)
+        return pairs
     shift = (1.0 - 4 * UNIT_ROUNDOFF) / noise_multiplier
     is_replaced = case.setting.relation == "replace-one"
     pairs = []
     at = 2.0 * shift if is_replaced else shift
     if has_allocation_pairs(at):
-        share, last_share = batch_size / population, remainder / population
         pairs.append(unequal_attained_pair(at, steps, share, last_share, CELLS))
     if math.isfinite(shift) and not (is_replaced and pairs):
         pairs.append(largest_sum_pair(2.0 * shift, 0.0 if is_replaced else shift, steps + (remainder > 0), 1))

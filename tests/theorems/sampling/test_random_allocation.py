@@ -264,12 +264,6 @@ def test_a_million_batches_are_answered() -> None:
 
 
 @ONE
-def test_a_replaced_unit_is_refused_with_the_missing_evaluation() -> None:
-    with pytest.raises(ConditionViolated, match="no certified evaluation"):
-        guarantee(allocated(1.0, 5), "replace-one")
-
-
-@ONE
 def test_a_server_that_sees_the_batches_of_a_client_is_refused() -> None:
     with pytest.raises(ConditionViolated, match="sees in which batches a client is"):
         guarantee(allocated(1.0, 5), unit="client", observer="server")

@@ -204,7 +204,10 @@ class SimulationRequest:
 
                 Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a
                 batch
-                is then random. A batch may depend on outputs of earlier batches. The sets stay secret.
+                is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
+                zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum.
+                The
+                bound then holds for public sets.
 
                 Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 

@@ -1,0 +1,223 @@
+"""Finite bounds from below, in the convex order, of the likelihood ratio of an attained pair, and its exact cells.
+
+*Below.* An observer sees only in which of some intervals the loss is. The masses of an interval of positive loss are
+rounded so that the call decreases at every κ ≥ 1, and those of one of negative loss so that the put decreases at every
+κ ≤ 1. Then the weights of one side are lowered until C(1) = p(1), so that the mean equals the mass, which is at most 1.
+At κ < 1 the call is then mass (1 − κ) + p(κ), at most the true one, and so is the put at κ > 1. All expectations of
+nonnegative monotone convex functions are therefore at most the true ones (docs/random-allocation.md, Any mechanism).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.losses import EXACT_TAILS, LARGEST_LOSS, interval_bounds, pure_loss
+from epsilond.accountants.profiles.allocation.ratios import FiniteRatio
+from epsilond.accountants.profiles.allocation.statistics import OutputCells
+from epsilond.accountants.profiles.atoms import AtomicProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.curve.finite_law import FiniteLaw
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+
+    IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+_LEAST_WEIGHT = 1e-300
+"""Least weight of a value. Less is left out."""
+_LARGEST_ERROR, _LEAST_MASS, _LEAST_LOG_MASS = 1e-7, 1e-280, -640.0
+"""Largest relative error, and least mass, of an interval of a statistic, to which intervals are merged."""
+_MARGIN = 64 * UNIT_ROUNDOFF
+"""Relative margin of the few operations on a mass of an interval."""
+
+
+class _Side(NamedTuple):
+    """Values of one side of the ratio 1, with lower bounds on its call or put.
+
+    Attributes:
+        first: masses under the first distribution of the direction, rounded down.
+        second: masses under the second one, rounded up.
+        log_infinite: log of a lower bound on the mass of an infinite loss.
+    """
+
+    first: FloatArray
+    second: FloatArray
+    log_infinite: float
+
+    @property
+    def excess(self) -> float:
+        """The value of δ at ε = 0, within one unit of roundoff: the sum is exact before it is rounded."""
+        return math.fsum([*self.first.tolist(), *(-self.second).tolist(), math.exp(self.log_infinite)])
+
+    def scale(self, factor: float) -> _Side:
+        """Return all masses times a factor."""
+        log_factor = math.log(factor) if factor > 0.0 else -math.inf
+        return _Side(self.first * factor, self.second * factor, self.log_infinite + log_factor)
+
+
+def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
+    """Return a finite ratio that is below that of an attained pair; None if no positive loss is resolved.
+
+    Args:
+        pair: the attained pair. Its profiles are lower bounds or exact, one for each direction.
+        cells: approximate number of values.
+    """
+    calls, puts = _side(pair.forward, cells // 2), _side(pair.backward, cells // 2)
+    call, put = calls.excess, puts.excess
+    if not (call > 0.0 and put > 0.0):
+        return None
+    balance = (1.0 - _MARGIN) * min(call, put)
+    calls, puts = calls.scale(balance / call), puts.scale(balance / put)
+    rest = 1.0 - float(calls.second.sum() + puts.first.sum() + math.exp(puts.log_infinite)) - 1e-12
+    missing = math.exp(puts.log_infinite)
+    places = np.concatenate(([0.0], (puts.second / puts.first)[::-1], [1.0], calls.first / calls.second))
+    weights = np.concatenate(([missing], puts.first[::-1], [max(rest, 0.0)], calls.second))
+    if rest < 0.0:
+        weights *= 1.0 / (1.0 - rest) * (1.0 - _MARGIN)
+    order = np.argsort(places, kind="stable")
+    places, weights = places[order], weights[order]
+    is_kept = weights > _LEAST_WEIGHT
+    return FiniteRatio(
+        places=places[is_kept],
+        weights=weights[is_kept],
+        log_infinite=calls.log_infinite,
+        weight_error=_MARGIN,
+        place_error=4 * UNIT_ROUNDOFF,
+        side="below",
+    )
+
+
+def _side(profile: Profile, cells: int) -> _Side:
+    """Return the masses of intervals of positive loss.
+
+    Args:
+        profile: the profile of one direction, of an attained pair.
+        cells: approximate number of intervals.
+    """
+    if isinstance(profile, AtomicProfile):
+        first, second, log_infinite = _atoms(profile)
+    elif not isinstance(profile, EXACT_TAILS):
+        return _Side(np.empty(0), np.empty(0), -math.inf)
+    else:
+        first, second, log_infinite = _intervals(profile, interval_bounds(profile, pure_loss(profile), cells))
+    is_usable = (first > second * (1.0 + 1e-14)) & (second > _LEAST_WEIGHT)
+    return _Side(first[is_usable], second[is_usable], log_infinite)
+
+
+def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
+    """Return the masses of atoms of positive loss, rounded down and up, and the log of the infinite mass."""
+    losses, log_masses = np.asarray(profile.losses), np.asarray(profile.log_masses)
+    is_used = (losses > 0.0) & (losses <= LARGEST_LOSS)
+    losses, log_masses = losses[is_used], log_masses[is_used]
+    slack = (profile.mass_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + np.abs(log_masses)) + 8 * UNIT_ROUNDOFF * losses
+    log_infinite = profile.log_infinite_mass
+    if math.isfinite(log_infinite):
+        log_infinite -= (profile.mass_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + abs(log_infinite))
+    first = np.exp(log_masses - slack)
+    return first, np.exp(log_masses - slack - losses) * (1.0 + _MARGIN), log_infinite
+
+
+def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
+    """Return the masses of intervals of the loss of an attained pair, which hold all outputs up to a mass of 1e-290.
+
+    Args:
+        pair: the attained pair.
+        cells: approximate number of intervals.
+
+    Returns:
+        None if the tails of the pair are not known.
+    """
+    if pair.atoms is not None and not isinstance(pair.forward, EXACT_TAILS):
+        return _cells_of_atoms(pair.atoms)
+    if not all(isinstance(profile, EXACT_TAILS) for profile in (pair.forward, pair.backward)):
+        return None
+    positive, negative = (
+        _bounded_masses(profile, interval_bounds(profile, pure_loss(profile), cells // 2))
+        for profile in (pair.forward, pair.backward)
+    )
+    bounds = []
+    for of_positive, of_negative in zip(positive, reversed(negative), strict=True):
+        sides = [(negatives[::-1], positives) for negatives, positives in zip(of_negative, of_positive, strict=True)]
+        # The mass of the losses of 0 is what remains.
+        totals = [math.fsum(np.concatenate(side)) for side in sides]
+        rests = (1.0 - totals[1] - 1e-14, 1.0 - totals[0] + 1e-14)
+        bounds.append([np.concatenate((left, [rest], right)) for (left, right), rest in zip(sides, rests, strict=True)])
+    groups = _accurate_groups(bounds)
+    if groups is None:
+        return None
+    (present, absent), (most_present, most_absent) = (
+        [np.add.reduceat(column[side], groups) for column in bounds] for side in (0, 1)
+    )
+    error = max(float((most_present / present).max()), float((most_absent / absent).max())) - 1.0
+    if error > 2.0 * _LARGEST_ERROR:
+        return None
+    return OutputCells(present, absent, absent, error + 16 * UNIT_ROUNDOFF)
+
+
+def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
+    """Return the masses of the outcomes of a pair; None if an outcome is impossible under one distribution."""
+    if max(law.log_infinite, law.log_missing) > -math.inf:
+        return None
+    logs = np.asarray(law.log_first), np.asarray(law.log_second)
+    is_used = np.minimum(*logs) > _LEAST_LOG_MASS
+    if not is_used.all():
+        return None
+    present, absent = np.exp(logs[0]), np.exp(logs[1])
+    error = (law.accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + float(np.abs(logs).max()))
+    return OutputCells(present, absent, absent, error)
+
+
+def _accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
+    """Return the first cells of groups of consecutive cells, whose masses are accurate; None if there are none.
+
+    Args:
+        bounds: lower and upper bounds on the masses of the cells, under each distribution.
+    """
+    starts, sums, start = [], np.zeros((2, 2)), 0
+    for index in range(bounds[0][0].size):
+        sums += [[float(side[index]) for side in column] for column in bounds]
+        is_accurate = (sums[:, 0] > _LEAST_MASS) & (sums[:, 1] <= sums[:, 0] * (1.0 + _LARGEST_ERROR))
+        if is_accurate.all():
+            starts.append(start)
+            start, sums = index + 1, np.zeros((2, 2))
+    return np.asarray(starts) if starts else None
+
+
+def _intervals(profile: Profile, losses: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Return the masses of the intervals between losses, and beyond the last, rounded down and up.
+
+    Args:
+        profile: the profile of one direction.
+        losses: increasing losses.
+    """
+    (first, _), (_, second) = _bounded_masses(profile, losses)
+    end = -math.inf
+    if np.isneginf(profile.log_tails(losses[-1:]).log_q[0]) and first[-1] > 0.0:
+        end, first[-1] = math.log(first[-1]) - _MARGIN, 0.0
+    return np.maximum(first, 0.0), second, end
+
+
+def _bounded_masses(
+    profile: Profile, losses: FloatArray
+) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+    """Return lower and upper bounds on the masses of intervals of the loss, under the first and second distribution.
+
+    Args:
+        profile: the profile of one direction.
+        losses: increasing losses. The last interval is beyond the last of them.
+    """
+    bounds = []
+    for logs in profile.log_tails(losses):
+        slack = np.where(np.isneginf(logs), 0.0, profile.tail_accuracy * (1.0 + np.abs(logs)) + 4 * UNIT_ROUNDOFF)
+        low, high = np.exp(logs - slack), np.exp(np.minimum(logs + slack, 0.0))
+        bounds.append(
+            ((low - np.append(high[1:], 0.0)) * (1.0 - _MARGIN), (high - np.append(low[1:], 0.0)) * (1.0 + _MARGIN))
+        )
+    return bounds[0], bounds[1]

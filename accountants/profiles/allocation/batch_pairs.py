@@ -1,0 +1,156 @@
+"""Pairs of a unit that is in a random set of batches, from the pair of the mechanism on one batch.
+
+Proofs: docs/random-allocation.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.least import alternatives_of
+from epsilond.accountants.profiles.allocation.attained_ratios import ratio_below
+from epsilond.accountants.profiles.allocation.losses import LARGEST_LOSS, earlier_losses
+from epsilond.accountants.profiles.allocation.pairs import attained_pair, dominating_pair
+from epsilond.accountants.profiles.allocation.products import multiply_copies
+from epsilond.accountants.profiles.allocation.profile_ratios import BoundedPoint, ratio_above, ratio_of_bounds
+from epsilond.accountants.profiles.allocation.ratios import sum_copies
+from epsilond.accountants.profiles.atoms import AtomicProfile
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.rule import Effort
+
+_LITTLE_DIFFERENCE = math.log(1e-3)
+"""Log of the δ at ε = 0 of one batch below which the cells of a sum may be too wide for its pair."""
+_NEGLIGIBLE = -500.0
+"""log δ at `LARGEST_LOSS` up to which larger losses do not matter."""
+MOST_PRODUCTS = 1024
+"""Largest number of runs whose likelihood ratios are multiplied in cells. More runs are composed first."""
+_GROUP_LOSSES, _SPLITS = 400, 96
+"""Number of ε of a group bound, and of the splits of each into two."""
+_FLOOR = -690.0
+"""log δ from which on a group bound is not resolved."""
+
+
+class AllocatedBatches(NamedTuple):
+    """Batches of which a unit is in one.
+
+    Attributes:
+        steps: number t of batches of equal probability.
+        epochs: number of epochs in which the unit is in the same batch.
+        share: probability of each batch; None for 1/t.
+        last_share: probability of a further last batch; 0 if there is none.
+    """
+
+    steps: int
+    epochs: int = 1
+    share: float | None = None
+    last_share: float = 0.0
+
+
+def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort: Effort) -> Pair:
+    """Return the dominating pair of a unit that is in one of t batches, uniformly.
+
+    Args:
+        run: dominating pair of the mechanism on a batch with the unit against a batch without it.
+        batches: the batches. All have the same probability.
+        cells: number of cells of each sum.
+        effort: limit on the work of a composition.
+    """
+    steps, epochs = batches.steps, batches.epochs
+    if steps == 1:
+        return composed_pair([(run, epochs)], effort)
+    if epochs <= MOST_PRODUCTS:
+        ratio = multiply_copies(ratio_above(run, cells), epochs, cells)
+    else:
+        ratio = ratio_above(composed_pair([(run, epochs)], effort), cells)
+    return dominating_pair(sum_copies(ratio, steps, cells).scale(1.0 / steps))
+
+
+def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) -> Pair | None:
+    """Return an attained pair of a unit that is in one of several batches.
+
+    Args:
+        run: pair that the mechanism attains on a batch with the unit against a batch without it.
+        batches: the batches.
+        cells: number of cells of each sum.
+
+    Returns:
+        None if the tails of `run` are not known, or if there are too many epochs.
+    """
+    ratio = ratio_below(run, cells)
+    if ratio is None or batches.epochs > MOST_PRODUCTS:
+        return None
+    ratio = multiply_copies(ratio, batches.epochs, cells)
+    total = sum_copies(ratio, batches.steps, cells)
+    total = total.scale(1.0 / batches.steps if batches.share is None else batches.share)
+    return attained_pair(total.add(ratio.scale(batches.last_share), cells) if batches.last_share > 0.0 else total)
+
+
+def may_be_coarse(run: Pair, epochs: int) -> bool:
+    """Return whether the pair of several batches may be looser than that of public batches.
+
+    This is the case if losses exceed the range of the cells, if they are very small, or if there are many epochs.
+
+    Args:
+        run: dominating pair of the mechanism on a batch.
+        epochs: number of epochs in which the unit is in the same batch.
+    """
+    if epochs > 1 or run.upper_log_delta(0.0) < _LITTLE_DIFFERENCE:
+        return True
+    return max(profile.upper_log_delta(LARGEST_LOSS) for profile in run.directions()) > _NEGLIGIBLE
+
+
+def group_pair(pair: Pair, cells: int) -> Pair:
+    """Return the dominating pair of two steps, from a data set to a smaller one, and from that to another one.
+
+    δ(ε) ≤ δ_P(ε₁) + e^{ε₁} δ_Q(ε − ε₁) for 0 ≤ ε₁ ≤ ε, with the profile δ_P of the pair and that of its reverse.
+
+    Args:
+        pair: dominating pair of a data set with a unit against that without it.
+        cells: number of values of the pair.
+    """
+    step = alternatives_of(pair)[0]
+    if not isinstance(step.forward, AtomicProfile):
+        step = dominating_pair(ratio_above(step, cells))
+    ends = [_largest_loss(profile) for profile in (step.forward, step.backward)]
+    end = min(sum(ends), LARGEST_LOSS)
+    losses = np.unique(
+        np.concatenate(([0.0], np.geomspace(1e-5 * end, end, _GROUP_LOSSES), np.linspace(0.0, end, _GROUP_LOSSES)))
+    )
+    points = list(map(BoundedPoint, losses.tolist(), _group_deltas(step, losses).tolist()))
+    return dominating_pair(ratio_of_bounds(points, points))
+
+
+def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
+    """Return the bound of `group_pair` on δ at several ε.
+
+    Args:
+        pair: pair of one step.
+        losses: ε ≥ 0, at which the doubles e^{±ε} are used as places.
+    """
+    splits = np.linspace(0.0, 1.0, _SPLITS)
+    first = np.multiply.outer(earlier_losses(losses), splits)
+    # The two losses must not exceed ε together, and the factor is that of the first one.
+    second = earlier_losses(np.maximum(earlier_losses(losses)[:, None] - first, 0.0))
+    log_first = pair.forward.log_delta(first.ravel()).upper.reshape(first.shape)
+    log_second = pair.backward.log_delta(second.ravel()).upper.reshape(first.shape) + first
+    log_delta = np.logaddexp(log_first, log_second).min(axis=1)
+    rounded = np.exp(np.minimum(log_delta + 1e-13 * (1.0 + np.abs(log_delta) + losses), 0.0))
+    return np.asarray(np.maximum(rounded, 1e-300))
+
+
+def _largest_loss(profile: Profile) -> float:
+    """Return the least of `LARGEST_LOSS` and an ε from which on δ is hardly larger than for an infinite loss."""
+    floor = max(_FLOOR, profile.log_infinite_mass + 1e-9)
+    low, high = 0.0, LARGEST_LOSS
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if profile.upper_log_delta(middle) > floor else (low, middle)
+    return high

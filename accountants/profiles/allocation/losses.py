@@ -1,0 +1,159 @@
+"""Losses at which the profiles of a pair are evaluated. The choice affects the tightness, not the validity."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.ratios import spread_bounds
+from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.concentrated import ConcentratedProfile
+from epsilond.accountants.profiles.declared.renyi_bounds import RenyiProfile
+from epsilond.accountants.profiles.gaussian import GaussianProfile, MixtureProfile
+from epsilond.accountants.profiles.geometric import GeometricProfile
+from epsilond.accountants.profiles.integers.shifted_noise import ShiftedNoiseProfile
+from epsilond.accountants.profiles.laplace import LaplaceProfile
+from epsilond.accountants.profiles.selection.bounded_range import BoundedRangeProfile
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+
+LARGEST_LOSS = 400.0
+"""Largest loss of a finite value, in nats. Larger losses count as infinite. See *Underflow* in the error terms."""
+_LEAST_LOG_DELTA = -690.0
+"""log δ from which on losses are not resolved."""
+_FINE, _FEW_LOSSES, _LEAST_SHARE = 1024, 128, 1e-3
+"""Number of losses at which the tails of a profile are evaluated, to place the cells.
+
+Other profiles, such as compositions, are evaluated at a few losses only, the least of which is this share of the
+largest one that matters.
+"""
+_MODERATE_LOG_DELTA = -80.0
+"""log δ from which on the losses of such a profile are less dense."""
+_MOST_LISTED = 1500
+"""Largest number of atoms of a profile that are all used."""
+EXACT_TAILS: tuple[type[Profile], ...] = (
+    GaussianProfile,
+    MixtureProfile,
+    LaplaceProfile,
+    GeometricProfile,
+    ShiftedNoiseProfile,
+)
+"""Profiles whose tails are those of the attained pair. The tails of a composed profile may be those of a larger one."""
+_CLOSED_FORMS: tuple[type[Profile], ...] = (
+    *EXACT_TAILS,
+    AtomicProfile,
+    BoundedRangeProfile,
+    ConcentratedProfile,
+    RenyiProfile,
+)
+"""Profiles that cost little at many losses."""
+LOSS_UNITS = 8.0
+"""Distance of the logarithm of a double e^{±ε} from ε, in units of roundoff of 1 + ε."""
+
+
+def earlier_losses(losses: FloatArray) -> FloatArray:
+    """Return losses at which δ is at least that at the losses of the doubles nearest to e^{±ε}."""
+    return np.asarray(np.maximum(losses - LOSS_UNITS * UNIT_ROUNDOFF * (1.0 + losses), 0.0))
+
+
+def pure_loss(profile: Profile, pair: Pair | None = None) -> float:
+    """Return an ε from which on δ is 0; math.inf if none is known.
+
+    Args:
+        profile: the profile of one direction.
+        pair: the pair, which may have a plateau.
+    """
+    end = profile.supremum
+    if isinstance(profile, AtomicProfile) and profile.log_infinite_mass == -math.inf:
+        end = profile.losses[-1] if profile.losses else 0.0
+    plateau = None if pair is None else pair.plateau
+    return min(end, plateau.epsilon) if plateau is not None and plateau.delta == 0 else end
+
+
+def choose_losses(profile: Profile, end: float, cells: int) -> FloatArray:
+    """Return increasing losses from 0 to the largest that matters, dense where the distribution is.
+
+    The choice affects the tightness of a bound, not its validity.
+
+    Args:
+        profile: the profile of one direction.
+        end: an ε from which on δ is 0; math.inf if none is known.
+        cells: approximate number of losses.
+    """
+    listed = _listed_losses(profile, end)
+    if listed is not None:
+        return listed
+    end = _largest_loss(profile, end)
+    if not isinstance(profile, _CLOSED_FORMS):
+        middle = _largest_loss(profile, end, _MODERATE_LOG_DELTA)
+        near = np.geomspace(_LEAST_SHARE * middle, middle, _FEW_LOSSES)
+        return np.unique(np.concatenate((np.linspace(0.0, end, _FEW_LOSSES // 4), np.linspace(0.0, middle, 64), near)))
+    fine = np.linspace(0.0, end, _FINE + 1)
+    tails = profile.log_tails(fine)
+    masses = -np.diff(np.exp(tails.log_p) + np.exp(tails.log_q))
+    return np.unique(np.concatenate((np.linspace(0.0, end, cells // 4), spread_bounds(fine, masses, cells))))
+
+
+def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
+    """Return 0 and the possible positive losses in increasing order; None if they are not few.
+
+    Args:
+        profile: the profile of one direction.
+        end: an ε from which on δ is 0; math.inf if none is known.
+    """
+    if isinstance(profile, AtomicProfile):
+        losses = np.asarray(profile.losses)
+        losses = losses[(losses > 0.0) & (losses <= LARGEST_LOSS)]
+        return np.append(
+            0.0, losses[(-1 - np.arange(losses.size)) % max(1, math.ceil(losses.size / _MOST_LISTED)) == 0]
+        )
+    if isinstance(profile, GeometricProfile) and profile.shift <= _MOST_LISTED:
+        losses = profile.decay_rate * np.arange(profile.shift % 2, profile.shift + 1, 2.0)
+        return np.unique(np.append(0.0, losses[losses <= LARGEST_LOSS]))
+    span = profile.span
+    if span is None or not span > 0.0:
+        return None
+    largest = _largest_loss(profile, end)
+    if largest / span > _MOST_LISTED:
+        return None
+    multiples = span * np.arange(math.ceil(largest / span) + 1)
+    return np.asarray(multiples[multiples <= LARGEST_LOSS])
+
+
+def interval_bounds(profile: Profile, end: float, cells: int) -> FloatArray:
+    """Return increasing bounds of intervals of positive loss, from 0 on. Listed losses are inside of them.
+
+    Args:
+        profile: the profile of one direction.
+        end: an ε from which on δ is 0; math.inf if none is known.
+        cells: approximate number of intervals.
+    """
+    listed = _listed_losses(profile, end)
+    if listed is None:
+        return choose_losses(profile, end, cells)
+    return np.concatenate(([0.0], 0.5 * (listed[1:] + listed[:-1]), [listed[-1] * (1.0 + 1e-9) + 1e-300]))
+
+
+def _largest_loss(profile: Profile, end: float, least_log_delta: float = _LEAST_LOG_DELTA) -> float:
+    """Return the least of the largest loss, `LARGEST_LOSS`, and a loss beyond which δ is negligible.
+
+    Args:
+        profile: the profile of one direction.
+        end: an ε from which on δ is 0; math.inf if none is known.
+        least_log_delta: log δ from which on δ is negligible.
+    """
+    limit = min(end, LARGEST_LOSS)
+    floor = max(least_log_delta, profile.log_infinite_mass + 1e-9)
+    low, high = 0.0, limit
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if profile.upper_log_delta(middle) > floor else (low, middle)
+        if high - low <= 1e-3 * high:
+            break
+    return high

@@ -1,0 +1,121 @@
+"""Products of independent likelihood ratios in the convex order, for several epochs on the same batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.ratios import (
+    cell_bounds,
+    combine_copies,
+    combine_pairs,
+    distinct_bounds,
+    sum_infinite,
+)
+
+if TYPE_CHECKING:
+    from epsilond.accountants.profiles.allocation.ratios import FiniteRatio
+
+_LARGEST_PRODUCT = 1e174
+"""Largest product, about e^400. Above, larger ones count as infinite, and those below its inverse as zero."""
+_NEGLIGIBLE_MASS = 1e-290
+"""Total mass of far values of a product that are left out, or moved to zero and infinity."""
+_NEGLIGIBLE_LOG_MASS = -667.0
+"""Logarithm of about this mass."""
+
+
+def multiply_copies(factor: FiniteRatio, times: int, cells: int) -> FiniteRatio:
+    """Return a finite bound of the product of independent copies of a ratio.
+
+    Args:
+        factor: the ratio.
+        times: number of copies, at least 1.
+        cells: number of cells of every product.
+    """
+    return combine_copies(factor, times, lambda first, second: multiply_ratios(first, second, cells))
+
+
+def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> FiniteRatio:
+    """Return a finite bound of the product of two independent ratios.
+
+    Args:
+        first: a ratio.
+        second: the second ratio, bounded on the same side.
+        cells: number of cells of the product.
+    """
+    products, masses = combine_pairs(np.multiply, first.places, first.weights, second.places, second.weights)
+    is_far = (products > _LARGEST_PRODUCT) | ((products > 0.0) & (products < 1.0 / _LARGEST_PRODUCT))
+    log_infinite = -np.inf
+    if is_far.any():
+        if first.side == "above":
+            log_infinite = _log_mass_of_far_products(first, second)
+            masses = np.append(masses[~is_far], float(masses[is_far].sum()) * (1.0 + 1e-9))
+            products = np.append(products[~is_far], 0.0)
+        else:
+            products, masses = products[~is_far], masses[~is_far]
+    bounds = distinct_bounds(products, cells)
+    if bounds is None:
+        bounds = cell_bounds(products, masses, cells)
+    merged = first.merge(second, products, masses, bounds)
+    place_error = first.place_error + second.place_error + merged.place_error + 2 * UNIT_ROUNDOFF
+    log_infinite = sum_infinite(merged.log_infinite, log_infinite, first.side)
+    return _trim(replace(merged, place_error=place_error, log_infinite=log_infinite))
+
+
+def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
+    """Return the log of an upper bound on the mass under P of products that count as infinite, or as zero.
+
+    A small product has at most this product's mass under P: its value times its mass under Q.
+
+    Args:
+        first: a ratio.
+        second: another ratio.
+    """
+    log_places = [np.log(np.maximum(each.places, 1e-308)) for each in (first, second)]
+    log_p = [
+        logs + np.log(np.maximum(each.weights, 1e-308)) for logs, each in zip(log_places, (first, second), strict=True)
+    ]
+    log_products = np.add.outer(*log_places)
+    is_far = np.abs(log_products) > np.log(_LARGEST_PRODUCT) * (1.0 - 1e-9)
+    return float(np.logaddexp.reduce(np.add.outer(*log_p)[is_far], initial=-np.inf)) + 1e-9
+
+
+def _trim(ratio: FiniteRatio) -> FiniteRatio:
+    """Return the ratio without far values of negligible mass.
+
+    Above, a large value is replaced by zero and infinity, and a small one by zero and the least value that remains,
+    with the same mean. Below, they are left out.
+
+    Args:
+        ratio: the ratio.
+    """
+    places, weights = ratio.places, ratio.weights
+    log_p = np.log(np.maximum(places, 1e-308)) + np.log(np.maximum(weights, 1e-308))
+    from_above = np.logaddexp.accumulate(log_p[::-1])[::-1]
+    is_large = from_above <= _NEGLIGIBLE_LOG_MASS
+    is_small = (np.cumsum(weights) <= _NEGLIGIBLE_MASS) & (places > 0.0)
+    if not (is_large.any() or is_small.any()):
+        return ratio
+    is_retained = ~(is_large | is_small)
+    if not (places[is_retained] > 0.0).any():
+        return ratio
+    retained, log_infinite = weights[is_retained], ratio.log_infinite
+    if ratio.side == "above":
+        if is_large.any():
+            log_infinite = sum_infinite(log_infinite, float(from_above[is_large].max()) + 1e-9, "above")
+        outside = float(weights[is_large | is_small].sum()) + _NEGLIGIBLE_MASS
+        first = int(np.argmax(places[is_retained] > 0.0))
+        retained = retained.copy()
+        retained[first] += float(weights[is_small] @ (places[is_small] / places[is_retained][first])) * (1.0 + 1e-9)
+        if places[is_retained][0] > 0.0:
+            return replace(
+                ratio,
+                places=np.append(0.0, places[is_retained]),
+                weights=np.append(outside, retained),
+                log_infinite=log_infinite,
+            )
+        retained[0] += outside
+    return replace(ratio, places=places[is_retained], weights=retained, log_infinite=log_infinite)

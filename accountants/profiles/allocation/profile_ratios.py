@@ -1,0 +1,151 @@
+"""Finite bounds, in the convex order, of the likelihood ratio X = dP/dQ of any pair, from its profiles.
+
+With the call C(κ) = E_κ(P‖Q) = E(X − κ)₊ + P(X = ∞) and the put p(κ) = E(κ − X)₊ = κ E_{1/κ}(Q‖P), C(κ) = 1 − κ + p(κ).
+
+*Above.* Upper bounds on C are known at finitely many κ ≥ 1 from the forward profile, and at κ < 1 from p, the backward
+one. C is convex. So the lower convex hull of these points is at least C, also between and beyond them, and it is the
+call of a finite ratio, whose masses are the changes of the slope. They are computed with whole numbers, without
+rounding. A ratio with a larger call is larger in the convex order.
+(docs/random-allocation.md, Any mechanism).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.losses import LOSS_UNITS, choose_losses, earlier_losses, pure_loss
+from epsilond.accountants.profiles.allocation.ratios import FiniteRatio
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.curve.profile import Profile
+
+_SCALE = 2200
+"""Binary digits after the point of the whole numbers: products of two doubles are multiples of 2^−2148."""
+_ONE = 1 << _SCALE
+_LEAST_WEIGHT = 1e-300
+"""Least weight of a value. Less goes to zero and infinity, with the mean unchanged."""
+_LEAST_DELTA = 1e-300
+"""Positive bounds on δ are rounded up to it."""
+_MARGIN = 64 * UNIT_ROUNDOFF
+"""Relative margin of the few operations on a weight or a bound."""
+
+
+class BoundedPoint(NamedTuple):
+    """An upper bound on δ at a loss ε ≥ 0. δ = 0 means that it is exactly zero from this loss on."""
+
+    loss: float
+    delta: float
+
+
+def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
+    """Return a finite ratio that is above that of the pair in the convex order.
+
+    Args:
+        pair: dominating pair of a mechanism. Its profiles are upper bounds, one for each direction.
+        cells: approximate number of values.
+    """
+    calls = _bounded_points(pair.forward, pure_loss(pair.forward, pair), cells // 2)
+    puts = calls if pair.symmetric else _bounded_points(pair.backward, pure_loss(pair.backward, pair), cells // 2)
+    return ratio_of_bounds(calls, puts)
+
+
+def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint]) -> FiniteRatio:
+    """Return a finite ratio whose two profiles are at least the true ones, if they are so at some losses.
+
+    Args:
+        calls: upper bounds on δ from P to Q, at the losses log κ of the doubles κ = e^ε, in increasing order.
+        puts: upper bounds on δ from Q to P, at the losses −log κ of the doubles κ = e^{−ε}, likewise.
+    """
+    points = [(0, _ONE)]
+    for loss, delta in reversed(puts):
+        # If δ is 0, the place is moved outward: its loss is then at least the largest one.
+        place = math.exp(-loss) * (1.0 - (LOSS_UNITS * (1.0 + loss) * UNIT_ROUNDOFF if delta == 0.0 else 0.0))
+        put = _whole(place) * _whole(delta) >> _SCALE
+        points.append((_whole(place), _ONE - _whole(place) + put + (1 if put else 0)))
+    for loss, delta in calls:
+        place = math.exp(loss) * (1.0 + (LOSS_UNITS * (1.0 + loss) * UNIT_ROUNDOFF if delta == 0.0 else 0.0))
+        points.append((_whole(place), _whole(delta)))
+    return _ratio_of_hull(_convex_hull(points))
+
+
+def _bounded_points(profile: Profile, end: float, cells: int) -> list[BoundedPoint]:
+    """Return losses ε ≥ 0 in increasing order, with upper bounds on δ at the losses of the doubles e^{±ε}.
+
+    The logarithm of the double nearest to e^{±ε} differs from ε by at most a few units of 1 + ε. δ decreases, so that
+    its bound is taken at a smaller loss.
+
+    Args:
+        profile: the profile of one direction.
+        end: an ε from which on δ is 0; math.inf if none is known.
+        cells: approximate number of losses.
+    """
+    losses = choose_losses(profile, end, cells)
+    deltas = np.exp(np.minimum(profile.log_delta(earlier_losses(losses)).upper + _MARGIN, 0.0))
+    deltas = np.where(losses >= end, 0.0, np.maximum(deltas, _LEAST_DELTA))
+    return list(map(BoundedPoint, losses.tolist(), deltas.tolist()))
+
+
+def _whole(value: float) -> int:
+    """Return a nonnegative double times 2^2200, a whole number."""
+    numerator, denominator = value.as_integer_ratio()
+    return (numerator << _SCALE) // denominator
+
+
+Point = tuple[int, int]
+
+
+def _convex_hull(points: list[Point]) -> list[Point]:
+    """Return the lower convex hull of points and of the ray to the right from the lowest one.
+
+    Args:
+        points: places in increasing order, with values.
+    """
+    lowest = min(range(len(points)), key=lambda index: (points[index][1], index))
+    hull: list[Point] = []
+    for x, bound in points[: lowest + 1]:
+        y = min(bound, hull.pop()[1]) if hull and hull[-1][0] == x else bound
+        while len(hull) > 1:
+            (x0, y0), (x1, y1) = hull[-2:]
+            if (y1 - y0) * (x - x0) < (y - y0) * (x1 - x0):
+                break
+            hull.pop()
+        hull.append((x, y))
+    return hull
+
+
+def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
+    """Return the ratio with a convex, piecewise linear call. Its masses are the changes of the slope.
+
+    Args:
+        hull: places from 0 on, with the values of the call.
+    """
+    slopes = [(-1, 1)]
+    slopes += [(y1 - y0, x1 - x0) for (x0, y0), (x1, y1) in itertools.pairwise(hull)]
+    slopes.append((0, 1))
+    places = np.asarray([x / _ONE for x, _ in hull])
+    weights = np.asarray(
+        [
+            (rise * width_before - rise_before * width) / (width * width_before)
+            for (rise_before, width_before), (rise, width) in itertools.pairwise(slopes)
+        ]
+    )
+    is_tiny = weights < _LEAST_WEIGHT
+    infinite = hull[-1][1] / _ONE + float(places[is_tiny].sum()) * _LEAST_WEIGHT
+    weights = np.where(is_tiny, 0.0, weights)
+    weights[0] = weights[0] + is_tiny.sum() * _LEAST_WEIGHT
+    return FiniteRatio(
+        places=places,
+        weights=weights * (1.0 + _MARGIN),
+        log_infinite=math.log(infinite) + _MARGIN if infinite else -math.inf,
+        weight_error=4 * UNIT_ROUNDOFF,
+        place_error=4 * UNIT_ROUNDOFF,
+        side="above",
+    )

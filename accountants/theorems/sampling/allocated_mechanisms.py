@@ -1,0 +1,228 @@
+"""Random allocation of each unit to some batches of an epoch, for every mechanism with a dominating pair.
+
+Proofs and error terms: docs/random-allocation.md, Any mechanism.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.curve.pair import with_plateau
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.profiles.allocation.attained_ratios import exact_cells
+from epsilond.accountants.profiles.allocation.batch_pairs import (
+    AllocatedBatches,
+    attained_one_of_several,
+    may_be_coarse,
+    one_of_several_pair,
+)
+from epsilond.accountants.profiles.allocation.statistics import batches_pair
+from epsilond.accountants.profiles.amplification import Share, drawn_or_not
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.specs.primitives import CategoryReport, SummedTrials
+from epsilond.accountants.structure import primitives, removing_is_replacing
+from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+from epsilond.accountants.theorems.sampling.random_allocation import (
+    CELLS,
+    SECRET_ALLOCATION,
+    block_sizes,
+    reject_seen_batches,
+)
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.specs import RandomAllocation
+
+CAP_QUANTILES = (0.6, 0.75, 0.9)
+"""Quantiles of the likelihood ratios of all cells at which they are capped in a statistic."""
+MOST_WITNESSES = 2
+"""Number of attained pairs of the mechanism on a batch from which lower bounds are computed."""
+ALLOCATION_WITHOUT_DATA = Condition(
+    "allocation-independent-of-data",
+    "the batches of every unit are drawn independently of the data. They may be public",
+)
+ANY_MECHANISM = Theorem(
+    id="epsilond.allocation-of-any-mechanism",
+    title="A unit in k of t batches, for every mechanism with a dominating pair",
+    statement=(
+        "Let (P, Q) dominate the mechanism on a batch with and without one unit, in both directions. Then (1/t) Σᵢ "
+        "Qⁱ⁻¹ × P × Qᵗ⁻ⁱ against Qᵗ dominates an epoch in which each unit is in one of t batches. A unit in k of t "
+        "batches is dominated by k such allocations to blocks of ⌊t/k⌋ or ⌈t/k⌉ batches, composed. If the batches are "
+        "kept for E epochs, (P, Q) is the pair of E runs. Under zero-out-one the mechanism adds noise to a sum"
+    ),
+    source=Source("epsilond", "docs/random-allocation.md, Any mechanism"),
+    status=Status.PROVED,
+    conditions=(SECRET_ALLOCATION,),
+)
+PUBLIC_BATCHES = Theorem(
+    id="epsilond.allocation-to-public-batches",
+    title="A unit in k of t batches that may be public",
+    statement=(
+        "Given the batches of all units, replacing or zeroing a unit changes k batches of each epoch. So kE runs of "
+        "the mechanism on a batch, composed, dominate E epochs"
+    ),
+    source=Source("epsilond", "docs/random-allocation.md, Replace-one"),
+    status=Status.PROVED,
+    conditions=(ALLOCATION_WITHOUT_DATA,),
+)
+
+
+def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of a random allocation of any mechanism, under add-or-remove-one or zero-out-one.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+    """
+    relation = case.setting.relation
+    if refusal := reject_batches(ANY_MECHANISM, spec, case):
+        return refusal
+    if relation == "replace-one":
+        return Refusal(ANY_MECHANISM, "the pair of this theorem is for a unit that is added, removed or zeroed")
+    if relation == "zero-out-one" and not removing_is_replacing(spec.mechanism, case.setting.unit):
+        return Refusal(ANY_MECHANISM, "a unit that is in another batch may do less than one that is zeroed")
+    inner = case.account(spec.mechanism, case.setting)
+    upper = public_pair(spec, case, inner.curve.upper)
+    if spec.times_chosen < spec.steps:
+        plateau = upper.plateau
+        epochs, runs = epochs_and_runs(spec)
+        blocks = [
+            (one_of_several_pair(inner.curve.upper, AllocatedBatches(size, epochs), CELLS, case.effort), runs * count)
+            for size, count in block_sizes(spec.steps, spec.times_chosen)
+        ]
+        allocated = composed_pair(blocks, case.effort)
+        upper = least_of([allocated, upper]) if may_be_coarse(inner.curve.upper, epochs) else allocated
+        upper = with_plateau(upper, plateau)
+    attained = attained_pairs(spec, case, inner.curve.witnesses)
+    step = ANY_MECHANISM.because(inner.derivation, **allocation_values(spec))
+    declared = tuple(dict.fromkeys((*inner.declared, SECRET_ALLOCATION)))
+    return Guarantee(setting=case.setting, curve=Curve(upper, attained), derivation=step, declared=declared)
+
+
+def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of kE composed runs, under replace-one or zero-out-one.
+
+    It serves mechanisms for which a batch without the unit may differ from one with either value of it.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+    """
+    if refusal := reject_batches(PUBLIC_BATCHES, spec, case):
+        return refusal
+    if case.setting.relation == "add-or-remove-one":
+        return Refusal(PUBLIC_BATCHES, "public batches show whether the unit is in one")
+    inner = case.account(spec.mechanism, case.setting)
+    if any(isinstance(primitive, CategoryReport) for primitive in primitives(spec.mechanism)):
+        # A report under a name shows the batch.
+        attained = tuple(public_pair(spec, case, pair) for pair in inner.curve.witnesses)
+    else:
+        attained = attained_pairs(spec, case, inner.curve.witnesses)
+    step = PUBLIC_BATCHES.because(inner.derivation, **allocation_values(spec))
+    declared = tuple(dict.fromkeys((*inner.declared, ALLOCATION_WITHOUT_DATA)))
+    curve = Curve(public_pair(spec, case, inner.curve.upper), attained)
+    return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
+
+
+def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refusal | None:
+    """Return a refusal if the mechanism needs batches of a fixed size, or if the observer sees the batches.
+
+    Args:
+        theorem: the theorem that the refusal names.
+        spec: the allocation.
+        case: the requested setting and effort.
+    """
+    if any(isinstance(primitive, SummedTrials) for primitive in primitives(spec.mechanism)):
+        return Refusal(theorem, f"{spec.mechanism.kind} is of a fixed number of clients, and that of a batch is random")
+    return reject_seen_batches(theorem, case)
+
+
+def allocation_values(spec: RandomAllocation) -> dict[str, float]:
+    """Return the counts of an allocation, for a derivation."""
+    return {"steps": spec.steps, "times_chosen": spec.times_chosen, "kept": spec.kept, "epochs": spec.epochs}
+
+
+def epochs_and_runs(spec: RandomAllocation) -> tuple[int, int]:
+    """Return the number of epochs with the same batches, and the number of independent allocations."""
+    return (spec.epochs, 1) if spec.kept else (1, spec.epochs)
+
+
+def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
+    """Return the pair of all runs on a batch with the unit, composed.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+        pair: pair of one run.
+    """
+    return composed_pair([(pair, spec.times_chosen * spec.epochs)], case.effort)
+
+
+def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ...]) -> tuple[Pair, ...]:
+    """Return pairs that neighbours attain, if a batch without the unit is as one with its other value.
+
+    A unit in all batches attains the composition. For a unit in one batch the whole likelihood ratio is evaluated. For
+    several batches the statistics of `profiles/allocation/statistics.py` are used. In a further example the unit
+    contributes to the first batch only, in which it is with probability k/t.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+        witnesses: pairs that the mechanism attains on a batch with one or the other value of the unit.
+    """
+    if spec.times_chosen == spec.steps:
+        return tuple(public_pair(spec, case, pair) for pair in witnesses)
+    attained = []
+    epochs, runs = epochs_and_runs(spec)
+    for witness in witnesses[:MOST_WITNESSES]:
+        if spec.times_chosen == 1:
+            pair = attained_one_of_several(witness, AllocatedBatches(spec.steps, epochs), CELLS)
+            attained += [] if pair is None else [composed_pair([(pair, runs)], case.effort)]
+        batch = composed_pair([(witness, epochs)], case.effort)
+        first = drawn_or_not(batch, share_of(spec.times_chosen, spec.steps))[1]
+        attained += [composed_pair([(first, runs)], case.effort), *_attained_by_sums(spec, case, witness)]
+    return tuple(attained)
+
+
+def share_of(chosen: int, number: int) -> Share:
+    """Return the probability of being in a given batch.
+
+    Args:
+        chosen: number of chosen batches, or of units in a batch.
+        number: number of all batches or units.
+    """
+    share = Fraction(chosen, number)
+    return Share(float(share), float(1 - share), Fraction(float(share)) == share)
+
+
+def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list[Pair]:
+    """Return attained pairs of a unit in several batches, by statistics that do not depend on the batches.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+        witness: pair that the mechanism attains on a batch. Its likelihood ratio in a batch of several epochs is not
+            evaluated in cells.
+    """
+    cells = exact_cells(witness, CELLS)
+    if cells is None or spec.times_chosen == 1 or (spec.kept and spec.epochs > 1):
+        return []
+    ratios = cells.present / cells.absent
+    caps = (0.0, float(ratios.max()), *(float(np.quantile(ratios, level)) for level in CAP_QUANTILES))
+    return [
+        composed_pair([(batches_pair(cells, spec.steps, spec.times_chosen, CELLS, cap), spec.epochs)], case.effort)
+        for cap in dict.fromkeys(caps)
+    ]
+
+
+THEOREMS: tuple[Theorem, ...] = (ANY_MECHANISM, PUBLIC_BATCHES)
+RULES: tuple[Rule, ...] = (
+    Rule(ANY_MECHANISM, "random_allocation", allocated_mechanism),
+    Rule(PUBLIC_BATCHES, "random_allocation", public_batches),
+)

@@ -1,0 +1,107 @@
+"""Random allocation under replace-one, for noise on sums: by the zeroed unit, as a group of two changes.
+
+Proofs: docs/random-allocation.md, Replace-one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.composition.product import composed_pair
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.batch_pairs import group_pair
+from epsilond.accountants.profiles.allocation.statistics import noisy_batches_pair
+from epsilond.accountants.rule import Case, Refusal, Rule
+from epsilond.accountants.structure import removing_is_replacing
+from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.theorems.sampling.allocated_mechanisms import (
+    allocation_values,
+    public_pair,
+    reject_batches,
+)
+from epsilond.accountants.theorems.sampling.batch_instances import noise_of_contribution
+from epsilond.accountants.theorems.sampling.random_allocation import CELLS, REACHES, SECRET_ALLOCATION
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.specs import RandomAllocation
+
+_LEAST_SHIFT, _LARGEST_SHIFT = 1e-5, 40.0
+"""Shifts, in scales of the noise, of which the statistics are computed. Cells of a smaller shift are too narrow."""
+REPLACED = Theorem(
+    id="epsilond.allocation-replace-one",
+    title="A replaced unit in k of t batches, for noise on sums",
+    statement=(
+        "Let δ_P and δ_Q be the profiles of all epochs with the unit against zero in its place, and of the reverse. "
+        "Replacing the unit has δ(ε) ≤ δ_P(ε₁) + e^ε₁ δ_Q(ε − ε₁) for every ε₁. It is also at most that of kE runs, "
+        "composed, whose batches are public"
+    ),
+    source=Source("epsilond", "docs/random-allocation.md, Replace-one"),
+    status=Status.PROVED,
+    conditions=(SECRET_ALLOCATION,),
+)
+
+
+def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of a random allocation under replace-one, for noise on sums of bounded contributions.
+
+    The lower bounds are those of opposite contributions with all others zero, and of replacing a contribution by zero.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+    """
+    if case.setting.relation != "replace-one":
+        return Refusal(REPLACED, "the bound of this theorem is for a unit that is replaced")
+    if refusal := reject_batches(REPLACED, spec, case):
+        return refusal
+    if not removing_is_replacing(spec.mechanism, case.setting.unit):
+        return Refusal(REPLACED, "a unit that is in another batch may do less than either value of it")
+    inner = case.account(spec.mechanism, case.setting)
+    upper = public_pair(spec, case, inner.curve.upper)
+    attained = tuple(public_pair(spec, case, pair) for pair in inner.curve.witnesses)
+    premise = inner.derivation
+    if spec.times_chosen < spec.steps:
+        zeroed = case.account(spec, replace(case.setting, relation="zero-out-one"))
+        upper = least_of([group_pair(zeroed.curve.upper, CELLS), upper])
+        attained = (*_opposite_pairs(spec, case), *zeroed.curve.witnesses)
+        premise = zeroed.derivation
+    step = REPLACED.because(premise, **allocation_values(spec))
+    declared = tuple(dict.fromkeys((*inner.declared, SECRET_ALLOCATION)))
+    return Guarantee(setting=case.setting, curve=Curve(upper, attained), derivation=step, declared=declared)
+
+
+def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
+    """Return attained pairs of opposite contributions of the unit, with all other contributions zero.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+    """
+    contribution = noise_of_contribution(spec.mechanism)
+    if contribution is None:
+        return []
+    noise, shift = contribution
+    runs = spec.epochs
+    if spec.kept and runs > 1:
+        if noise.kind != "gaussian":
+            return []
+        # The outputs of a batch in all epochs have one sum.
+        shift, runs = shift * math.sqrt(spec.epochs), 1
+    shift *= 1.0 - 4 * UNIT_ROUNDOFF
+    if not _LEAST_SHIFT <= shift <= _LARGEST_SHIFT:
+        return []
+    caps = [0.0, math.exp(shift)]
+    if noise.kind == "gaussian":
+        caps = [0.0, *(math.exp(min(shift * (shift + reach) - 0.5 * shift * shift, 600.0)) for reach in REACHES)]
+    pairs = [noisy_batches_pair(noise, (shift, -shift), spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
+    return [composed_pair([(pair, runs)], case.effort) for pair in pairs]
+
+
+THEOREMS: tuple[Theorem, ...] = (REPLACED,)
+RULES: tuple[Rule, ...] = (Rule(REPLACED, "random_allocation", replaced_unit),)
