@@ -132,9 +132,14 @@ def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
 def _of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
     """Return bounds on the divergences of a pair that is no product, for both directions."""
     law = part.law
-    if part.gaussian_dp_mu is None and isinstance(law, SampledGaussianLaw) and law.direction != "replace":
-        if not law.is_silent and part.atoms is None:
-            return [_in_both_ways(law, removed) for removed in _of_sampled_gaussian(law, orders)]
+    is_known_otherwise = part.gaussian_dp_mu is not None or part.atoms is not None
+    if (
+        isinstance(law, SampledGaussianLaw)
+        and law.direction != "replace"
+        and not law.is_silent
+        and not is_known_otherwise
+    ):
+        return [_in_both_ways(law, removed) for removed in _of_sampled_gaussian(law, orders)]
     return [_of_part_at(part, order) for order in orders]
 
 

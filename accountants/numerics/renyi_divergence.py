@@ -133,7 +133,7 @@ def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: floa
         if rate == 1.0:
             exact = 0.5 * order * shift * shift
             bounds[order] = Interval(exact * (1 - 8 * UNIT_ROUNDOFF), exact * (1 + 8 * UNIT_ROUNDOFF))
-        elif order <= _LARGEST_SUM and order.is_integer():
+        elif order <= _LARGEST_SUM and order % 1.0 == 0.0:
             bounds[order] = _binomial_sum(int(order), rate, shift)
         elif _node_count(order, shift, step) <= _MOST_NODES:
             integrals.append(order)
@@ -169,8 +169,8 @@ def _share_nodes(order: float, place: int, least: int, shift: float, step: float
 def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Interval]:
     """Enclose the divergences at some orders by the trapezoidal rule, with the nodes of the largest order for all.
 
-    More nodes leave out less of the integral. Nodes at which max(1, r^a) e^{−y²/2} is negligible for all orders are left
-    out, as r^a − 1 − a (r − 1) is at most a max(1, r^a).
+    More nodes leave out less of the integral. Nodes at which max(1, r^a) e^{−y²/2} is negligible for all orders are
+    left out, as r^a − 1 − a (r − 1) is at most a max(1, r^a).
 
     Args:
         orders: increasing orders a > 1.
@@ -225,7 +225,9 @@ def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
     small = np.minimum(exponent, _LARGE_EXPONENT)
     with np.errstate(divide="ignore"):
         log_rise = np.where(
-            exponent < _LARGE_EXPONENT, np.log(np.expm1(small)), exponent + np.log1p(-np.exp(-np.maximum(exponent, 1.0)))
+            exponent < _LARGE_EXPONENT,
+            np.log(np.expm1(small)),
+            exponent + np.log1p(-np.exp(-np.maximum(exponent, 1.0))),
         )
     log_in, log_out = k * math.log(rate), (order - k) * math.log1p(-rate)
     log_terms = log_binomials + log_in + log_out + log_rise

@@ -154,7 +154,7 @@ class _Search(NamedTuple):
         return -math.inf
 
     def _slope_inwards(self, outer: int, inner: int) -> float:
-        """Return an upper bound, at least 0, on the rise of F from one point to another, over the distance of their γ."""
+        """Return an upper bound, at least 0, on the mean slope of F from a point inwards."""
         rise = self.value(inner).upper - self.value(outer).lower
         if rise <= 0.0:
             return 0.0
@@ -206,18 +206,19 @@ def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> Best
         to_add: whether the test is of the other direction.
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
     """
-    depth = 0.0
-    for _ in range(1 if to_add else 2):
+    tables = loss_tables(steps, 0.0)
+    if tables is None:
+        return None
+    upper, log_gamma = _Search(tables[1], rate, to_add).upper_bound()
+    depth = 0.0 if to_add else round_depth(-math.log(max(tables[1].delta(log_gamma), 1e-300)))
+    if depth > 0.0:
         tables = loss_tables(steps, depth) if has_low_noise(steps, depth) else None
         if tables is None:
             return None
         upper, log_gamma = _Search(tables[1], rate, to_add).upper_bound()
-        deeper = round_depth(-math.log(max(tables[1].delta(log_gamma), 1e-300))) if not to_add else 0.0
-        if deeper == depth:
-            break
-        depth = deeper
     lower = max(_Search(tables[0], rate, to_add).lower_bound(), rate)
     if not lower * (1.0 + _WIDEST) >= upper:
         return None
-    lower, upper = (end * (1.0 + side * rounding * (1.0 - math.log(end))) for end, side in ((lower, -1.0), (upper, 1.0)))
+    lower *= 1.0 - rounding * (1.0 - math.log(lower))
+    upper *= 1.0 + rounding * (1.0 - math.log(upper))
     return BestTest(Interval(lower, min(max(upper, lower), 1.0)), log_gamma)

@@ -252,9 +252,7 @@ def _narrow(lower: float, upper: float, widest: float) -> Interval | None:
     return Interval(log_lower, min(log_upper, 0.0))
 
 
-def _first_at_most(
-    delta: Callable[[float], float], target: float, near: float = 0.0
-) -> tuple[float, float] | None:
+def _first_at_most(delta: Callable[[float], float], target: float, near: float = 0.0) -> tuple[float, float] | None:
     """Bisect for the smallest ε ≥ 0 at which a decreasing function of ε is at most a target.
 
     Args:

@@ -116,7 +116,7 @@ class LossTable:
         return np.asarray(np.cumsum(np.maximum(self.masses, 0.0) * weights))
 
     def lattice_delta(self, place: int) -> Interval:
-        """Enclose δ at ε = S₀ + `place` · h of the distribution on the lattice itself, which `delta` bounds on one side.
+        """Enclose δ at ε = S₀ + `place` · h of the lattice distribution, which `delta` bounds on one side.
 
         Args:
             place: number of the lattice point, at least 0.
