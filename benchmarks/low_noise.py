@@ -1,8 +1,8 @@
 """Accounts with little noise: python -m benchmarks.low_noise [--short].
 
-The table has the CPU of ε at a δ, of δ at an ε, and of a whole account, for a Poisson-subsampled Gaussian mechanism
-with rate 0.01 and 100 steps. Each question is answered twice: by the tables of `accountants/engine/low_noise`, and by
-the other engines only. The table is written to docs/benchmarks.md.
+The table has the CPU of ε at a δ, of δ at an ε, and of a whole account. The run is a Poisson-subsampled Gaussian
+mechanism with rate 0.01 and 100 steps. Each question is answered twice: by the tables of
+`accountants/engine/low_noise`, and by the other engines only. The table is written to docs/benchmarks.md.
 """
 
 from __future__ import annotations

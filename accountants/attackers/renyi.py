@@ -63,7 +63,8 @@ def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
         orders: orders a > 1.
     """
     dominating = curve.upper.alternatives or (curve.upper,)
-    pairs = {id(pair): pair for pair in (*dominating, *curve.witnesses)}
+    all_pairs = (*dominating, *curve.witnesses)
+    pairs = {id(pair): pair for pair in all_pairs}
     bounds = {name: _of_pair(pair, orders) for name, pair in pairs.items()}
     uppers = [bounds[id(pair)] for pair in dominating]
     lowers = [bounds[id(witness)] for witness in curve.single_witnesses]
@@ -206,7 +207,8 @@ def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> li
     divergences = []
     for order, bound in zip(orders, bounds, strict=True):
         most = 0.5 * order * law.distance**2 * ROUNDED
-        divergences.append(Interval(0.0, most) if bound is None else Interval(min(bound[0], most), min(bound[1], most)))
+        lower, upper = bound or (0.0, most)
+        divergences.append(Interval(min(lower, most), min(upper, most)))
     return divergences
 
 

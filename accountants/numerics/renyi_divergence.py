@@ -169,8 +169,8 @@ def _share_nodes(order: float, place: int, least: int, shift: float, step: float
 def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Interval]:
     """Enclose the divergences at some orders by the trapezoidal rule, with the nodes of the largest order for all.
 
-    More nodes leave out less of the integral. Nodes at which max(1, r^a) e^{−y²/2} is negligible for all orders are
-    left out, as r^a − 1 − a (r − 1) is at most a max(1, r^a).
+    More nodes leave out less of the integral. The integrand is at most a max(1, r^a). Nodes are left out at which this
+    is negligible for all orders.
 
     Args:
         orders: increasing orders a > 1.

@@ -13,7 +13,8 @@ from typing import Any
 from benchmarks.measuring import CHANGE, measure
 
 DELTA, STEPS = 1e-5, 1000
-ORDERS = [1.0 + tenth / 10.0 for tenth in range(1, 100)] + [float(a) for a in (*range(11, 64), 128, 256, 512, 1024)]
+LARGE_ORDERS = [float(a) for a in range(11, 64)] + [128.0, 256.0, 512.0, 1024.0]
+ORDERS = [1.0 + tenth / 10.0 for tenth in range(1, 100)] + LARGE_ORDERS
 """The orders of dp-accounting's RdpAccountant by default."""
 RUNS = {"noise 1, rate 0.01": (1.0, 0.01), "noise 5, rate 0.001": (5.0, 0.001), "noise 1, rate 1": (1.0, 1.0)}
 RUNS |= {"noise 0.3, rate 0.01": (0.3, 0.01), "noise 0.1, rate 0.01": (0.1, 0.01)}
@@ -25,7 +26,7 @@ KINDS = {
 }
 
 
-def theirs(noise: float, rate: float, orders: list[float], *, epsilon: bool) -> Any:
+def ask_dp_accounting(noise: float, rate: float, orders: list[float], *, epsilon: bool) -> Any:
     """Ask dp-accounting.
 
     Args:
@@ -43,8 +44,15 @@ def theirs(noise: float, rate: float, orders: list[float], *, epsilon: bool) -> 
     return accountant.get_epsilon(DELTA) if epsilon else accountant
 
 
-def ours(noise: float, rate: float, orders: list[float], *, epsilon: bool) -> Any:
-    """Ask epsilond, with the arguments of `theirs`. Our ε does not come from the divergences."""
+def ask_epsilond(noise: float, rate: float, orders: list[float], *, epsilon: bool) -> Any:
+    """Ask epsilond. Its ε does not come from the divergences.
+
+    Args:
+        noise: noise multiplier.
+        rate: inclusion probability.
+        orders: Rényi orders.
+        epsilon: whether ε is requested, and not the divergences.
+    """
     import epsilond
     from epsilond.accountants.attackers.renyi import renyi_divergences
 
@@ -58,7 +66,7 @@ def ours(noise: float, rate: float, orders: list[float], *, epsilon: bool) -> An
 
 def main() -> None:
     """Measure each question, and print the results."""
-    answer: Callable[..., Any] = {"epsilond": ours, "dp_accounting": theirs}[sys.argv[1]]
+    answer: Callable[..., Any] = {"epsilond": ask_epsilond, "dp_accounting": ask_dp_accounting}[sys.argv[1]]
     answer(1.1, 0.02, [2.0, 2.5], epsilon=True)
     results = {}
     for run, (noise, rate) in RUNS.items():

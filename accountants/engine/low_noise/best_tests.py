@@ -163,8 +163,8 @@ class _Search(NamedTuple):
 
     def _gap(self, first: int, second: int) -> float:
         """Return a lower bound on the distance of γ at two lattice points."""
-        one, other = self.gamma(first), self.gamma(second)
-        return max(one.lower - other.upper, other.lower - one.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)
+        start, end = self.gamma(first), self.gamma(second)
+        return max(start.lower - end.upper, end.lower - start.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)
 
 
 def finds_tests(laws: Laws) -> bool:

@@ -124,7 +124,7 @@ class LossTable:
         offset = place * self.plan.spacing
         value, error = self._sum(place + 1, self.plan.spacing)
         bounds = [value - error, value + error + math.exp(min(self.alias.log_beyond(self.plan.length), 0.0))]
-        bounds[0] -= self._aliased(offset)
+        bounds[0] -= self._alias_bound(offset)
         bounds[1] += self.infinite
         return Interval(*(min(max(bound, 0.0), 1.0) for bound in bounds))
 
@@ -136,10 +136,10 @@ class LossTable:
         """
         if self.sign > 0:
             return math.exp(min(self.alias.log_beyond(self.plan.length), 0.0)) + self.infinite
-        return self._aliased(offset)
+        return self._alias_bound(offset)
 
-    def _aliased(self, offset: float) -> float:
-        """Return a bound on what the sum at ε = S₀ + `offset` has too much, from losses that are counted as smaller."""
+    def _alias_bound(self, offset: float) -> float:
+        """Return a bound on the excess of the sum at ε = S₀ + `offset`, from losses counted as smaller ones."""
         log_ratio = -(self.alias.tilt - self.plan.tilt) * self.plan.length
         log_alias = self.alias.log_beyond(offset) + log_ratio - math.log(-math.expm1(log_ratio))
         return math.exp(min(log_alias, 0.0))
