@@ -19,7 +19,7 @@ from benchmarks.environments import CACHE, ROOT, THREADS, Accountant, interprete
 EPSILOND = Accountant("epsilond", "", ())
 DP_ACCOUNTING = Accountant("dp-accounting-renyi", "", (), ("dp-accounting==0.4.4",))
 RISKCAL = Accountant("riskcal", "", (), ("riskcal==1.3.0", "typing_extensions"))
-SECONDS = 120
+SECONDS = 30
 """CPU limit of one search."""
 HEAD = ("1000 steps", "question", "dp-accounting 0.4.4", "epsilond")
 SEARCH_HEAD = ("accountant", "CPU", "questions", "noise multiplier")

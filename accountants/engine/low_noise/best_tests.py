@@ -33,7 +33,7 @@ _WIDEST = 1e-2
 """Relative width of a true positive rate above which the tables do not answer."""
 
 
-class _Search(NamedTuple):
+class _LatticeTradeOff(NamedTuple):
     """The search for the best test of a false positive rate on the lattice of one table.
 
     Attributes:
@@ -209,14 +209,14 @@ def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> Best
     tables = loss_tables(steps, 0.0)
     if tables is None:
         return None
-    upper, log_gamma = _Search(tables[1], rate, to_add).upper_bound()
+    upper, log_gamma = _LatticeTradeOff(tables[1], rate, to_add).upper_bound()
     depth = 0.0 if to_add else round_depth(-math.log(max(tables[1].delta(log_gamma), 1e-300)))
     if depth > 0.0:
         tables = loss_tables(steps, depth) if has_low_noise(steps, depth) else None
         if tables is None:
             return None
-        upper, log_gamma = _Search(tables[1], rate, to_add).upper_bound()
-    lower = max(_Search(tables[0], rate, to_add).lower_bound(), rate)
+        upper, log_gamma = _LatticeTradeOff(tables[1], rate, to_add).upper_bound()
+    lower = max(_LatticeTradeOff(tables[0], rate, to_add).lower_bound(), rate)
     if not lower * (1.0 + _WIDEST) >= upper:
         return None
     lower *= 1.0 - rounding * (1.0 - math.log(lower))
