@@ -110,6 +110,11 @@ _log_delta = functools.lru_cache(maxsize=64)(natural_log_delta)
 """Stored natural logarithm of a requested δ. Thousands of runs are compared under one target."""
 
 
+ASSUMED_DELTA = 1e-5
+"""δ at which ε is given if a risk is the target and no δ is requested."""
+_HALVINGS = 60
+"""Bisections for the ε of a Gaussian pair; the first bracket is at most 1e10 wide."""
+
 RiskKind: TypeAlias = Literal["advantage", "true_positive_rate", "gaussian_dp_mu", "rho"]
 """Figure of a privacy curve that a target limits."""
 
@@ -139,6 +144,21 @@ class RiskTarget:
         if self.kind == "true_positive_rate":
             return float(ndtri(self.bound) - ndtri(self.false_positive_rate))
         return self.bound if self.kind == "gaussian_dp_mu" else math.sqrt(2.0 * self.bound)
+
+    def gaussian_epsilon(self, log_delta: float) -> float:
+        """Estimate the ε at a δ of the Gaussian pair that just meets the risk, in nats; at least 0.
+
+        Args:
+            log_delta: natural logarithm of the δ.
+        """
+        from epsilond.accountants.numerics.special import log_theta  # noqa: PLC0415  as above
+
+        mu = self.gaussian_mu
+        low, high = 0.0, mu * (mu + math.sqrt(max(-2.0 * log_delta, 0.0)))  # beyond the tail bound of the loss
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if log_theta(middle, mu) > log_delta else (low, middle)
+        return 0.0 if log_theta(0.0, mu) <= log_delta else high
 
 
 @dataclass(frozen=True)
@@ -171,6 +191,24 @@ class Target:
         """
         return cls(epsilon, _log_delta(delta, log10_delta), delta)
 
+    @classmethod
+    def of_risk(cls, risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
+        """Return the target of a risk, with the ε at δ of the Gaussian pair that just meets the risk.
+
+        Searches start from this point, and answers read the curve at its δ.
+
+        Args:
+            risk: the risk.
+            delta: δ at which the curve is read; None for a given `log10_delta`, or for `ASSUMED_DELTA`.
+            log10_delta: the same as a logarithm.
+
+        Raises:
+            InvalidInput: both delta and log10_delta are given.
+        """
+        if delta is None and log10_delta is None:
+            delta = ASSUMED_DELTA
+        return _target_of_risk(risk, delta, log10_delta)
+
     @property
     def log10_delta(self) -> float:
         """Base-10 logarithm of δ."""
@@ -182,3 +220,10 @@ class Target:
         if self.given_delta is not None:
             return self.given_delta
         return math.exp(self.log_delta) if self.log_delta > -708.0 else None
+
+
+@functools.lru_cache(maxsize=64)
+def _target_of_risk(risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
+    """Return the target of a risk; its ε is computed once, because many runs are compared under one target."""
+    log_delta = _log_delta(delta, log10_delta)
+    return Target(risk.gaussian_epsilon(log_delta), log_delta, delta, risk)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 from typing_extensions import TypeVar
 
 from epsilond.accountants import ENGINE_VERSION
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import SettingFields, TargetedProblem, WindowedUnit
-from epsilond.accountants.structure import Definition, sensitivity_factor
+from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorem import Condition
+from epsilond.calibrators.absences import absence_conditions, require_present_clients
 from epsilond.calibrators.answer import Calibration, Parameters, derivation_of, without_inputs
 from epsilond.calibrators.cautions import noise_cautions, printed_cautions
 from epsilond.calibrators.certificates import Certificates, Family
@@ -30,11 +30,14 @@ from epsilond.calibrators.risk.rounding import rounded_risk
 from epsilond.calibrators.serving.entries import printed_entries
 from epsilond.calibrators.serving.long_runs import long_run_cautions
 from epsilond.calibrators.solution import Run, RunSolution, Solution
+from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target, target_cautions
+from epsilond.calibrators.targets.points import find_at_points
 from epsilond.calibrators.windows import conditions_of_unit, for_whole_unit, guarantee_of_unit
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
+    from epsilond.accountants.structure import Definition
     from epsilond.accountants.theorem import Step
     from epsilond.calibrators.answer import (
         Caution,
@@ -51,12 +54,6 @@ if TYPE_CHECKING:
     from epsilond.calibrators.risk.part import RiskPart
 
 CostClass = Literal["closed-form", "search"]
-NOISE_OF_CLIENTS: tuple[Definition, ...] = ("local", "shuffle")
-"""Definitions under which each client adds its own noise."""
-ZEROED_CLIENT_SENDS_NOISE = Condition(
-    "zeroed-client-sends-noise",
-    "a client with a contribution of zero still sends every message, with its noise",
-)
 
 
 class Training(Protocol):
@@ -106,6 +103,8 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     """A request to try."""
     knob: str = "noise_multiplier"
     """The parameter that grows as the target gets stricter."""
+    searches_risks: bool = True
+    """True if `find` searches the noise for a risk; if False, a risk is reduced to (ε, δ) points."""
     noise_party_known: bool = True
     """True if the algorithm says who adds the noise; False for a bare mechanism."""
     risk_bounds: RiskPart | None = None
@@ -139,6 +138,10 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
             InvalidInput: the budgets leave no run.
             NoCertificate: nothing can be certified.
         """
+
+    def restate(self, solution: SolutionT) -> SolutionT:
+        """Return the solution with all its parts, after its problem got the certified (ε, δ) in place of a risk."""
+        return solution
 
     # What follows from it --------------------------------------------------------------------------------------------
     def risk(self, solution: SolutionT) -> TrainingT | None:
@@ -236,7 +239,9 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         if isinstance(problem.unit, WindowedUnit):
             problem = for_whole_unit(problem)
         require_present_clients(problem, self.definition(problem))
-        return self.find(problem)
+        if self.searches_risks or not isinstance(problem, TargetedProblem) or problem.risk is None:
+            return self.find(problem)
+        return self.restate(find_at_points(problem, self.find))
 
     def solve(self, problem: Problem, *, true_figures: bool = True) -> Calibration[Parameters]:
         """Return the complete answer to a request: the parameters to run with, their guarantee, and all comparisons.
@@ -258,7 +263,8 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         solution = self.certify(problem)
         training = self.risk(solution)
         outcome = Outcome(solution, training)
-        outcome = replace(outcome, printed=self.printed_readings(outcome, true_figures=true_figures))
+        if solution.target.epsilon > 0.0:  # the papers state their noise for ε above 0
+            outcome = replace(outcome, printed=self.printed_readings(outcome, true_figures=true_figures))
         parameters = self.parameters(outcome)
         guarantee = guarantee_of_unit(self.guarantee(solution), requested.unit)
         communication = self.communication(outcome)
@@ -273,7 +279,8 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         risk = measured_risk(risk, start)
         frontier = measured_frontier(solution.frontier, start)
         readings = measured_readings(outcome.printed, start)
-        warnings = list(self.warnings(outcome))
+        prints = type(self).printed_readings is not Calibrator.printed_readings
+        warnings = [*self.warnings(outcome), *target_cautions(requested, solution.target, prints=prints)]
         warnings += risk_cautions(risk, start)
         warnings += long_run_cautions(problem, parameters, communication, frontier)
         return Calibration(
@@ -325,10 +332,12 @@ class FamilyCalibrator(
         """Choose the run and certify its noise."""
         certificates = Certificates(self.family, problem)
         choice = self.choose_run(problem, certificates)
+        certified = certificates.of(choice.run)
+        target = certified_target(certified.guarantee, problem.target)
         return RunSolution(
-            problem=problem,
-            target=problem.target,
-            certified=certificates.of(choice.run),
+            problem=at_certified_epsilon(problem, target),
+            target=target,
+            certified=certified,
             norm=certificates.norm(choice.run),
             frontier=choice.frontier,
             run=choice.run,
@@ -338,47 +347,6 @@ class FamilyCalibrator(
     def specs(self, solution: RunSolution[Targeted, Run]) -> tuple[Spec, ...]:
         """Return the member of the family at the certified noise."""
         return (solution.certificates.spec(solution.run, solution.certified.noise),)
-
-
-def require_present_clients(setting: SettingFields, definition: Definition) -> None:
-    """Reject a setting in which a protected client may be absent, where each client adds its own noise.
-
-    An absent client sends neither messages nor noise. The number of messages in a round then distinguishes the two
-    cases, and even a sum of messages has less noise in one of them.
-
-    Args:
-        setting: the unit, the relation and the observer.
-        definition: the trust model of the guarantee; it says who adds the noise.
-
-    Raises:
-        InvalidInput: the unit is a client, the relation is add-or-remove-one, and each client adds its own noise.
-    """
-    may_be_absent = setting.unit == "client" and setting.relation == "add-or-remove-one"
-    if may_be_absent and definition in NOISE_OF_CLIENTS:
-        message = (
-            "cannot be add-or-remove-one if the unit is a client that adds its own noise. An absent client sends "
-            "nothing, so the number of messages shows whether it takes part. The nearest choice is replace-one"
-        )
-        raise InvalidInput.at("/relation", message, allowed="replace-one, zero-out-one")
-
-
-def absence_conditions(setting: SettingFields, definition: Definition) -> tuple[Condition, ...]:
-    """Return the condition that a client whose data are set to zero still sends its noise, if it is needed.
-
-    It is needed for the relation zero-out-one of clients, where each client adds its own noise. An observer would
-    otherwise notice the missing message.
-
-    Args:
-        setting: the protected unit, the neighbouring relation and the observer.
-        definition: the trust model of the guarantee; it says who adds the noise.
-
-    Returns:
-        The condition, or nothing if it is not needed.
-    """
-    may_be_zeroed = setting.unit == "client" and setting.relation == "zero-out-one"
-    if may_be_zeroed and definition in NOISE_OF_CLIENTS:
-        return (ZEROED_CLIENT_SENDS_NOISE,)
-    return ()
 
 
 def declared_by_all(solution: Solution[SettingFields], training: Training | None) -> tuple[Condition, ...]:

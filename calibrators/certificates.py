@@ -26,6 +26,7 @@ FOUND_KEPT = 256
 
 Problem_co = TypeVar("Problem_co", bound=TargetedProblem, covariant=True)
 Requested_contra = TypeVar("Requested_contra", bound=TargetedProblem, contravariant=True)
+Restated = TypeVar("Restated", bound=TargetedProblem)
 Run_contra = TypeVar("Run_contra", contravariant=True)
 Truth = Callable[[Run_contra, float], "TrueFigures | None"]
 """(run, printed noise multiplier) ↦ the figures certified there, for a record under replace-one."""
@@ -100,6 +101,20 @@ class Certificates(Generic[Problem_co, Run_contra]):
         self._certified: dict[tuple[Spec, Target], Certified] = {}
         self._noises: dict[tuple[Spec, Target], float] = {}
         self._truths: dict[tuple[Spec, Target], TrueFigures] = {}
+
+    def restate(
+        self: Certificates[Restated, Run_contra], problem: Restated, certified: Mapping[Run_contra, Certified]
+    ) -> Certificates[Restated, Run_contra]:
+        """Return certificates of a request with another statement of the target, which keep some certified noises.
+
+        Args:
+            problem: the request, with the (ε, δ) that is certified in place of a risk.
+            certified: certified noises by their runs.
+        """
+        certificates = Certificates(self.family, problem)
+        for run, certificate in certified.items():
+            certificates._certified[certificates._key(run)] = certificate
+        return certificates
 
     def spec(self, run: Run_contra, noise_multiplier: float = 1.0) -> Spec:
         """Return the release of a run at a noise multiplier."""

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Literal
 
 from epsilond.accountants.account import account
 from epsilond.accountants.attackers.targets import (
-    central_mu_of,
-    least_log_mu,
     meets,
     missing_theorem,
     provably_misses,
@@ -20,17 +18,18 @@ from epsilond.accountants.attackers.targets import (
 )
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
-from epsilond.accountants.estimates.noise import central_log_mu, central_mu, rise
+from epsilond.accountants.estimates.noise import rise
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.parameter_search import LIKELY_FALL, Limits, least_parameter
+from epsilond.calibrators.parameter_search import LIKELY_FALL, Limits
+from epsilond.calibrators.targets.shortfalls import least_for_target
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Observer, Relation, SettingFields
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.target import RiskTarget, Target
+    from epsilond.accountants.target import Target
 
 LEAST, MOST = 1e-2, 1e12
 """Smallest and largest noise multiplier that is offered."""
@@ -49,8 +48,6 @@ EFFORTS: tuple[Effort, ...] = ("default", "coarse")
 """Efforts at which a slack is proved, in this order; a failed proof at one effort may succeed at the other."""
 LIKELY_SLOPE = -1.7
 """Assumed derivative of log |log δ| with respect to log noise, with the opposite sign."""
-DEEP, SHALLOW = -1e5, 1e-12
-"""Limits of log δ in a search: below `DEEP` times the target's |log δ| it counts as −∞, above −`SHALLOW` as 0."""
 _NOISES = Limits(math.log(LEAST), math.log(MOST))
 """Limits of log noise."""
 
@@ -190,9 +187,15 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     if closed is not None:
         return closed
     misses = _Misses()
-    shortfall = shortfall_of(lambda log_noise: family(math.exp(log_noise), "default"), target, misses.add)
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
-    log_noise = least_parameter(shortfall, math.log(guess), _NOISES, fall)
+    log_noise = least_for_target(
+        lambda log_noise: family(math.exp(log_noise), "default"),
+        target,
+        math.log(guess),
+        _NOISES,
+        fall=fall,
+        note=misses.add,
+    )
     if log_noise is None:
         require_figure(family(MOST, "default"), target)
         raise Infeasible(
@@ -284,67 +287,6 @@ def confirm(family: Family, target: Target, noise: float, slack: float) -> Certi
     if not _provably_misses(family(noise * (1.0 - slack), "default"), target):
         return None
     return Certified(noise, guarantee, slack)
-
-
-def shortfall_of(
-    family: Callable[[float], Guarantee],
-    target: Target,
-    note: Callable[[float, Guarantee], None] = lambda *_: None,
-) -> Callable[[float], float]:
-    """Return the function that says by how much a parameter misses the target; at most 0 if it meets the target.
-
-    The shortfall is log(μ/μ*). Here μ belongs to the Gaussian mechanism with the parameter's δ at the target ε, and μ*
-    to the Gaussian mechanism with the target's δ.
-
-    Args:
-        family: function from a parameter to the guarantee.
-        target: the target (ε, δ).
-        note: called with each parameter that misses the target, and with its guarantee.
-    """
-    target_log_mu = math.log(central_mu(target))
-    risk = target.risk
-    if risk is not None:
-        return _shortfall_of_risk(family, target, risk, note)
-    least_log_delta = DEEP * -target.log_delta
-
-    @functools.cache
-    def shortfall(parameter: float) -> float:
-        guarantee = family(parameter)
-        log_delta = guarantee.curve.upper_log_delta(target.epsilon)
-        clipped_log_delta = min(max(log_delta, least_log_delta), -SHALLOW)
-        distance = central_log_mu(target.epsilon, clipped_log_delta, target_log_mu) - target_log_mu
-        # The sign of the certified comparison decides; the distance is approximate.
-        if log_delta > target.log_delta:
-            note(parameter, guarantee)
-            return max(distance, SHALLOW)
-        return min(distance, 0.0)
-
-    return shortfall
-
-
-def _shortfall_of_risk(
-    family: Callable[[float], Guarantee], target: Target, risk: RiskTarget, note: Callable[[float, Guarantee], None]
-) -> Callable[[float], float]:
-    """Return the function that says by how much a parameter misses a risk, as `shortfall_of` does.
-
-    Args:
-        family: function from a parameter to the guarantee.
-        target: the target.
-        risk: its risk.
-        note: called with each parameter that misses the target, and with its guarantee.
-    """
-    target_log_mu = least_log_mu(risk.gaussian_mu)
-
-    @functools.cache
-    def shortfall(parameter: float) -> float:
-        guarantee = family(parameter)
-        distance = least_log_mu(central_mu_of(guarantee.curve, risk)) - target_log_mu
-        if not meets(guarantee.curve, target):
-            note(parameter, guarantee)
-            return max(distance, SHALLOW)
-        return min(distance, 0.0)
-
-    return shortfall
 
 
 def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.quantities import ProtectedUnit, Quantity, SettingFields, WindowedUnit, base_unit
+from epsilond.accountants.quantities import NeighbourFields, ProtectedUnit, Quantity, WindowedUnit, base_unit
 from epsilond.accountants.statements.settings import join_statements
 from epsilond.accountants.statements.windows import restate_for_window, window_conditions
 from epsilond.accountants.target import natural_log_delta
@@ -18,7 +18,7 @@ from epsilond.accountants.theorems.conversions.windows import epsilon_over_windo
 from epsilond.calibrators.answer import Ends, GuaranteeAnswer, Served
 from epsilond.calibrators.points import Point
 
-ProblemT = TypeVar("ProblemT", bound=SettingFields)
+ProblemT = TypeVar("ProblemT", bound=NeighbourFields)
 WINDOWS = Quantity(
     symbol="w",
     ge=1,

@@ -11,20 +11,16 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.attackers.aimed_tests import AimedTests
 from epsilond.accountants.attackers.renyi import concentration
-from epsilond.accountants.attackers.smallest_gaussian import ROUNDED, largest_loss, smallest_gaussian, upper_gaussian_mu
-from epsilond.accountants.attackers.trade_off_curve import trade_off_curve, upper_true_positive_rate
+from epsilond.accountants.attackers.smallest_gaussian import smallest_gaussian, upper_gaussian_mu
+from epsilond.accountants.attackers.trade_off_curve import lower_true_positive_rate, upper_true_positive_rate
 from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.target import RiskTarget, Target, natural_log_delta
+from epsilond.accountants.profiles.declared.concentration import ROUNDED, largest_loss
+from epsilond.accountants.target import RiskTarget, Target
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.enclosure import Interval
-
-ASSUMED_DELTA = 1e-5
-"""δ at which ε is given if a risk is the target and no δ is requested."""
-_LEAST_EPSILON = 1e-9
-"""ε at which an answer reads the curve if the risk is so small that δ is met at ε = 0, in nats."""
+    from collections.abc import Callable
 
 
 def meets(curve: Curve, target: Target) -> bool:
@@ -58,7 +54,7 @@ def provably_misses(curve: Curve, target: Target) -> bool:
     if risk.kind == "advantage":
         return curve.bound_log_delta(0.0).lower > math.nextafter(math.log(risk.bound), 0.0)
     if risk.kind == "true_positive_rate":
-        return _rate(dominating, risk).lower > risk.bound
+        return lower_true_positive_rate(dominating, risk.false_positive_rate) > risk.bound
     if curve.upper.gaussian_dp_mu is None and (risk.kind == "rho" or math.isinf(largest_loss(curve.upper))):
         return False  # the figure is attained at most in the limit of large ε
     least_mu = smallest_gaussian(dominating).lower
@@ -92,26 +88,18 @@ def central_mu_of(curve: Curve, risk: RiskTarget) -> float:
     return replace(risk, bound=figure).gaussian_mu if math.isfinite(figure) else math.inf
 
 
-def _rate(curve: Curve, risk: RiskTarget) -> Interval:
-    """Return bounds on the true positive rate of a curve at the false positive rate of a risk."""
-    return trade_off_curve(curve, (risk.false_positive_rate,))[0].true_positive_rate
+def meeting(target: Target) -> Callable[[Curve], bool]:
+    """Return a function that decides whether curves certainly meet a target, for a search over many close curves.
 
-
-def target_of_risk(risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
-    """Return the target of a risk, with the (ε, δ) of the Gaussian pair that just meets it.
-
-    Searches start from this point, and answers read the curve at its δ.
+    For a true positive rate it keeps the thresholds of the tests from one curve to the next, which saves evaluations.
 
     Args:
-        risk: the risk.
-        delta: δ at which the curve is read; None for a given `log10_delta`, or for `ASSUMED_DELTA`.
-        log10_delta: the same as a logarithm.
+        target: (ε, δ), or a risk.
     """
-    if delta is None and log10_delta is None:
-        delta = ASSUMED_DELTA
-    log_delta = natural_log_delta(delta, log10_delta)
-    epsilon = gaussian_pair(risk.gaussian_mu).upper_epsilon(log_delta)
-    return Target(max(epsilon, _LEAST_EPSILON), log_delta, delta, risk)
+    risk = target.risk
+    if risk is not None and risk.kind == "true_positive_rate":
+        return AimedTests(risk).meets
+    return lambda curve: meets(curve, target)
 
 
 def least_log_mu(mu: float) -> float:

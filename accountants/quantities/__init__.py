@@ -15,7 +15,9 @@ from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import ReadFrom
 from epsilond.accountants.json_types import Tagged
+from epsilond.accountants.quantities.privacy import ANY_EPSILON, DELTA, EPSILON, LOG10_DELTA
 from epsilond.accountants.quantities.ranges import count, in_squares, in_squares_or_zero, positive
+from epsilond.accountants.quantities.risks import TargetFields
 from epsilond.accountants.quantities.units import UNIT, ProtectedUnit, Unit, WindowedUnit, base_unit, require_unit
 from epsilond.accountants.quantity import (
     LARGEST_COUNT,
@@ -34,8 +36,12 @@ from epsilond.accountants.scale import ANY_SCALE, RATIOS, SQUARES
 from epsilond.accountants.target import Target, check_delta, natural_log_delta
 
 __all__ = [
+    "ANY_EPSILON",
     "ANY_SCALE",
+    "DELTA",
+    "EPSILON",
     "LARGEST_COUNT",
+    "LOG10_DELTA",
     "RATIOS",
     "SQUARES",
     "UNIT",
@@ -59,11 +65,6 @@ __all__ = [
 
 
 # Privacy ------------------------------------------------------------------------------------------------------------
-EPSILON = Quantity(symbol="ε", unit="nat", gt=0, le=1e9, description="privacy loss bound ε of (ε, δ), natural logs")
-ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
-"""Quantity of an ε that may be 0. δ(0) is the largest advantage of an attacker."""
-DELTA = Quantity(symbol="δ", gt=0, lt=1, description="failure probability δ of (ε, δ)")
-LOG10_DELTA = Quantity(symbol="log10 δ", lt=0, ge=-1e9, description="base-10 logarithm of δ, for a δ below any double")
 NOISE_STD = in_squares("σ", "standard deviation per coordinate of the Gaussian noise added to a message", "gradient")
 LEAST_MULTIPLIER, LARGEST_MULTIPLIER = 1e-6, 1e15
 NOISE_MULTIPLIER = Quantity(
@@ -215,7 +216,7 @@ class BudgetFields(DeltaFields):
         return Target.of(self.epsilon, self.delta, self.log10_delta)
 
 
-def check_unit(setting: SettingFields) -> None:
+def check_unit(setting: NeighbourFields) -> None:
     """Require a unit that the request class admits: a record, a client, or one window of either."""
     request_class: Any = type(setting)
     unit, quantity = setting.unit, _unit_of(request_class)
@@ -232,22 +233,31 @@ def _unit_of(request_class: Hashable) -> Quantity:
 
 
 @request
-class SettingFields:
-    """The setting of a guarantee: the neighbouring relation, the protected unit, and the adversary.
+class NeighbourFields:
+    """The neighbouring relation and the protected unit.
 
-    The fields have no defaults, because a guarantee in a different setting than the intended one is useless.
+    The fields have no defaults, because a guarantee for other neighbours than the intended ones is useless.
     """
 
     relation: Annotated[Relation, RELATION]
     unit: Annotated[ProtectedUnit, UNIT]
-    observer: Annotated[Observer, OBSERVER]
 
     checks: ClassVar[Checks] = (check_unit,)
 
 
 @request
-class TargetedProblem(SettingFields, BudgetFields):
-    """A problem with a target (ε, δ) in a given setting."""
+class SettingFields(NeighbourFields):
+    """The setting of a guarantee: the neighbouring relation, the protected unit, and the adversary.
+
+    The adversary has no default either.
+    """
+
+    observer: Annotated[Observer, OBSERVER]
+
+
+@request
+class TargetedProblem(SettingFields, TargetFields):
+    """A problem with a target in a given setting: (ε, δ), or a risk in place of ε."""
 
 
 GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]
@@ -279,8 +289,8 @@ POPULATION = replace(
     of_unit="{unit}s that a batch is drawn from",
 )
 LARGEST_BATCH = replace(
-    count("B", "most records in a batch, or clients if clients are drawn; of more, a uniform subset is kept"),
-    of_unit="most {unit}s in a batch; of more, a uniform subset is kept",
+    count("B", "most records in a batch, or clients if clients are drawn; of more, only a uniform subset enters"),
+    of_unit="most {unit}s in a batch; of more, only a uniform subset enters",
 )
 RECORDS_OF_ONE_CLIENT = count("k", "most records that one client has, if σ refers to the norm of one record's part")
 TIMES = count("T", "how often the mechanism is run")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Annotated, ClassVar, Protocol, get_args
 
 from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.quantities.privacy import ANY_EPSILON, DELTA, LOG10_DELTA
 from epsilond.accountants.quantity import Checks, Quantity, request
-from epsilond.accountants.target import RiskKind, RiskTarget
+from epsilond.accountants.target import RiskKind, RiskTarget, Target
 
 _INSTEAD = "as the target in place of epsilon"
 TARGET_ADVANTAGE = Quantity(
@@ -29,6 +31,8 @@ TARGET_RHO = Quantity(
 )
 RISKS: tuple[RiskKind, ...] = get_args(RiskKind)
 """Names of the fields that are a target each."""
+RISK_FIELDS = (*RISKS, "false_positive_rate")
+"""Names of all fields of a risk."""
 
 
 class _GivesRisk(Protocol):
@@ -81,3 +85,80 @@ class RiskTargetFields:
             if bound is not None:
                 return RiskTarget(kind, bound, self.false_positive_rate or 0.0)
         return None
+
+
+def check_target(record: TargetFields) -> None:
+    """Require exactly one of epsilon and a risk, and a single δ where epsilon is given.
+
+    Args:
+        record: the request.
+
+    Raises:
+        InvalidInput: no target is given, or several; or δ is absent or given twice.
+    """
+    risk = record.risk
+    if record.epsilon is not None and risk is not None:
+        raise InvalidInput.at("/epsilon", f"is one target, and {risk.kind} is another")
+    if record.epsilon is None and risk is None:
+        names = [name for name in RISKS if name in {field.name for field in fields(record)}]
+        instead = f", or one of {', '.join(names)} in its place" if names else ""
+        raise InvalidInput.at("/epsilon", f"is required{instead}")
+    _ = record.target
+
+
+@request
+class TargetFields(RiskTargetFields):
+    """The target of a calibration: ε at a δ, or a risk in place of ε.
+
+    Give `epsilon` with exactly one of `delta` and `log10_delta`; `epsilon` may be 0. With a risk, δ is where ε is read
+    off the certified curve, 1e-5 by default.
+    """
+
+    epsilon: Annotated[float | None, ANY_EPSILON] = None
+    delta: Annotated[float | None, DELTA] = None
+    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+
+    checks: ClassVar[Checks] = (check_target,)
+
+    @property
+    def target(self) -> Target:
+        """The requested (ε, δ), or the requested risk."""
+        risk = self.risk
+        if risk is not None:
+            return Target.of_risk(risk, self.delta, self.log10_delta)
+        return Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
+
+
+@request
+class PointTargets:
+    """The mark of a request without the risks of the whole curve, as its algorithm decides δ at single values of ε.
+
+    It comes first among the base classes, and replaces the fields of such risks by constants.
+    """
+
+    gaussian_dp_mu: ClassVar[None] = None
+    rho: ClassVar[None] = None
+
+
+def require_positive(record: TargetFields) -> None:
+    """Reject ε = 0.
+
+    Args:
+        record: a request whose answer divides by ε.
+
+    Raises:
+        InvalidInput: ε is 0.
+    """
+    if record.epsilon == 0.0:
+        raise InvalidInput.at("/epsilon", "is out of range for bounds on the risk, which divide by ε", allowed="> 0")
+
+
+@request
+class PairTarget(PointTargets):
+    """The mark of a request for bounds that are stated for (ε, δ) with ε > 0. It replaces the fields of all risks."""
+
+    advantage: ClassVar[None] = None
+    true_positive_rate: ClassVar[None] = None
+    false_positive_rate: ClassVar[None] = None
+
+    checks: ClassVar[Checks] = (require_positive,)

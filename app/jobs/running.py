@@ -100,14 +100,17 @@ class RunningQuestion(Running):
     def seconds_left(self) -> float | None:
         """The estimated seconds of remaining work; None without an estimate.
 
-        The estimate for the whole question is reduced in proportion to the finished parts. A question without parts is
-        reduced by the elapsed time.
+        The estimate for the whole question is reduced in proportion to the finished parts, or by the elapsed time if
+        there are no parts. A question that has taken longer than its estimate has refuted it. The remaining parts are
+        then expected to take the mean time of the finished ones; without finished parts there is no estimate.
         """
         if self.record.seconds is None:
             return None
-        elapsed = time.monotonic() - self.began if self.record.steps == 1 else 0.0
-        unfinished_share = 1.0 - self.steps_done / self.record.steps
-        return max(self.record.seconds * unfinished_share - elapsed, 0.0)
+        elapsed, steps = time.monotonic() - self.began, self.record.steps
+        done = self.steps_done
+        if elapsed <= self.record.seconds:
+            return self.record.seconds * (1.0 - done / steps) if steps > 1 else self.record.seconds - elapsed
+        return elapsed / done * (steps - done) if done else None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -138,10 +141,10 @@ class RunningSimulation(Running):
 
     @property
     def seconds_left(self) -> float | None:
-        """The estimated seconds of remaining work.
+        """The estimated seconds of remaining work; None without an estimate.
 
         Each block is expected to take the mean time of the finished blocks, or the planned time before the first has
-        finished. A running block that exceeds this time is expected to end now.
+        finished. A running block that exceeds this time is expected to end now. None if all unfinished ones exceed it.
         """
         if self.simulation is None:
             return self.record.seconds
@@ -153,7 +156,8 @@ class RunningSimulation(Running):
         now = time.monotonic()
         seconds_of_running = sum(min(seconds_per_block, now - began) for began in self.begun.values())
         seconds_of_unfinished = seconds_per_block * (plan.blocks - self.blocks_done)
-        return max(0.0, seconds_of_unfinished - seconds_of_running) / self.concurrency
+        seconds = max(0.0, seconds_of_unfinished - seconds_of_running) / self.concurrency
+        return seconds if seconds > 0.0 or self.blocks_done == plan.blocks else None
 
     def begin_block(self, index: int) -> None:
         """Note the start of a block."""

@@ -2,7 +2,7 @@
 
 The estimate is the geometric mean of the estimates of several decision trees. `python -m benchmarks.tail` poses random
 questions, grows the trees of each kind of question and writes them to costs.json. Only accounts and calibrations, and
-sums of these, have estimates.
+sums of these, have estimates. Calibrations for a risk have none.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ def estimate_seconds(group: str, problem: object) -> float | None:
         problem: the parsed request.
 
     Returns:
-        None if the group has no trees.
+        None if the group has no trees, or if the target is a risk. The trees have learned only questions with (ε, δ).
     """
+    if getattr(problem, "risk", None) is not None:
+        return None
     features = features_of(problem)
     trees = _trees().get(LISTS if group == ACCOUNTS and "kind=composed" in features else group)
     return None if trees is None else read_trees(trees, features)

@@ -80,7 +80,8 @@ def body_type(algorithm: str, problem: Hashable) -> type:
         algorithm: name of the calibrator.
         problem: request class of its calibrations.
     """
-    field_types = get_type_hints(problem, include_extras=True)
+    hints = get_type_hints(problem, include_extras=True)
+    field_types = {member.name: hints[member.name] for member in fields(problem)}  # type: ignore[arg-type]
     sweep_type: object = _sweep_type(algorithm, tuple(field_types))
     optional_fields = [(name, field_type, field(default=None)) for name, field_type in field_types.items()]
     return make_dataclass(

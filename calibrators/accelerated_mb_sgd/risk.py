@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.quantities import request
+from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import FEDERATED_ACCELERATED_RISK
 from epsilond.calibrators.accelerated_mb_sgd.printed import printed_readings
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @request
-class AcceleratedRiskProblem(AcceleratedMbSgdProblem, RiskFields):
+class AcceleratedRiskProblem(PairTarget, AcceleratedMbSgdProblem, RiskFields):
     """A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     problem: Annotated[Objective, OBJECTIVE] = "empirical"

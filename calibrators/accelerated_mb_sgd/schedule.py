@@ -210,5 +210,5 @@ def choose_run(
 def _closeness(problem: AcceleratedMbSgdProblem, run: Run) -> float:
     """Return the closeness of the rounds to √M εn/√(d ln(1/δ)), which Theorem 2.4 prescribes (F-41); at most 0."""
     privacy_factor = problem.dimension * -problem.target.log_delta
-    prescribed = math.sqrt(problem.reporting / privacy_factor) * problem.epsilon * problem.samples_per_client
+    prescribed = math.sqrt(problem.reporting / privacy_factor) * problem.target.epsilon * problem.samples_per_client
     return -abs(math.log(run.rounds / max(1.0, prescribed)))

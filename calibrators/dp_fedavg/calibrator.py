@@ -43,6 +43,7 @@ from epsilond.calibrators.dp_fedavg.rounds import RoundsRun, choose, noise_of, r
 from epsilond.calibrators.envelope import TheoremAtInputs
 from epsilond.calibrators.risk.baseline import Start, start_of
 from epsilond.calibrators.solution import RunSolution
+from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
@@ -249,9 +250,10 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
             runs = choose(problem, certificates)
             rounds = next(run.rounds for run in runs if run.chosen)
         certified = certificates.of(rounds)
+        target = certified_target(certified.guarantee, problem.target)
         return DpFedavgSolution(
-            problem=problem,
-            target=problem.target,
+            problem=at_certified_epsilon(problem, target),
+            target=target,
             certified=certified,
             norm=problem.clipping_norm,
             run=rounds,
@@ -371,7 +373,8 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         if not loses_amplification(draws_of(spec(problem, 1, 1.0), "client"), problem.observer, "client"):
             return
         try:
-            unseen = Certificates(FAMILY, replace(problem, observer=DRAW_UNSEEN)).of(solution.run).noise
+            requested = solution.certificates.problem  # with a risk, if that is the target
+            unseen = Certificates(FAMILY, replace(requested, observer=DRAW_UNSEEN)).of(solution.run).noise
         except NoCertificate:
             yield not_amplified(problem.observer)
             return

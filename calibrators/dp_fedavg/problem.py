@@ -95,7 +95,6 @@ class DpFedavgProblem(TargetedProblem):
 
     def check(self) -> None:
         """Check that a full round has all clients, that limits allow a round, and that given rounds keep to them."""
-        _ = self.target  # raises an error if δ is absent or given twice
         faults = list(self._faults())
         if faults:
             raise InvalidInput(*faults)

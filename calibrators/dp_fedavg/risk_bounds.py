@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import STEP_SIZE, request
+from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.accountants.theorem import Condition, Sides
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS, MEAN_NOISE_STD
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.statements import CENTRAL_EMPIRICAL
@@ -27,7 +28,7 @@ MEAN_MODEL = Condition("mean-of-rounds", "the model is the mean of the models at
 
 
 @request
-class DpFedavgRiskProblem(DpFedavgProblem):
+class DpFedavgRiskProblem(PairTarget, DpFedavgProblem):
     """A run of dp-fedavg in which every participant sends one gradient in a round.
 
     `noise_std` is that of the mean of a round, z·C/M, and needs `rounds`. If it is absent, it is the smallest certified

@@ -39,9 +39,9 @@ from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
 from epsilond.calibrators.gaussian.risk_bounds import RISK
 from epsilond.calibrators.gaussian.search import largest_count, largest_rate
-from epsilond.calibrators.gaussian.targets import read_at_delta, target_of, warn_of_assumed_delta
 from epsilond.calibrators.search import Certified, Trials, guarantee_of, nearest_of, smallest_noise
 from epsilond.calibrators.solution import Solution
+from epsilond.calibrators.targets.certified import certified_target
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
@@ -158,7 +158,7 @@ def _for_noise(problem: GaussianProblem) -> Solved:
     Raises:
         Infeasible: no noise that is offered meets the target.
     """
-    target = target_of(problem)
+    target = problem.target
     family = Trials(problem, lambda noise: spec_of(problem, Numbers.of(problem, noise_multiplier=noise)))
     rate, distance = _rate(problem), sensitivity_factor(problem.relation)
     guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
@@ -188,7 +188,7 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
     Raises:
         Infeasible: even one round misses the target.
     """
-    target = target_of(problem)
+    target = problem.target
     guarantee = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, rounds=int(count))))
     distance = sensitivity_factor(problem.relation)
     guess = likely_rounds(target, noise=problem.noise_multiplier or 1.0, rate=_rate(problem), distance=distance)
@@ -210,7 +210,7 @@ def _for_rate(problem: GaussianProblem) -> Solved:
     Raises:
         Infeasible: even the smallest rate or batch misses the target.
     """
-    target, guess = target_of(problem), _likely_rate(problem)
+    target, guess = problem.target, _likely_rate(problem)
     if problem.population is None:
         by_rate = Trials(problem, lambda rate: spec_of(problem, Numbers.of(problem, rate=rate)))
         certified = largest_rate(by_rate, target, guess=guess)
@@ -226,7 +226,7 @@ def _for_rate(problem: GaussianProblem) -> Solved:
 
 def _likely_rate(problem: GaussianProblem) -> float:
     """Return an estimate of the largest sampling rate that meets the target at the given noise and rounds."""
-    target = target_of(problem)
+    target = problem.target
     noise, rounds = problem.noise_multiplier or 1.0, problem.rounds or 1
     estimate = likely_rate(target, noise=noise, rounds=rounds, distance=sensitivity_factor(problem.relation))
     return nearer_rate(
@@ -310,8 +310,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
             Infeasible: no value of the unknown meets the target.
         """
         certified, target, numbers = _SOLVERS[problem.solve_for](problem)
-        if target.risk is not None:
-            target = read_at_delta(certified, target)
+        target = certified_target(certified.guarantee, target)
         return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
@@ -358,7 +357,6 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
             yield from noise_cautions((solution.certified,))
         elif solution.certified.minimal == "searched":
             yield MINIMALITY_NOT_PROVED
-        yield from warn_of_assumed_delta(problem)
         if not loses_amplification(solution.draws, problem.observer, problem.unit):
             return
         try:

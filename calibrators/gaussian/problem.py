@@ -24,7 +24,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.quantities.risks import RISKS, RiskTargetFields
-from epsilond.accountants.target import natural_log_delta
+from epsilond.accountants.target import Target, natural_log_delta
 
 _OF_A_RISK = "noise_multiplier, rounds, rate"
 """Numbers that can be solved for if a risk is the target."""
@@ -62,6 +62,13 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         is_given = self.delta is not None or self.log10_delta is not None
         if is_given or (self.solve_for != "delta" and self.risk is None):
             natural_log_delta(self.delta, self.log10_delta)
+
+    @property
+    def target(self) -> Target:
+        """The given (ε, δ), with ε = 0 where ε is the unknown, or the given risk."""
+        if self.risk is not None:
+            return Target.of_risk(self.risk, self.delta, self.log10_delta)
+        return Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
 
     def _absences(self) -> Iterator[Fault]:
         """Yield a fault for the unknown if it is given, and for each other number that is absent."""

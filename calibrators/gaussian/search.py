@@ -6,13 +6,14 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.attackers.targets import meets, provably_misses
+from epsilond.accountants.attackers.targets import meeting, provably_misses
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import BeyondBudget, Infeasible
 from epsilond.accountants.numerics.root_search import bisect_integers
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.parameter_search import Limits, least_parameter
-from epsilond.calibrators.search import LOG_10, SLACKS, Certified, nearest_of, require_figure, shortfall_of
+from epsilond.calibrators.parameter_search import Limits
+from epsilond.calibrators.search import LOG_10, SLACKS, Certified, nearest_of, require_figure
+from epsilond.calibrators.targets.shortfalls import least_for_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,12 +46,13 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
     Raises:
         Infeasible: a count of one misses the target.
     """
+    is_met = meeting(target)
 
     @functools.cache
     def fits(count: int, effort: Effort) -> bool:
         """Return whether a number of runs meets the target; a number that cannot be certified counts as a miss."""
         try:
-            return meets(counted(count, effort).curve, target)
+            return is_met(counted(count, effort).curve)
         except BeyondBudget:
             return False
 
@@ -134,8 +136,7 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         Infeasible: even the smallest rate offered misses the target.
     """
     # The search is written for a parameter that is safer when larger: −log q.
-    shortfall = shortfall_of(lambda rarity: rated(math.exp(-rarity), "default"), target)
-    rarity = least_parameter(shortfall, -math.log(guess), RARITIES)
+    rarity = least_for_target(lambda rarity: rated(math.exp(-rarity), "default"), target, -math.log(guess), RARITIES)
     if rarity is None:
         require_figure(rated(LEAST_RATE, "default"), target)
         raise Infeasible(

@@ -28,7 +28,9 @@ from epsilond.calibrators.mb_sgd.members import (
     communication,
     divisor_conditions,
     mean_noise_std,
+    members_at_certified_epsilon,
     members_of,
+    problem_at_certified_epsilon,
     start_of_run,
 )
 from epsilond.calibrators.mb_sgd.plan import PLANS
@@ -89,10 +91,16 @@ class MembersCalibrator(
         choice = Choice(run) if run else self.choose_run(problem, certificates)
         members = members_of(problem, choice.run)
         certified = tuple(map(certificates.of, members))
+        # From here on, the target of a client is the (ε, δ) that is certified for it.
+        members = members_at_certified_epsilon(members, certified)
+        problem = problem_at_certified_epsilon(problem, members)
+        certificates = certificates.restate(problem, dict(zip(members, certified, strict=True)))
+        strictest = min((member.target for member in members), key=lambda target: target.epsilon)
         of_records = problem.client_groups and problem.unit == "record"
+        is_printed = of_records and all(member.target.epsilon > 0.0 for member in members)
         return MembersSolution(
             problem=problem,
-            target=problem.target,
+            target=strictest,
             certified=certified[0],
             norm=certificates.norm(members[0]),
             frontier=choice.frontier,
@@ -101,7 +109,7 @@ class MembersCalibrator(
             members=members,
             certified_members=certified,
             noise_stds=tuple(map(certificates.noise_std, members)),
-            printed_stds=self.printed_stds(problem, choice.run) if of_records else (),
+            printed_stds=self.printed_stds(problem, choice.run) if is_printed else (),
         )
 
     def sampling(self, solution: MembersSolution[Problem]) -> Sampling:

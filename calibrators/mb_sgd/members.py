@@ -7,10 +7,10 @@ the mean of K per-record gradients plus N(0, σ²) per coordinate.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from epsilond.accountants.estimates.noise import (
     likely_noise,
@@ -28,15 +28,18 @@ from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.mb_sgd.problem import BITS_PER_COORDINATE, PacedProblem, Run
 from epsilond.calibrators.risk.baseline import Start, start_of
 from epsilond.calibrators.search import LEAST
+from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec
     from epsilond.calibrators.answer import Objective
+    from epsilond.calibrators.search import Certified
 
 FIXED_DIVISOR = Condition(
     "fixed-divisor",
     "if a record is added, removed or zeroed, the sum over its batch is still divided by batch_size",
 )
+Requested = TypeVar("Requested", bound=PacedProblem)
 ROUNDED = 1.0 + 1e-9
 """Factor on δ in a comparison that only chooses the start of a search; it absorbs rounding errors."""
 
@@ -120,11 +123,41 @@ def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | No
 
 
 def _target(problem: PacedProblem, group: ClientGroupRequest) -> Target:
-    """Return the (ε, δ) of a group of clients. An ε or δ that the group leaves out is that of the request."""
-    epsilon = group.epsilon or problem.epsilon
+    """Return the target of a group of clients. An ε or δ that the group leaves out is that of the request."""
+    if group.epsilon is None and problem.risk is not None:
+        return problem.target
+    epsilon = problem.target.epsilon if group.epsilon is None else group.epsilon
     if group.delta is None and group.log10_delta is None:
         return Target.of(epsilon, problem.delta, problem.log10_delta)
     return Target.of(epsilon, group.delta, group.log10_delta)
+
+
+def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[Certified]) -> tuple[Member, ...]:
+    """Return the kinds of clients, each with the ε that is certified for it if its target is a risk.
+
+    Args:
+        members: the kinds of clients.
+        certified: the certificate of each.
+    """
+    return tuple(
+        replace(member, target=certified_target(certificate.guarantee, member.target))
+        for member, certificate in zip(members, certified, strict=True)
+    )
+
+
+def problem_at_certified_epsilon(problem: Requested, members: Sequence[Member]) -> Requested:
+    """Return the request with the largest (ε, δ) of its clients in place of a risk.
+
+    Args:
+        problem: the request.
+        members: the kinds of clients, by `members_at_certified_epsilon`.
+    """
+    if problem.risk is None:
+        return problem
+    inherited = [member.target for member in members if member.target.risk is not None]
+    own = [member.target for member in members]  # if every group has a target of its own
+    largest = max(inherited or own, key=lambda target: target.epsilon)
+    return at_certified_epsilon(problem, replace(largest, risk=problem.risk))
 
 
 def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> Spec:

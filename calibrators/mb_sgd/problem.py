@@ -19,6 +19,7 @@ from epsilond.accountants.federation import (
     read_members,
 )
 from epsilond.accountants.quantities import (
+    ANY_EPSILON,
     ANY_SCALE,
     BATCH_SIZE,
     CLIENT_GROUPS,
@@ -36,7 +37,6 @@ from epsilond.accountants.quantities import (
     Clients,
     Diameter,
     Dimension,
-    Epsilon,
     Lipschitz,
     Quantity,
     SamplesPerClient,
@@ -81,7 +81,7 @@ class PacedProblem(TargetedProblem):
     `max_gradients` and `communication_budget`.
     """
 
-    epsilon: Annotated[Epsilon, SQUARES]
+    epsilon: Annotated[float | None, ANY_EPSILON, SQUARES] = None
     samples_per_client: SamplesPerClient
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None
@@ -237,7 +237,24 @@ class MiniBatchProblem(PacedProblem):
     def _group_faults(self) -> list[Fault]:
         if self.client_groups is None:
             return []
-        return client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
+        faults = client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
+        return faults or list(self._group_target_faults(self.client_groups))
+
+    def _group_target_faults(self, groups: tuple[ClientGroupRequest, ...]) -> Iterator[Fault]:
+        """Yield the faults of groups that complete a risk: ε and δ of a group are no part of it."""
+        if self.risk is None:
+            return
+        has_delta = self.delta is not None or self.log10_delta is not None
+        for place, group in enumerate(groups):
+            own_delta = group.delta is not None or group.log10_delta is not None
+            if own_delta and group.epsilon is None:
+                yield Fault(
+                    f"/client_groups/{place}/epsilon", f"is needed with a δ of the group, as {self.risk.kind} has none"
+                )
+            if group.epsilon is not None and not (own_delta or has_delta):
+                yield Fault(
+                    f"/client_groups/{place}/delta", "is needed with an ε of the group, as the request has no δ"
+                )
 
     def _participation_faults(self) -> list[Fault]:
         if self.participation is None:

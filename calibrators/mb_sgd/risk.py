@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.quantities import request
+from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorem import Sides
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates
@@ -51,7 +52,7 @@ RISK_CONDITIONS = ("client-sampling", "claim-proved", "equal-shares")
 
 
 @request
-class MbSgdRiskProblem(MbSgdProblem, SteppedRiskFields):
+class MbSgdRiskProblem(PairTarget, MbSgdProblem, SteppedRiskFields):
     """A run of mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:

@@ -228,9 +228,9 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
     """Return the run with the number of rounds that Theorem 2.1 or 2.2, with its errors corrected, prescribes.
 
     The batch size is that of `run`. The result is None if the request fixes the rounds, if the protected unit is a
-    client, or if the number of rounds exceeds `LARGEST_COUNT`.
+    client, if ε is 0, or if the number of rounds exceeds `LARGEST_COUNT`.
     """
-    if problem.rounds is not None or problem.unit == "client":
+    if problem.rounds is not None or problem.unit == "client" or problem.target.epsilon == 0.0:
         return None
     rounds = prescription_of(problem, run, None).rounds
     return Run(batch_size=run.batch_size, rounds=rounds) if rounds <= LARGEST_COUNT else None
@@ -301,7 +301,7 @@ def _closeness(problem: MbSgdProblem, run: Run) -> float:
     The closeness is at most 0, and 0 is closest. M is the number of participants, n that of records, d the dimension.
     """
     effective = effective_samples(
-        samples_per_client=problem.samples_per_client, epsilon=problem.epsilon, dimension=problem.dimension
+        samples_per_client=problem.samples_per_client, epsilon=problem.target.epsilon, dimension=problem.dimension
     )
     prescribed_rounds = max(1.0, problem.reporting * effective)
     return -abs(math.log(run.rounds / prescribed_rounds))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Generic, Literal
 from typing_extensions import TypeVar
 
 from epsilond.accountants.guarantee import Tightness
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.quantities.risks import RISK_FIELDS
 from epsilond.accountants.structure import draws_of, sensitivity_factor
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
 from epsilond.calibrators.certificates import Certificates
@@ -200,7 +202,12 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     return replace(
         answers[0],
         sensitivity=common(sensitivities),
-        target=TargetAnswer(epsilon=largest_epsilon, delta=largest_delta.delta, log10_delta=largest_delta.log10_delta),
+        target=TargetAnswer(
+            epsilon=largest_epsilon,
+            delta=largest_delta.delta,
+            log10_delta=largest_delta.log10_delta,
+            **common_risk([answer.target for answer in answers]),
+        ),
         epsilon=epsilon,
         delta=delta,
         log10_delta=log10_delta,
@@ -208,6 +215,12 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
         minimal=_minimal(answers),
         curve=None,
     )
+
+
+def common_risk(targets: Sequence[TargetAnswer]) -> Fields:
+    """Return the fields of the risk that is the target of every client; none if clients differ in it."""
+    risks = [{name: getattr(target, name) for name in RISK_FIELDS} for target in targets]
+    return risks[0] if all(risk == risks[0] for risk in risks) else {}
 
 
 def _merge_bounds(all_clients: Iterable[Ends], at_largest_target: Iterable[Ends]) -> Ends:

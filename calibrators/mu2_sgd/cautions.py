@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.attackers.targets import ASSUMED_DELTA
 from epsilond.accountants.theorem import Status
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.cautions import printed_cautions
@@ -68,8 +67,6 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
             message="the parameter μ of Gaussian differential privacy, gaussian_dp_mu, is √(2ρ) for the ρ of zCDP. A "
             "larger gaussian_dp_mu protects less",
         )
-    if problem.risk is not None and problem.delta is None and problem.log10_delta is None:
-        yield Caution(code="assumed-delta", message=f"no δ was requested, so ε is read off at δ = {ASSUMED_DELTA:g}")
     if problem.relation != "replace-one":
         yield Caution(
             code="printed-truth-is-for-replace-one",

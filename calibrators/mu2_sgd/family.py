@@ -7,20 +7,20 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.attackers.targets import ASSUMED_DELTA, target_of_risk
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.specs import Gaussian
 from epsilond.accountants.structure import sensitivity_factor
-from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_mu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import released_mu, upper_mu
 from epsilond.calibrators.search import SLACKS, Certified, confirm, guarantee_of, smallest_noise
+from epsilond.calibrators.targets.certified import certified_target
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.quantities import Relation
     from epsilond.accountants.rule import Effort
+    from epsilond.accountants.target import Target
     from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 
 
@@ -131,10 +131,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
     risk = problem.risk
     if risk is not None and risk.kind == "gaussian_dp_mu":
         return _certify_mu(problem, risk.bound)
-    if risk is not None:
-        target = target_of_risk(risk, problem.delta, problem.log10_delta)
-    else:
-        target = Target.of(problem.epsilon or 0.0, problem.delta, problem.log10_delta)
+    target = problem.target
     sensitivity = sensitivity_factor(problem.relation)
 
     @functools.cache
@@ -144,26 +141,19 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
     mu = risk.gaussian_mu if risk else exact_mu(epsilon=target.epsilon, log_delta=target.log_delta)
     closed_form = sensitivity / mu * (1.0 + PAD)
     certified = confirm(family, target, closed_form, SLACKS[0]) or smallest_noise(family, target, guess=closed_form)
-    if risk is not None:
-        target = replace(target, epsilon=certified.guarantee.curve.bound_epsilon(target.log_delta).upper)
-    return certified, target
+    return certified, certified_target(certified.guarantee, target)
 
 
 def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
     """Return the noise multiplier of μ-Gaussian differential privacy, and the ε that it has at the requested δ.
 
     Args:
-        problem: the request. If it states no δ, δ is `ASSUMED_DELTA`.
+        problem: the request.
         mu: the requested parameter μ > 0.
     """
     guarantee = guarantee_at(problem, mu)
-    delta, log10_delta = problem.delta, problem.log10_delta
-    if delta is None and log10_delta is None:
-        delta = ASSUMED_DELTA
-    target = Target.of(0.0, delta, log10_delta)
-    epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
     noise_multiplier = sensitivity_factor(problem.relation) / mu
-    return Certified(noise_multiplier, guarantee, 0.0), replace(target, epsilon=epsilon, risk=problem.risk)
+    return Certified(noise_multiplier, guarantee, 0.0), certified_target(guarantee, problem.target)
 
 
 def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:

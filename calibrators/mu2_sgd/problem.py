@@ -10,11 +10,9 @@ from typing import Annotated, Any, Literal
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.federation import read_member, read_members
 from epsilond.accountants.quantities import (
+    ANY_EPSILON,
     CLIENTS,
-    DELTA,
-    EPSILON,
     LARGEST_COUNT,
-    LOG10_DELTA,
     PARTICIPANTS,
     SQUARES,
     UNIT,
@@ -24,12 +22,10 @@ from epsilond.accountants.quantities import (
     Lipschitz,
     Quantity,
     Rounds,
-    SettingFields,
+    TargetedProblem,
     WindowedUnit,
     request,
 )
-from epsilond.accountants.quantities.risks import RISKS, RiskTargetFields
-from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import PARTICIPATIONS
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import (
@@ -117,17 +113,14 @@ class Participation:
 
 
 @request
-class Mu2SgdProblem(SettingFields, RiskTargetFields):
+class Mu2SgdProblem(TargetedProblem):
     """The target, the federation and the losses, who adds the noise, and who takes part.
 
     Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
-    Absent
-    spreads and optimum_gradient_norm are at their largest, G and L.
+    Absent spreads and optimum_gradient_norm are at their largest, G and L.
     """
 
-    epsilon: Annotated[float | None, EPSILON, SQUARES] = None
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
+    epsilon: Annotated[float | None, ANY_EPSILON, SQUARES] = None
     gaussian_dp_mu: Annotated[float | None, GAUSSIAN_DP_MU, SQUARES] = None
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None
@@ -152,17 +145,13 @@ class Mu2SgdProblem(SettingFields, RiskTargetFields):
     ] = None
 
     def check(self) -> None:
-        """Check the fields together: one kind of target, and participants and rounds that fit the federation.
+        """Check the fields together: participants and rounds that fit the federation.
 
         Raises:
             InvalidInput: some fields contradict each other.
         """
         if self.participation is not None:
             read_member(self, "participation", Participation)
-        if (self.epsilon is None) == (self.risk is None):
-            raise InvalidInput.at("/epsilon", f"give exactly one of epsilon, {', '.join(RISKS)}")
-        if self.epsilon is not None or self.delta is not None or self.log10_delta is not None:
-            Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
         faults = [*self._crossing_faults(), *self._participation_faults()]
         if faults:
             raise InvalidInput(*faults)
@@ -188,9 +177,22 @@ class Mu2SgdProblem(SettingFields, RiskTargetFields):
         faults = []
         if (participation.most_participations or 0) > rounds:
             faults.append(Fault("/participation/most_participations", "cannot exceed rounds", f"≤ {rounds}"))
-        groups = participation.groups
-        if groups is None:
-            return faults
+        if participation.groups is not None:
+            faults += self._groups_faults(participation, participation.groups, is_valid=not faults)
+        return faults
+
+    def _groups_faults(
+        self, participation: Participation, groups: Sequence[ParticipatingGroup], *, is_valid: bool
+    ) -> list[Fault]:
+        """Return the faults of the groups of clients.
+
+        Args:
+            participation: the requested participation.
+            groups: its groups.
+            is_valid: whether the cap on reports is valid. If not, the busiest round is not searched.
+        """
+        rounds = self.rounds
+        faults: list[Fault] = []
         if sum(group.clients for group in groups) != self.clients:
             faults.append(Fault("/participation/groups", "must add up to clients", f"{self.clients} clients"))
         if sum(len(group.rounds or ()) for group in groups) > MOST_LISTED:
@@ -201,14 +203,9 @@ class Mu2SgdProblem(SettingFields, RiskTargetFields):
             faults += _group_faults(group, f"/participation/groups/{place}", rounds, most_reports)
         if sum(group.clients * group.reports for group in groups) > self.reporting * rounds:
             faults.append(Fault("/participation/groups", "report more often in all than participants · rounds"))
-        if not faults and participation.kind == "pattern" and _busiest(groups) > self.reporting:
+        if is_valid and not faults and participation.kind == "pattern" and _busiest(groups) > self.reporting:
             faults.append(Fault("/participation/groups", "more clients report in a round than participants"))
         return faults
-
-    @property
-    def target(self) -> Target | None:
-        """Requested (ε, δ); None if the request gives a risk."""
-        return None if self.epsilon is None else Target.of(self.epsilon, self.delta, self.log10_delta)
 
     @property
     def reporting(self) -> int:

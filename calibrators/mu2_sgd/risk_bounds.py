@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from epsilond.accountants.attackers.targets import ASSUMED_DELTA
 from epsilond.accountants.attempts import ConditionResult
-from epsilond.accountants.quantities import STEP_SIZE, request
+from epsilond.accountants.quantities import STEP_SIZE, Checks, request
+from epsilond.accountants.quantities.risks import require_positive
 from epsilond.accountants.theorem import Sides
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import epsilons
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
@@ -55,6 +55,8 @@ class Mu2SgdRiskProblem(Mu2SgdProblem):
 
     If `step_size` is absent, it is one that nearly minimises the bound.
     """
+
+    checks: ClassVar[Checks] = (require_positive,)
 
     noise_std: Annotated[
         float | None, noise_quantity("of a client's first report, or of every mean of a trusted server")
@@ -149,9 +151,7 @@ def _target_epsilon(problem: Mu2SgdRiskProblem) -> float:
     if problem.epsilon is not None:
         return problem.epsilon
     assert problem.risk is not None  # `check` demands one of the two
-    log_delta = math.log(ASSUMED_DELTA if problem.delta is None else problem.delta)
-    if problem.log10_delta is not None:
-        log_delta = problem.log10_delta * math.log(10.0)
+    log_delta = problem.target.log_delta
     epsilon = epsilons(mu=problem.risk.gaussian_mu, log_delta=log_delta)["exact_epsilon"]
     return epsilon if epsilon > 0.0 else math.inf
 

@@ -49,11 +49,11 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
         The claim, the parameters, and the true ε and δ at the printed noise. Noise and true figures are absent if
         Theorem 1 has no noise for ε₀.
     """
-    composed = problem.epsilon * problem.clients / (2.0 * problem.reporting)
+    composed = problem.target.epsilon * problem.clients / (2.0 * problem.reporting)
     inverse = TheoremAtInputs.of(EQUATION_22, problem, composed_epsilon=composed, delta=delta)
     epsilon = float(inverse.outputs["epsilon"])
     theorem_2 = TheoremAtInputs.of(THEOREM_2, problem, participants=problem.reporting, epsilon=epsilon, delta=delta)
-    claim = Target(problem.epsilon, float(theorem_2.outputs["log10_claimed_delta"]) * math.log(10.0))
+    claim = Target(problem.target.epsilon, float(theorem_2.outputs["log10_claimed_delta"]) * math.log(10.0))
     round_epsilon = float(theorem_2.outputs["round_epsilon"])
     theorem_1, noise = noise_of_theorem_1(problem, round_epsilon)
     further, true = [inverse], None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from epsilond.accountants.quantities import request
+from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import FEDERATED_ACCELERATED_RISK
 from epsilond.calibrators.accelerated_mb_sgd.risk import bounds_of
@@ -19,7 +20,7 @@ from epsilond.calibrators.risk.parts import RiskFields, check_run
 
 
 @request
-class OnePassRiskProblem(OnePassProblem, RiskFields):
+class OnePassRiskProblem(PairTarget, OnePassProblem, RiskFields):
     """A run of one-pass-accelerated-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:

@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
+from epsilond.accountants.quantities.units import require_unit
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import (
     BASELINE,
@@ -49,14 +50,15 @@ class GuaranteeKind:
     """Who trusts whom, whose data is protected, what a neighbour is, and who sees what."""
 
     definition: Trust
-    unit: Unit
+    unit: ProtectedUnit
     relation: Relation
     observer: Observer
 
     @classmethod
     def from_json(cls, members: JsonObject) -> GuaranteeKind:
         """Read the kind from the JSON form of a calibration's guarantee, which has further members."""
-        return cls(**{name: members[name] for name in cls.__dataclass_fields__})
+        kind = {name: members[name] for name in cls.__dataclass_fields__}
+        return cls(**{**kind, "unit": require_unit(members["unit"])})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,12 +10,15 @@ from typing import Any, get_type_hints
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import Fields, JsonObject
 from epsilond.accountants.quantities import Quantity, SettingFields, quantity_of
-from epsilond.calibrators.calibration import Calibrator, require_present_clients
+from epsilond.accountants.quantities.risks import RISK_FIELDS
+from epsilond.calibrators.absences import require_present_clients
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import GuaranteeKind, Reason
 from epsilond.calibrators.planning.problem import PlanProblem
+from epsilond.calibrators.windows import for_whole_unit
 
-TARGET = ("epsilon", "delta", "log10_delta")
+TARGET = ("epsilon", "delta", "log10_delta", *RISK_FIELDS)
 """Fields of the plan that state the target. They are passed to every algorithm."""
 
 
@@ -61,6 +64,7 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
         relation=plan.relation,
         observer=adapter.observer,
     )
+    plan = for_whole_unit(plan)  # the algorithm's figures are those of the base unit
     values = _values(calibrator, adapter, plan, kind)
     reasons = [*_unmet_requirements(adapter, plan), *adapter.refusals(plan)]
     reasons += _missing_reasons(calibrator, adapter, values, pointers={reason.pointer for reason in reasons})
@@ -133,7 +137,8 @@ def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kin
         kind: the kind of guarantee. Its unit, relation and observer are passed to requests that have such fields.
     """
     field_names = {item.name for item in fields(calibrator.problem)}
-    values: Fields = {name: getattr(plan, name) for name in (*TARGET, *adapter.copied)}
+    target = [name for name in TARGET if name in field_names]
+    values: Fields = {name: getattr(plan, name) for name in (*target, *adapter.copied)}
     for name in ("unit", "relation", "observer"):
         if name in field_names:
             values[name] = getattr(kind, name)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.estimates.noise import likely_noise
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.structure import sensitivity_factor
-from epsilond.accountants.target import Target
 from epsilond.calibrators.dp_fedavg.problem import USUAL_ROUNDS
 from epsilond.calibrators.dp_fedavg.rounds import WITHIN, ladder
 from epsilond.calibrators.planning.answer import Reason
@@ -124,11 +123,11 @@ def likely_rounds(
             which it is drawn; the estimate uses their expected number.
 
     Returns:
-        The rounds, or None if the plan gives neither rounds nor a target ε.
+        The rounds, or None if the plan gives neither rounds nor a target.
     """
-    if plan.rounds is not None or plan.epsilon is None:
+    target = plan.target
+    if plan.rounds is not None or target is None:
         return plan.rounds
-    target = Target.of(plan.epsilon, plan.delta, plan.log10_delta)
     rate = drawn / population
     distance = sensitivity_factor(relation)
     limit = most_rounds(plan, dimension)

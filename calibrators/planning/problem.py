@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
+    ANY_EPSILON,
     ANY_SCALE,
     BATCH_SIZE,
     CLIENTS,
@@ -16,7 +17,6 @@ from epsilond.accountants.quantities import (
     DIAMETER,
     DIMENSION,
     EMPIRICAL_GRADIENT_STD,
-    EPSILON,
     EXCESS_RISK,
     GRADIENT_STD,
     HETEROGENEITY,
@@ -31,19 +31,16 @@ from epsilond.accountants.quantities import (
     MAX_ROUNDS,
     OBSERVER,
     PARTICIPANTS,
-    RELATION,
     ROUNDS,
     SAMPLES_PER_CLIENT,
     SAMPLING,
     SMOOTHNESS,
     STEP_SIZE,
     STRONG_CONVEXITY,
-    UNIT,
+    NeighbourFields,
     Observer,
     Quantity,
-    Relation,
     Sampling,
-    Unit,
     Within,
     request,
 )
@@ -57,7 +54,8 @@ from epsilond.accountants.quantities.algorithms import (
     SHARED_GRADIENT_NORM,
     SHARED_GRADIENT_STD,
 )
-from epsilond.accountants.target import natural_log_delta
+from epsilond.accountants.quantities.risks import RISKS, RiskTargetFields
+from epsilond.accountants.target import Target, natural_log_delta
 from epsilond.calibrators.answer import Objective
 
 Trust = Literal["local", "shuffle", "central", "joint"]
@@ -104,7 +102,7 @@ class Reach:
 
 
 @request
-class PlanProblem:
+class PlanProblem(NeighbourFields, RiskTargetFields):
     """The target, the federation and the learning problem, of which each algorithm takes what it needs.
 
     Losses are convex. Nothing but the target and the number of clients is needed by all: an entry that lacks something
@@ -114,7 +112,7 @@ class PlanProblem:
 
     scale: ClassVar = ANY_SCALE
 
-    epsilon: Annotated[float | None, EPSILON] = None
+    epsilon: Annotated[float | None, ANY_EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
     clients: Annotated[int | None, CLIENTS] = None
@@ -150,8 +148,6 @@ class PlanProblem:
     shared_gradient_norm: Annotated[float | None, SHARED_GRADIENT_NORM] = None
     optimum_norm: Annotated[float | None, OPTIMUM_NORM] = None
     optimum_spread: Annotated[float | None, OPTIMUM_SPREAD] = None
-    relation: Annotated[Relation, RELATION]
-    unit: Annotated[Unit, UNIT]
     observers: Annotated[tuple[Observer, ...], OBSERVERS]
     trust: Annotated[tuple[Trust, ...] | None, TRUST] = None
     algorithms: Annotated[tuple[str, ...] | None, ALGORITHMS] = None
@@ -160,17 +156,22 @@ class PlanProblem:
     reach: Annotated[Reach | None, REACH] = None
 
     def check(self) -> None:
-        """Check the fields: one δ, epsilon and clients unless solved for, and participants at most clients."""
-        natural_log_delta(self.delta, self.log10_delta)
+        """Check the fields: a target, clients unless solved for, and participants at most clients."""
+        is_given = self.delta is not None or self.log10_delta is not None
+        if is_given or self.risk is None:
+            natural_log_delta(self.delta, self.log10_delta)
         faults = list(self._faults())
         if faults:
             raise InvalidInput(*faults)
 
     def _faults(self) -> Iterator[Fault]:
         """Yield a fault for each condition between fields that the request breaks."""
-        for name in ("epsilon", "clients"):
-            if getattr(self, name) is None and name != self.unknown:
-                yield Fault(f"/{name}", "is needed", "unless reach solves for it")
+        if self.risk is not None and (self.epsilon is not None or self.unknown == "epsilon"):
+            yield Fault("/epsilon", f"is one target, and {self.risk.kind} is another")
+        elif self.risk is None and self.epsilon is None and self.unknown != "epsilon":
+            yield Fault("/epsilon", f"is needed, or one of {', '.join(RISKS)}", "unless reach solves for it")
+        if self.clients is None and self.unknown != "clients":
+            yield Fault("/clients", "is needed", "unless reach solves for it")
         if self.unknown is not None and getattr(self, self.unknown) is not None:
             yield Fault(f"/{self.unknown}", "is the field that is solved for")
         if self.reach is not None and self.rank_by != "risk":
@@ -188,6 +189,13 @@ class PlanProblem:
     def unknown(self) -> Unknown | None:
         """Name of the field that is solved for; None if the plan solves for none."""
         return None if self.reach is None else self.reach.solve_for
+
+    @property
+    def target(self) -> Target | None:
+        """The requested (ε, δ) or risk; None if ε is solved for."""
+        if self.risk is not None:
+            return Target.of_risk(self.risk, self.delta, self.log10_delta)
+        return None if self.epsilon is None else Target.of(self.epsilon, self.delta, self.log10_delta)
 
     @property
     def reporting(self) -> int | None:

@@ -25,6 +25,7 @@ from epsilond.calibrators.answer import as_json, number_of
 from epsilond.calibrators.planning.answer import PlanChoice, Recommendation, TrustPrice
 from epsilond.calibrators.planning.problem import Trust
 from epsilond.calibrators.serving.long_runs import LONG_RUN
+from epsilond.calibrators.windows import for_whole_unit
 
 if TYPE_CHECKING:
     from epsilond.calibrators.planning.adapter import PlanAdapter
@@ -68,7 +69,7 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
         bound = plan.clipping_norm or plan.lipschitz or 1.0
     if adapter.noise_added_to == "shared-gradient":
         dimension = plan.shared_dimension or plan.dimension
-    std = adapter.mean_noise(plan, parameters)
+    std = adapter.mean_noise(for_whole_unit(plan), parameters)
     if std is None or dimension is None or bound is None:
         return None
     return Signal(noise_norm=std * math.sqrt(dimension), signal_norm=bound)

@@ -44,6 +44,7 @@ from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.calibrators.ppsgd.risk_bounds import RISK
 from epsilond.calibrators.ppsgd.sharing import Alpha, Sharing, SharingPlan, plan_of, start_of_run
 from epsilond.calibrators.solution import Solution
+from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +125,21 @@ def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[
     yield from assumption_cautions(problem)
 
 
+def noise_constant_of(solution: PpsgdSolution) -> float:
+    """Return the constant c at which the printed formula has the certified noise; 0 at ε = 0, where c/ε matters."""
+    problem, target = solution.problem, solution.target
+    if target.epsilon == 0.0:
+        return 0.0
+    return implied_constant(
+        noise_std=solution.noise_std,
+        clipping_norm=problem.clipping_norm,
+        contributions=problem.federation.weight,
+        rounds=problem.rounds,
+        epsilon=target.epsilon,
+        log_delta=target.log_delta,
+    )
+
+
 EXAMPLE = {
     "epsilon": 1.0,
     "delta": 1e-5,
@@ -196,9 +212,11 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
             Infeasible: no noise that is offered meets the target.
         """
         certified = certify(problem)
+        target = certified_target(certified.guarantee, problem.target)
+        problem = at_certified_epsilon(problem, target)
         return PpsgdSolution(
             problem=problem,
-            target=problem.target,
+            target=target,
             certified=certified,
             norm=noise_std_of(problem, 1.0),
             participation=participation_figures(problem, certified),
@@ -223,19 +241,12 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
     def parameters(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> PpsgdParameters:
         """Return the certified noise, the share α of the model to train jointly, and the step sizes."""
         solution, training = outcome.solution, outcome.training
-        problem, target = solution.problem, solution.target
+        problem = solution.problem
         parameters = PpsgdParameters(
             noise_std=solution.noise_std,
             noise_multiplier=solution.certified.noise,
             contribution_norm=solution.norm,
-            noise_constant=implied_constant(
-                noise_std=solution.noise_std,
-                clipping_norm=problem.clipping_norm,
-                contributions=problem.federation.weight,
-                rounds=problem.rounds,
-                epsilon=target.epsilon,
-                log_delta=target.log_delta,
-            ),
+            noise_constant=noise_constant_of(solution),
             clipping_norm=problem.clipping_norm,
             rounds=problem.rounds,
             participation_rate=problem.rate,

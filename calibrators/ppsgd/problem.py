@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.federation import read_members
 from epsilond.accountants.quantities import (
+    ANY_EPSILON,
     BATCH_SIZE,
     CLIENT_GROUPS,
     LIPSCHITZ,
@@ -19,7 +20,6 @@ from epsilond.accountants.quantities import (
     SQUARES,
     UNIT,
     Clients,
-    Epsilon,
     Quantity,
     Rounds,
     TargetedProblem,
@@ -63,7 +63,7 @@ class PpsgdProblem(TargetedProblem):
     `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
     """
 
-    epsilon: Annotated[Epsilon, SQUARES]
+    epsilon: Annotated[float | None, ANY_EPSILON, SQUARES] = None
     clients: Clients
     rounds: Rounds
     sampling: Annotated[ClientSampling, SAMPLING] = "full"

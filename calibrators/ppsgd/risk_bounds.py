@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import STEP_SIZE, request
 from epsilond.accountants.quantities.algorithms import SHARED_NOISE_STD, personalization_value
+from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP, AnyStepInputs
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
@@ -32,7 +33,7 @@ EQUAL_OPTIMA = Condition("equal-optima", "all clients' losses have the same mini
 
 
 @request
-class PpsgdRiskProblem(PpsgdProblem):
+class PpsgdRiskProblem(PairTarget, PpsgdProblem):
     """A run of ppsgd; `smoothness` and `optimum_norm` are needed.
 
     `noise_std` is that of the average of the shared gradients, σ_ζ. If it is absent, it is the smallest certified one.

@@ -91,7 +91,7 @@ class _BatchSearch:
     def meets(self, participants: int) -> bool:
         """Return whether a batch size meets the target."""
         guarantee = self.accounts.guarantee_at(participants=participants)
-        log_delta = guarantee.curve.upper_log_delta(self.problem.epsilon)
+        log_delta = guarantee.curve.upper_log_delta(self.problem.target.epsilon)
         self.best = min(self.best, log_delta / LOG_10)
         return log_delta <= self.problem.target.log_delta
 
@@ -163,7 +163,7 @@ class _BatchSearch:
             clients=batch * steps,
             lipschitz=self.problem.lipschitz * math.sqrt(batch / step_batch),
         )
-        bounds = guarantee.curve.bound_log_delta(self.problem.epsilon)
+        bounds = guarantee.curve.bound_log_delta(self.problem.target.epsilon)
         log_weight = math.log(batch * steps / n)
         return Interval(bounds.lower + log_weight, bounds.upper + log_weight)
 

@@ -90,7 +90,7 @@ class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
 def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
     """Yield every bound of the released model, and the bound for all models if batches are drawn anew."""
     problem, considered = solution.problem, solution.accounts.of(solution.plan).considered
-    log_deltas = [bound.curve.upper_log_delta(problem.epsilon) for bound in considered if bound.curve]
+    log_deltas = [bound.curve.upper_log_delta(problem.target.epsilon) for bound in considered if bound.curve]
     least = min(log_deltas, default=math.inf)
     for bound in considered:
         if bound.curve is None:
@@ -98,7 +98,7 @@ def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBoun
                 theorem=bound.theorem, observer=problem.observer, applies=Verdict.NO, reason=bound.reason
             )
         else:
-            log_delta = bound.curve.upper_log_delta(problem.epsilon)
+            log_delta = bound.curve.upper_log_delta(problem.target.epsilon)
             yield _bound(bound.theorem, problem, log_delta, least=log_delta == least)
     yield _all_models_seen(solution)
 
@@ -141,7 +141,7 @@ def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
         guarantee = guarantee_of(problem, run, "coarse", observer=observer)
     except NoCertificate as error:
         return ConsideredBound(theorem=COMPOSED.id, observer=observer, applies=Verdict.NO, reason=error.message)
-    log_delta = guarantee.curve.upper_log_delta(problem.epsilon)
+    log_delta = guarantee.curve.upper_log_delta(problem.target.epsilon)
     return replace(_bound(guarantee.derivation.theorem, problem, log_delta, least=False), observer=observer)
 
 
@@ -257,6 +257,7 @@ class ProjectedSgdCalibrator(
     example = EXAMPLE
     risk_bounds = RISK
     plans = PLANS
+    searches_risks = False
     plan_place = 4
 
     def cost(self, problem: ProjectedSgdProblem) -> CostClass:
@@ -291,6 +292,10 @@ class ProjectedSgdCalibrator(
             batches=batches,
             accounts=accounts,
         )
+
+    def restate(self, solution: ProjectedSgdSolution) -> ProjectedSgdSolution:
+        """Return the solution with accounts that are compared at its certified (ε, δ)."""
+        return replace(solution, accounts=Accounts(solution.problem))
 
     def risk(self, solution: ProjectedSgdSolution) -> ProjectedSgdUtility:
         """Return the risk bound that speaks of this release, or the reason why none does."""

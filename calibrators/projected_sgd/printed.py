@@ -202,7 +202,7 @@ def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float
     passes = None
     if run.constant and run.stops == 1:
         passes = problem.clients / plan.participants
-    return log_contraction_bound(problem.epsilon, run, passes=passes).upper
+    return log_contraction_bound(problem.target.epsilon, run, passes=passes).upper
 
 
 def _bound_by_losses(
@@ -315,7 +315,7 @@ def _answer(
         "steps": float(problem.spec(printed_plan).steps),
     }
     if printed.shows_kernel:
-        parameters |= _kernel(printed.run(printed_plan), problem.epsilon)
+        parameters |= _kernel(printed.run(printed_plan), problem.target.epsilon)
     excess_risk = None
     if printed.theorem is COROLLARY_1:
         excess_risk = math.fsum(risk_terms(corollary_inputs(problem, printed_plan), "printed").values())
@@ -326,7 +326,7 @@ def _answer(
         reading=printed.reading,
         status=printed.status if is_valid else Status.REFUTED,
         parameters=parameters,
-        claims=_claims(problem.target, printed.log_delta(problem.epsilon, printed_plan), excess_risk),
+        claims=_claims(problem.target, printed.log_delta(problem.target.epsilon, printed_plan), excess_risk),
         true=truth(printed_plan),
         conditions=condition_answers(printed.radius_conditions + printed.other_conditions),
         evaluations=() if question is None else (question.served,),
@@ -387,7 +387,7 @@ def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, pri
 
     @functools.cache
     def excess(log_factor: float) -> float:
-        value = printed.log_delta(problem.epsilon, plan_at(log_factor)) - problem.target.log_delta
+        value = printed.log_delta(problem.target.epsilon, plan_at(log_factor)) - problem.target.log_delta
         return min(max(value, -LARGEST_EXCESS), LARGEST_EXCESS)
 
     log_factor = least_log_factor(excess)

@@ -30,6 +30,7 @@ from epsilond.accountants.quantities.algorithms import (
     Radius,
     Release,
 )
+from epsilond.accountants.quantities.risks import PointTargets
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime, Schedule
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import MEAN_GRADIENT_BOUND
@@ -77,7 +78,7 @@ class RunSchedules:
 
 
 @request
-class ProjectedSgdProblem(TargetedProblem):
+class ProjectedSgdProblem(PointTargets, TargetedProblem):
     """The target, the pass, and which number to solve for.
 
     One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is released and no other is
@@ -89,7 +90,6 @@ class ProjectedSgdProblem(TargetedProblem):
     """
 
     scale: ClassVar = RATIOS
-
     solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = "noise_std"
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None

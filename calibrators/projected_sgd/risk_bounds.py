@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import request
+from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1
 from epsilond.accountants.theorems.risk.asoodeh.convex_losses import CONVEX
@@ -47,7 +48,7 @@ GROWING_STEPS = (
 
 
 @request
-class ProjectedSgdRiskProblem(ProjectedSgdProblem):
+class ProjectedSgdRiskProblem(PairTarget, ProjectedSgdProblem):
     """A run of projected-sgd. `noise_std` is the least noise of all steps, if the noise is solved for.
 
     `noise_schedule` is then a shape, constant if absent. Without `noise_std` the noise is the smallest certified one.

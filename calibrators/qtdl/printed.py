@@ -67,8 +67,8 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     """
     if problem.readings == ():
         return ()
-    theorem_1, noise = noise_of_theorem_1(problem, problem.epsilon)
-    claim = Target(problem.epsilon, -problem.dimension * math.log(2.0))
+    theorem_1, noise = noise_of_theorem_1(problem, problem.target.epsilon)
+    claim = Target(problem.target.epsilon, -problem.dimension * math.log(2.0))
     if not noise:
         return (_reading_without_noise(theorem_1, claim),)
     extra = {"extra_bits_per_coordinate": extra_bits(problem.quantization_levels, int(noise["noise_levels"]))}
@@ -146,7 +146,7 @@ def binomial_trials(problem: GridProblem) -> int | None:
     if problem.rounds > 1 or movement.l2 is None or delta is None:
         return None
     inputs = BinomialInputs(
-        epsilon=problem.epsilon,
+        epsilon=problem.target.epsilon,
         delta=delta,
         dimension=problem.dimension,
         quantization_levels=problem.quantization_levels,
@@ -212,7 +212,7 @@ def binomial_cautions(problem: GridProblem) -> Iterator[Caution]:
             code="binomial-one-round",
             message=f"the theorem {BINOMIAL.id} is about one round, so the Binomial mechanism is not compared",
         )
-    elif problem.epsilon > 1.0:
+    elif problem.target.epsilon > 1.0:
         yield Caution(
             code="binomial-beyond-its-proof",
             message=f"the theorem {BINOMIAL.id} is proved for ε ≤ 1 only, so nothing is claimed of the Binomial "

@@ -13,11 +13,12 @@ from epsilond.accountants.quantities import (
     L1_SENSITIVITY,
     L2_SENSITIVITY,
     LINF_SENSITIVITY,
+    BudgetFields,
     Dimension,
     Participants,
     Quantity,
     Rounds,
-    TargetedProblem,
+    SettingFields,
     request,
 )
 from epsilond.accountants.quantities.algorithms import (
@@ -153,8 +154,12 @@ class SensitivityRule:
 
 
 @request
-class GridProblem(TargetedProblem):
-    """A target, a grid, and distances on it. Give one δ, and sensitivities or a `sensitivity_rule`."""
+class GridProblem(SettingFields, BudgetFields):
+    """A target, a grid, and distances on it. Give one δ, and sensitivities or a `sensitivity_rule`.
+
+    The target is (ε, δ) with ε > 0. The decay rate of the noise is proportional to ε, so ε = 0 has none. The noise is
+    truncated and its proofs hold at one ε, so no risk of the whole curve is a target.
+    """
 
     dimension: Dimension
     quantization_levels: QuantizationLevels

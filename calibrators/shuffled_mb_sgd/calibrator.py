@@ -145,6 +145,7 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
     example = EXAMPLE
     risk_bounds = RISK
     plans = PLANS
+    searches_risks = False
     plan_place = 7
     family = FAMILY
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault
 from epsilond.accountants.quantities import request
+from epsilond.accountants.quantities.risks import PointTargets
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import NOISE_CONSTANT
 from epsilond.calibrators.mb_sgd.problem import PRINTED_READINGS, PacedProblem
 
@@ -15,7 +16,7 @@ READINGS: tuple[Reading, ...] = ("statement", "corrected")
 
 
 @request
-class ShuffledMbSgdProblem(PacedProblem):
+class ShuffledMbSgdProblem(PointTargets, PacedProblem):
     """The target (ε, δ), the federation and the learning problem. The guarantee is for the shuffled reports.
 
     If `batch_size` or `rounds` is left out, it is chosen: the fewest rounds, and then the smallest batch. Their

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from epsilond.accountants.quantities import request
+from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1, ShuffledInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
@@ -22,7 +23,7 @@ from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 
 
 @request
-class ShuffledMbSgdRiskProblem(ShuffledMbSgdProblem, SteppedRiskFields):
+class ShuffledMbSgdRiskProblem(PairTarget, ShuffledMbSgdProblem, SteppedRiskFields):
     """A run of shuffled-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:

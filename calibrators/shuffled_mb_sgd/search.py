@@ -15,7 +15,7 @@ from epsilond.accountants.estimates.bounds import alternatives, likely_least, qu
 from epsilond.accountants.estimates.noise import central_mu
 from epsilond.accountants.estimates.trails import TrailPoint
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.search import DEEP, LEAST, MOST, Certified, nearest_of
+from epsilond.calibrators.search import LEAST, MOST, Certified, nearest_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.target import Target
     from epsilond.calibrators.search import Family
 
+_DEEPEST = -1e5
+"""Least log δ that is distinguished."""
 SLACK = 1e-3
 """Relative decrease of the noise at which the answer's minimality is proved."""
 STEP = 9.5e-4
@@ -292,7 +294,7 @@ class _Trials:
     def _miss(self, log_delta: float) -> float:
         """Return the excess of log δ over the target's log δ, relative to the size of the latter."""
         target = self._target.log_delta
-        return (max(log_delta, DEEP) - target) / -target
+        return (max(log_delta, _DEEPEST) - target) / -target
 
     def _next_root(self, trials: Sequence[_CoarseTrial]) -> float:
         """Return the next estimate of the log noise at which the miss is 0, from the last trials, at most three.

@@ -1373,12 +1373,22 @@ export interface components {
          *     `initial_gap` then uses the mean Lipschitz constant of these losses.
          */
         AcceleratedMbSgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -1983,12 +1993,22 @@ export interface components {
          *     `diameter`.
          */
         DpFedavgProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -2190,7 +2210,7 @@ export interface components {
         /** @description Who trusts whom, whose data is protected, what a neighbour is, and who sees what. */
         GuaranteeKind: {
             definition: components["schemas"]["Definition"];
-            unit: components["schemas"]["Unit"];
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
         };
@@ -2488,12 +2508,22 @@ export interface components {
         };
         /** @description The problem of mini-batch algorithms, without further fields. */
         MbSgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -2551,8 +2581,7 @@ export interface components {
          * @description The target, the federation and the losses, who adds the noise, and who takes part.
          *
          *     Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
-         *     Absent
-         *     spreads and optimum_gradient_norm are at their largest, G and L.
+         *     Absent spreads and optimum_gradient_norm are at their largest, G and L.
          */
         Mu2SgdProblem: {
             /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
@@ -2565,18 +2594,18 @@ export interface components {
             gaussian_dp_mu?: number;
             /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
             rho?: number;
-            /** @description how two neighbouring data sets differ */
-            relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
-            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
-            observer: components["schemas"]["Observer"];
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
+            /** @description how two neighbouring data sets differ */
+            relation: components["schemas"]["Relation"];
+            /** @description the protected unit */
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
+            /** @description the adversary, and the outputs that it sees */
+            observer: components["schemas"]["Observer"];
             /** @description clients in the federation */
             clients: number;
             /** @description clients that report in one round */
@@ -2705,12 +2734,22 @@ export interface components {
          *     rounded down, and at least 1. Every client needs records for every round.
          */
         OnePassProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -3140,6 +3179,20 @@ export interface components {
          *     traffic and participation bind what is chosen, and what exceeds them is never ranked or recommended.
          */
         PlanProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description how two neighbouring data sets differ */
+            relation: components["schemas"]["Relation"];
+            /** @description the protected unit */
+            unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
@@ -3212,10 +3265,6 @@ export interface components {
             optimum_norm?: number;
             /** @description root mean square distance of the clients' own optima from their mean, 0 if all are equal */
             optimum_spread?: number;
-            /** @description how two neighbouring data sets differ */
-            relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
-            unit: components["schemas"]["Unit"];
             /** @description adversaries, named by their view. Only algorithms with a guarantee against one of them are considered */
             observers: components["schemas"]["Observer"][];
             /** @description trust models that are accepted; all if absent. local: no other party is trusted. shuffle: a shuffler is trusted. central: the server is trusted, and others see models only. joint: the server is trusted, and a client's own model stays with the client */
@@ -3243,12 +3292,22 @@ export interface components {
          *     `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
          */
         PpsgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            gaussian_dp_mu?: number;
+            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            rho?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -3399,12 +3458,18 @@ export interface components {
          *     of all that meet the target, which need not be an interval; `participants` is absent and no schedule is listed.
          */
         ProjectedSgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -3864,12 +3929,12 @@ export interface components {
             round_delta?: number;
             /** @description radius of the domain */
             radius?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -4429,12 +4494,18 @@ export interface components {
          *     compared keep to `max_gradients` and `communication_budget`.
          */
         ShuffledMbSgdProblem: {
+            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            advantage?: number;
+            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate limits an attacker */
+            false_positive_rate?: number;
+            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            epsilon?: number;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
@@ -4493,6 +4564,12 @@ export interface components {
          *     the relation, unit and observer of the guarantee, and the guarantee of the result names them.
          */
         SimulationRequest: {
+            /** @description how two neighbouring data sets differ */
+            relation?: components["schemas"]["Relation"];
+            /** @description the protected unit */
+            unit?: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
+            /** @description the adversary, and the outputs that it sees */
+            observer?: components["schemas"]["Observer"];
             /**
              * @description Depends on the object:
              *
@@ -4504,12 +4581,6 @@ export interface components {
             spec?: components["schemas"]["Spec"];
             /** @description two updates, to be distinguished by their messages */
             message?: components["schemas"]["QuantizedMessage"];
-            /** @description how two neighbouring data sets differ */
-            relation?: components["schemas"]["Relation"];
-            /** @description the protected unit */
-            unit?: components["schemas"]["Unit"];
-            /** @description the adversary, and the outputs that it sees */
-            observer?: components["schemas"]["Observer"];
             /** @description attacked program. implemented: truncated integer noise and rounding by the exact samplers, with batches drawn whole where population and batch_size are given. mathematical: the same distributions by the fastest sampler */
             attack?: string;
             /** @description failure probability δ of (ε, δ) */
@@ -4782,8 +4853,9 @@ export interface components {
          *     cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last batch,
          *     or is left out.
          *
-         *     `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
-         *     `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+         *     `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. The other
+         *     drawn records do not enter this batch. Then `population` is the number of records. Under add-or-remove-one it is
+         *     that of the larger data set.
          *
          *     `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
          *     protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound of
@@ -4942,7 +5014,7 @@ export interface components {
             batch_size?: number;
             /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
-            /** @description most records in a batch, or clients if clients are drawn; of more, a uniform subset is kept */
+            /** @description most records in a batch, or clients if clients are drawn; of more, only a uniform subset enters */
             largest_batch?: number;
             /** @description most records that one client has, if σ refers to the norm of one record's part */
             records_of_one_client?: number;

@@ -55,6 +55,7 @@ OTHER_LEDGER = {
     "declared": ADAPTIVE | {"sealed": True},
 }
 GATED_LEDGER = OTHER_LEDGER | {"name": "nurses", "dataset": "nurses", "approval": True}
+DAILY_LEDGER = OTHER_LEDGER | {"name": "visitors", "dataset": "visits", "unit": {"of": "client", "window": "day"}}
 OBSERVATION = {"premise": "fresh-draw", "message": "a batch was used twice", "remedy": "Draw it anew.", "count": 12}
 UNCOUNTED = {"premise": "noise", "message": "a step had no noise", "remedy": "Add the noise.", "count": 0}
 
@@ -79,7 +80,7 @@ class Writer:
 
     def open(self, asked: JsonRecord) -> LedgerRow:
         """Open a ledger."""
-        return self.book.open(ORGANISATION, read(OpenLedger, asked | COMMON), next(self._keys), by=OWNER)
+        return self.book.open(ORGANISATION, read(OpenLedger, COMMON | asked), next(self._keys), by=OWNER)
 
     def reserve(self, ledger: LedgerRow, **asked: Any) -> ReservationRow:
         """Reserve runs in a ledger."""
@@ -151,7 +152,10 @@ def _write_short(writer: Writer) -> None:
 
 
 def _write_every_kind(writer: Writer) -> None:
-    """Write a log with every kind of entry, in three ledgers: an adaptive one, a sealed one and one with approval."""
+    """Write a log with every kind of entry.
+
+    There are four ledgers: an adaptive one, a sealed one, one with approval, and one that protects a client's day.
+    """
     people = writer.open(LEDGER)
     writer.change("amend", people, read(AmendAsked, {"add": [{"name": "extra", "spec": QUERY}]}))
     writer.change("seal", people)
@@ -179,3 +183,5 @@ def _write_every_kind(writer: Writer) -> None:
     writer.approve(nurses)
     writer.book.request_reconciliations(OPERATOR, "The log lacks an entry.")
     writer.approve(nurses)
+    visitors = writer.open(DAILY_LEDGER)
+    writer.commit(writer.reserve(visitors, item="count", count=2))

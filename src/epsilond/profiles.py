@@ -75,10 +75,11 @@ def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]
     for (alpha, beta), (next_alpha, next_beta) in itertools.pairwise(_lower_hull(listed)):
         if beta - next_beta > next_alpha - alpha > 0:
             corners.add(float(((beta - next_beta) / (next_alpha - alpha)).ln()))
-    return {
-        epsilon: _raised_log10(max(1 - beta - Decimal(epsilon).exp() * alpha for alpha, beta in listed))
-        for epsilon in sorted(corners)
-    }
+    profile = {}
+    for epsilon in sorted(corners):
+        exponential = Decimal(epsilon).exp()
+        profile[epsilon] = _raised_log10(max(1 - beta - exponential * alpha for alpha, beta in listed))
+    return profile
 
 
 def _lower_hull(points: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Decimal]]:

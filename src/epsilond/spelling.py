@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.quantities.risks import RISKS
+from epsilond.accountants.quantities.risks import RISK_FIELDS
 
 T = TypeVar("T")
 
@@ -55,19 +55,26 @@ def quote_words(words: Sequence[object]) -> str:
     return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if len(quoted) > 1 else quoted[0]
 
 
-def describe_unknown(name: str, known: Container[str]) -> str:
+def describe_unknown(name: str, known: Collection[str]) -> str:
     """Return why a field is rejected that a request does not have.
 
-    A risk such as `advantage` may replace ε only where the noise is searched for it. Its rejection says so.
+    A risk such as `advantage` may replace ε only where the noise can be searched for it. Its rejection says so.
 
     Args:
         name: name of the field.
         known: names of the fields of the request.
     """
-    is_risk = name in (*RISKS, "false_positive_rate")
-    if is_risk and "epsilon" in known and "relation" in known:
+    is_risk = name in RISK_FIELDS
+    if is_risk and set(known) == {"epsilon", "delta", "log10_delta"}:
         return (
-            "is no target here: the noise of this request is prescribed or searched by epsilon and delta. The "
-            "algorithms gaussian and mu2-sgd take it"
+            "is no target of a ledger, whose charges add up to one (ε, δ). A budget of μ² or ρ is a slot of the kind "
+            "gdp or zcdp"
         )
+    if is_risk and "epsilon" in known and "relation" in known:
+        if "advantage" in known:
+            return (
+                "is no target of this algorithm, whose bounds decide δ at single values of ε. Give epsilon with delta, "
+                "advantage, or true_positive_rate with false_positive_rate"
+            )
+        return "is no target here, where all is stated for δ at one ε. Give epsilon with delta"
     return "is not a field of this object"

@@ -135,3 +135,12 @@ def test_every_calibrator_and_account_has_a_shipped_estimate() -> None:
         assert seconds is not None
         assert 0.0 < seconds < 100.0
     assert (estimate_seconds(ACCOUNTS, account(RUN)) or math.inf) < EXPENSIVE_SECONDS
+
+
+def test_a_risk_has_no_estimate_because_no_tree_has_learned_one() -> None:
+    calibrator = next(each for each in CALIBRATORS if each.name == "gaussian")
+    numbers = {name: value for name, value in calibrator.example.items() if name not in ("epsilon", "delta")}
+    assert estimate_seconds("gaussian", read(calibrator.problem, calibrator.example)) is not None
+    by_rates = read(calibrator.problem, {**numbers, "true_positive_rate": 0.3, "false_positive_rate": 0.1})
+    assert estimate_seconds("gaussian", by_rates) is None
+    assert calibration_of(calibrator, by_rates).seconds is None

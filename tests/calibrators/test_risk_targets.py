@@ -8,7 +8,10 @@ import pytest
 from mpmath import erfinv, mp, mpf, sqrt
 
 import epsilond
+from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
+from epsilond.accountants.target import RiskTarget, Target
+from epsilond.calibrators.targets.certified import certified_target
 
 SETTING: dict[str, Any] = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
 RISKS: dict[str, dict[str, float]] = {
@@ -170,10 +173,109 @@ def test_noise_cancellation_has_the_mu_of_the_risk(risk: str) -> None:
     assert "assumed-delta" in {warning.code for warning in answer.warnings}
 
 
-@pytest.mark.parametrize("algorithm", ["mb-sgd", "dp-fedavg", "ppsgd", "qtdl", "projected-sgd"])
-def test_other_algorithms_say_why_they_take_no_risk(algorithm: str) -> None:
-    with pytest.raises(InvalidInput) as error:
-        epsilond.calibrate(algorithm, advantage=0.1)  # type: ignore[call-overload]
-    messages = {fault.pointer: fault.message for fault in error.value.faults}
-    assert "by epsilon and delta" in messages["/advantage"]
-    assert "gaussian and mu2-sgd" in messages["/advantage"]
+FEDERATION: dict[str, Any] = {"clients": 50, "dimension": 20, "relation": "replace-one"}
+LEARNING: dict[str, Any] = FEDERATION | {
+    "samples_per_client": 1000,
+    "lipschitz": 1.0,
+    "diameter": 2.0,
+    "smoothness": 1.0,
+    "batch_size": 10,
+    "unit": "record",
+    "observer": "server",
+}
+FULL: dict[str, dict[str, Any]] = {
+    "mb-sgd": LEARNING | {"sampling": "full", "batch_size": 1000, "rounds": 7},
+    "accelerated-mb-sgd": LEARNING | {"unit": "client", "rounds": 7},
+    "one-pass-accelerated-mb-sgd": LEARNING | {"unit": "client", "rounds": 7},
+    "dp-fedavg": FEDERATION | {"clipping_norm": 1.0, "rounds": 7, "unit": "client", "observer": "released-models"},
+    "ppsgd": {
+        "clients": 50,
+        "rounds": 7,
+        "sampling": "full",
+        "clipping_norm": 1.0,
+        "shared_dimension": 50,
+        "lipschitz": 1.0,
+        "relation": "replace-one",
+        "unit": "client",
+        "observer": "other-clients",
+    },
+}
+"""Runs of seven rounds without random draws, which are exactly Gaussian."""
+
+
+@each_risk
+@pytest.mark.parametrize("algorithm", FULL)
+def test_the_noise_of_full_rounds_is_a_closed_form_in_every_algorithm(algorithm: str, risk: str) -> None:
+    answer = epsilond.calibrate(algorithm, **FULL[algorithm], **RISKS[risk])  # type: ignore[call-overload]
+    with mp.workdps(40):
+        exact = float(2 * sqrt(7) / exact_mu(RISKS[risk]))
+    assert exact * (1 - 1e-12) <= answer.parameters.noise_multiplier <= exact * (1 + 2e-6)
+    target = answer.guarantee.target
+    assert {name: getattr(target, name) for name in RISKS[risk]} == RISKS[risk]
+    assert "assumed-delta" in {warning.code for warning in answer.warnings}
+
+
+@pytest.mark.parametrize("algorithm", FULL)
+@pytest.mark.parametrize("delta", [1e-6, 0.05])
+def test_an_epsilon_of_zero_has_a_closed_form(algorithm: str, delta: float) -> None:
+    answer = epsilond.calibrate(algorithm, **FULL[algorithm], epsilon=0.0, delta=delta)  # type: ignore[call-overload]
+    with mp.workdps(40):
+        exact = float(2 * sqrt(7) / (2 * quantile((1 + mpf(delta)) / 2)))  # type: ignore[arg-type]
+    assert exact * (1 - 1e-12) <= answer.parameters.noise_multiplier <= exact * (1 + 2e-6)
+    assert answer.guarantee.target.epsilon == answer.guarantee.epsilon.upper == 0.0
+    assert answer.as_printed == ()
+
+
+def test_printed_readings_are_compared_at_the_certified_epsilon() -> None:
+    run = LEARNING | {"batch_size": 100, "rounds": 100}
+    answer = epsilond.calibrate("mb-sgd", **run, advantage=0.1, delta=1e-5)
+    same = epsilond.calibrate("mb-sgd", **run, epsilon=answer.guarantee.target.epsilon, delta=1e-5)
+    assert answer.readings == same.readings
+    assert answer.readings
+    assert answer.parameters.noise_multiplier == pytest.approx(same.parameters.noise_multiplier, rel=1e-4)
+
+
+def test_groups_inherit_a_risk_unless_they_have_a_target() -> None:
+    groups = [
+        {"clients": 20, "samples_per_client": 500},
+        {"clients": 30, "samples_per_client": 1000, "epsilon": 2.0, "delta": 1e-6},
+    ]
+    run = LEARNING | {"batch_size": 100, "rounds": 5, "client_groups": groups}
+    first, second = epsilond.calibrate("mb-sgd", **run, advantage=0.1).parameters.groups
+    assert first.guarantee.target.advantage == 0.1
+    assert (second.guarantee.target.advantage, second.guarantee.target.epsilon) == (None, 2.0)
+    for incomplete, pointer in (({"delta": 1e-6}, "/epsilon"), ({"epsilon": 1.0}, "/delta")):
+        unfit = [groups[0], {"clients": 30, "samples_per_client": 1000, **incomplete}]
+        with pytest.raises(InvalidInput) as error:
+            epsilond.calibrate("mb-sgd", **run | {"client_groups": unfit}, advantage=0.1)
+        assert error.value.faults[0].pointer == f"/client_groups/1{pointer}"
+
+
+def test_a_delta_that_no_epsilon_has_is_infeasible_and_the_nearest_is_named() -> None:
+    curve = account(epsilond.Approximate(epsilon=0.1, delta=0.01), relation="replace-one").guarantee
+    target = Target.of_risk(RiskTarget("advantage", 0.5), None, None)
+    with pytest.raises(Infeasible, match="no ε has the δ") as error:
+        certified_target(curve, target)
+    assert error.value.nearest["log10_delta"] == pytest.approx(-2.0, abs=1e-9)
+    nearest = Target.of_risk(RiskTarget("advantage", 0.5), None, error.value.nearest["log10_delta"] + 1e-9)
+    assert certified_target(curve, nearest).epsilon <= 0.1 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("target", [{"advantage": 0.1}, {"epsilon": 0.0, "delta": 0.01}])
+def test_plans_take_a_risk_and_an_epsilon_of_zero(target: dict[str, float]) -> None:
+    plan = {name: value for name, value in LEARNING.items() if name != "observer"}
+    answer = epsilond.plan(**plan, rounds=50, observers=("server", "released-models"), **target)
+    applies = {entry.algorithm for entry in answer.entries if entry.applies == "yes"}
+    assert {"mb-sgd", "accelerated-mb-sgd", "gaussian", "mu2-sgd"} <= applies
+    why = {entry.algorithm: entry.why for entry in answer.entries}
+    if "advantage" in target:
+        assert "/epsilon" in {reason.pointer for reason in why["qtdl"]}
+
+
+def test_a_sweep_over_a_risk_equals_its_single_calls() -> None:
+    run = LEARNING | {"batch_size": 100, "rounds": 20}
+    points = epsilond.sweep("mb-sgd", "advantage", [0.05, 0.1, 2.0], **run).answers
+    single = epsilond.calibrate("mb-sgd", **run, advantage=0.1)
+    assert points[1].answer is not None
+    assert points[1].answer.parameters == single.parameters
+    assert points[2].answer is None

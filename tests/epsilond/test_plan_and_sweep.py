@@ -207,3 +207,27 @@ def test_a_sweep_for_a_picture_has_all_but_the_true_figures(name: str) -> None:
     warnings, fewer = ({one["code"] for one in each.pop("warnings", ())} for each in (whole, drawn))
     assert fewer <= warnings
     assert drawn == whole
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        {"advantage": 0.1},
+        {"true-positive-rate": 0.3, "false-positive-rate": 0.1},
+        {"gaussian-dp-mu": 0.5},
+        {"rho": 0.1},
+        {"epsilon": 0.0, "delta": 0.01},
+    ],
+)
+def test_the_command_line_takes_targets_of_risk(target: dict[str, float]) -> None:
+    run_fields = {
+        name: value for name, value in PLAN.items() if name not in ("epsilon", "delta", "algorithms", "observers")
+    }
+    fields = run_fields | {"batch_size": 10, "rounds": 20, "observer": "server"} | target
+    shown = json.loads(run("calibrate", "mb-sgd", *options(fields), "--json"))
+    expected = epsilond.calibrate("mb-sgd", **{name.replace("-", "_"): value for name, value in fields.items()})
+    assert shown["parameters"]["noise_multiplier"] == expected.parameters.noise_multiplier
+    planned = json.loads(
+        run("plan", *options(run_fields | target | {"algorithms": ["mb-sgd"], "observers": ["server"]}), "--json")
+    )
+    assert planned["entries"][0]["applies"] == "yes"

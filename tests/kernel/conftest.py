@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-import gc
 import importlib
+import sys
 from collections.abc import Iterator
 from types import ModuleType
 
@@ -37,12 +37,20 @@ def use() -> Iterator[pytest.MonkeyPatch]:
 
 def forget_all() -> None:
     """Clear every cache of numbers: whatever was computed with the kernel may differ in its last digits."""
-    gc.unfreeze()  # what was imported while tests were collected is frozen, and not listed
-    for each in gc.get_objects():
-        if isinstance(each, functools._lru_cache_wrapper):
-            module = str(each.__module__)
-            if module.startswith("epsilond.") and module not in OF_CLASSES:
-                each.cache_clear()
+    for cache in _find_caches():
+        module = str(cache.__module__)
+        if module.startswith("epsilond.") and module not in OF_CLASSES:
+            cache.cache_clear()
+
+
+def _find_caches() -> Iterator[functools._lru_cache_wrapper[object]]:
+    """Yield the cached functions of modules, and those of their classes."""
+    for module in [module for name, module in sys.modules.items() if name.startswith("epsilond.")]:
+        for value in vars(module).values():
+            for member in vars(value).values() if isinstance(value, type) else (value,):
+                function = getattr(member, "__func__", member)
+                if isinstance(function, functools._lru_cache_wrapper):
+                    yield function
 
 
 @pytest.fixture

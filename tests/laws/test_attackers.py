@@ -14,13 +14,13 @@ from epsilond.accountants.attackers.bayes_error import bayes_error
 from epsilond.accountants.attackers.directions import Direction, directed_delta
 from epsilond.accountants.attackers.renyi import concentration, renyi_divergence
 from epsilond.accountants.attackers.smallest_gaussian import gaussian_mu_at, smallest_gaussian
-from epsilond.accountants.attackers.targets import meets, provably_misses, target_of_risk, upper_figure
+from epsilond.accountants.attackers.targets import meets, provably_misses, upper_figure
 from epsilond.accountants.attackers.trade_off_curve import trade_off_curve
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import Relation
 from epsilond.accountants.specs import Gaussian, GaussianMixture, Laplace
-from epsilond.accountants.target import RiskKind, RiskTarget
+from epsilond.accountants.target import RiskKind, RiskTarget, Target
 from tests.laws.samples import SAMPLES, Sample
 from tests.laws.test_hostile_instances import LEAVES, certified, fixed, outputs, poisson
 from tests.oracles.hostile_runs import Law
@@ -128,8 +128,8 @@ def test_a_curve_meets_its_own_figure_and_no_clearly_smaller_one(sample: Sample,
     least = 0.12 if kind == "true_positive_rate" else 1e-6  # a coin has a rate of 0.1
     if not least < figure < (1.0 if kind in ("advantage", "true_positive_rate") else math.inf):
         return
-    target = target_of_risk(RiskTarget(kind, figure * (1 + 1e-9), 0.1), None, None)
-    smaller = target_of_risk(RiskTarget(kind, figure * 0.9, 0.1), None, None)
+    target = Target.of_risk(RiskTarget(kind, figure * (1 + 1e-9), 0.1), None, None)
+    smaller = Target.of_risk(RiskTarget(kind, figure * 0.9, 0.1), None, None)
     assert meets(curve, target)
     assert not provably_misses(curve, target)
     assert not meets(curve, smaller)

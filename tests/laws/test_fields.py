@@ -62,8 +62,8 @@ NO_DEFAULT = "required"
 UNEVEN: Mapping[str, Mapping[str, str]] = {
     "diameter": {"dp-fedavg": "only its bound on the excess risk needs one"},
     "epsilon": {
-        "gaussian": "it may be the number that is solved for",
-        "mu2-sgd": "gaussian_dp_mu may be given instead",
+        "qtdl": "the decay rate of its noise is proportional to ε, and no risk may be given instead",
+        "norm-fedavg": "the decay rate of its noise is proportional to ε, and no risk may be given instead",
     },
     "initial_distance": {"norm-fedavg": "its domain has no diameter to bound the distance by"},
     "lipschitz": {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Ends, Number, Served
 from epsilond.simulators.audits.worlds import Attack
@@ -88,7 +88,7 @@ class AuditAnswer:
 
     kind: Literal["audit"] = "audit"
     relation: Relation
-    unit: Unit
+    unit: ProtectedUnit
     observer: Observer
     attack: Attack
     delta: Annotated[float | None, Served("absent where it is below every double")] = None

@@ -9,14 +9,10 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
     DELTA,
     LOG10_DELTA,
-    OBSERVER,
-    RELATION,
-    UNIT,
     Epsilon,
-    Observer,
     Quantity,
-    Relation,
-    Unit,
+    SettingFields,
+    base_unit,
     request,
 )
 from epsilond.accountants.specs import Spec
@@ -53,7 +49,7 @@ class AuditClaim:
 
 
 @request
-class AuditSimulation:
+class AuditSimulation(SettingFields):
     """Request to attack a mechanism, or one client's message, and to derive lower bounds on ε at δ.
 
     Either `spec` gives the mechanism, or `message` gives two updates that the attacker, the server, tells apart. For a
@@ -65,9 +61,6 @@ class AuditSimulation:
     message: Annotated[
         QuantizedMessage | None, Quantity(description="two updates, to be distinguished by their messages")
     ] = None
-    relation: Annotated[Relation, RELATION]
-    unit: Annotated[Unit, UNIT]
-    observer: Annotated[Observer, OBSERVER]
     attack: Annotated[Attack, ATTACK] = "implemented"
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
@@ -112,7 +105,8 @@ class AuditSimulation:
         if self.message is not None:
             return Message(self.message, self.attack)
         assert self.spec is not None
-        setting = AttackSetting(relation=self.relation, unit=self.unit, observer=self.observer, attack=self.attack)
+        unit = base_unit(self.unit)
+        setting = AttackSetting(relation=self.relation, unit=unit, observer=self.observer, attack=self.attack)
         try:
             return target(self.spec, setting)
         except InvalidInput as rejected:

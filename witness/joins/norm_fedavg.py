@@ -157,7 +157,9 @@ def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, flo
     delta = calibrator_problem.target.delta
     if delta is None or calibrator_problem.rate < 1.0:
         return None
-    composed = equation_22(InverseInputs(composed_epsilon=calibrator_problem.epsilon, delta=ESCAPE_SHARE * delta))
+    composed = equation_22(
+        InverseInputs(composed_epsilon=calibrator_problem.target.epsilon, delta=ESCAPE_SHARE * delta)
+    )
     inputs = RunInputs(
         epsilon=float(composed["epsilon"]),
         delta=ESCAPE_SHARE * delta,
@@ -194,7 +196,7 @@ def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: f
             curve = release.guarantee(release.noise(decay_rate, levels)).curve
         except NoCertificate:
             return False
-        return curve.bound_log_delta(calibrator_problem.epsilon).upper <= calibrator_problem.target.log_delta
+        return curve.bound_log_delta(calibrator_problem.target.epsilon).upper <= calibrator_problem.target.log_delta
 
     upper = max(least_levels(decay_rate, release.parts, calibrator_problem.target.log_delta), 1)
     lower = upper - 1

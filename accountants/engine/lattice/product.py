@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.curve.enclosure import Interval, Tails
+from epsilond.accountants.curve.enclosure import SMALL_EPSILON, Interval, Tails
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.discretise import log_probability_of_any
@@ -45,12 +45,6 @@ _MOST_ROWS = 2000
 """Largest number of rows of the table of tails: three times the steps below, down to its end."""
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
-_LARGEST_SHORTFALL = 0.5
-"""Share of the estimate of log δ that a bound must reach. Otherwise the cells are too wide: no narrower ones fit."""
-_DEEP = -100.0
-"""log δ below which tilts are so large that the cells of a budget may be too wide for them."""
-_SMALLER = 0.75
-"""Ratio of the ε whose bound is used instead to the ε of the question."""
 _OUTSIDE = (ArithmeticError, ValueError)
 """Errors from numbers beyond the range of doubles: an overflow, or a NaN in place of an integer."""
 
@@ -172,8 +166,8 @@ class ComposedProfile(PointwiseProfile):
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
         """Compute the upper bound on log δ(ε) with the best tilt.
 
-        If the computation leaves the range of doubles, basic composition is used. If the cells of the budget are too
-        wide for the tilt, the bound at a smaller ε is used, because δ decreases in ε.
+        If the computation leaves the range of doubles, basic composition is used. If the bound is far above an estimate
+        of log δ that no double holds, the bound at a smaller ε is used, because δ decreases in ε.
         """
         try:
             if epsilon >= self._survey.supremum:
@@ -186,9 +180,11 @@ class ComposedProfile(PointwiseProfile):
                 upper = self.upper_on(chosen, epsilon)
         except _OUTSIDE:
             return TiltedEvaluation(None, self._basic_composition(epsilon))
-        estimate = DEPTHS[chosen.key.depth]
-        if chosen.place.direct and upper > _LARGEST_SHORTFALL * estimate and estimate < _DEEP:
-            upper = min(upper, self.evaluation(_SMALLER * epsilon).upper)
+        log_estimate = DEPTHS[chosen.key.depth]
+        is_missed = chosen.place.direct and log_estimate < _NO_DOUBLE and upper > 0.5 * log_estimate
+        if is_missed and epsilon > SMALL_EPSILON:
+            # The cells are too wide for such a tilt. The bound at half of ε holds too.
+            upper = min(upper, self.evaluation(0.5 * epsilon).upper)
         return TiltedEvaluation(chosen, upper)
 
     def upper_on(self, chosen: Chosen, epsilon: float) -> float:

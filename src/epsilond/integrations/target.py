@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import InvalidInput, LedgerExhausted, Observation, RunDiffers
 from epsilond.accountants.guarantee import require_setting
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation, require_unit
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.setting import StatedSetting, find_curve
 
@@ -48,7 +48,7 @@ class TargetBudget:
         epsilon: float,
         delta: float,
         relation: Relation,
-        unit: Unit,
+        unit: ProtectedUnit,
         observer: Observer,
     ) -> None:
         """Set the target, and the setting that every step is accounted for.
@@ -70,7 +70,7 @@ class TargetBudget:
         self.epsilon = epsilon
         self.delta = delta
         self.relation = relation
-        self.unit = unit
+        self.unit = require_unit(unit)
         self.observer = observer
         self.taken = 0
         self.receipts: list[Receipt] = []

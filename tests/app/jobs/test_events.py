@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import anyio
 import httpx
 import pytest
 
-from epsilond.app.jobs.running import RunningSimulation
+from epsilond.app.jobs.running import RunningQuestion, RunningSimulation
 from epsilond.app.jobs.shelf import Shelf
 from epsilond.app.jobs.waiting import Waiting
 from epsilond.app.metrics import Metrics
@@ -98,6 +100,29 @@ def test_the_time_left_is_of_the_blocks_that_are_left(monkeypatch: pytest.Monkey
     assert live.seconds_left == (3 * 50.0 - 50.0) / 2
     live.begun.clear()
     assert live.seconds_left == 75.0
+
+
+def test_a_question_that_outlasts_its_estimate_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("epsilond.app.jobs.running.time", SimpleNamespace(monotonic=lambda: now))
+    record = Record(
+        id="a", kind="sweep", name="mb-sgd", created=0.0, steps=4, seconds=40.0, engine_version="", fingerprint="",
+        request=b"",
+    )  # fmt: skip
+
+    async def taken(record: Record, done: int) -> RunningQuestion:
+        shared: Any = SimpleNamespace(parts_done=done)
+        return RunningQuestion(record=record, shared=shared, began=100.0)
+
+    whole, none_done, one_done = (
+        anyio.run(taken, each, done) for each, done in ((replace(record, steps=1), 0), (record, 0), (record, 1))
+    )
+    now = 110.0
+    assert [each.seconds_left for each in (whole, none_done, one_done)] == [30.0, 40.0, 30.0]
+    now = 160.0  # a minute for what was to take forty seconds
+    assert [each.seconds_left for each in (whole, none_done, one_done)] == [None, None, 180.0]
+    assert whole.job.progress is not None
+    assert whole.job.progress.seconds_left is None
 
 
 async def measured(live: RunningSimulation) -> None:

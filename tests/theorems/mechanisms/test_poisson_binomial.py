@@ -150,7 +150,7 @@ def test_two_rounds_and_two_coordinates_are_products() -> None:
             assert 0.8 * most <= math.exp(bounds.lower) <= most * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("high", "low", "theta"), [(0, 5, 0.25), (30, 7, 0.1), (3, 400, 0.49), (300, 300, 2.0**-20)])
+@pytest.mark.parametrize(("high", "low", "theta"), [(0, 5, 0.25), (30, 7, 0.1), (3, 150, 0.49), (170, 170, 2.0**-20)])
 def test_listed_masses_are_those_of_the_definition(high: int, low: int, theta: float) -> None:
     p = Fraction(1, 2) + Fraction(theta)
     exact = law([p] * high + [1 - p] * low)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -10,6 +10,10 @@ from ..models.definition import Definition
 from ..models.observer import Observer
 from ..models.relation import Relation
 from ..models.unit import Unit
+
+if TYPE_CHECKING:
+    from ..models.windowed_unit import WindowedUnit
+
 
 T = TypeVar("T", bound="GuaranteeKind")
 
@@ -20,7 +24,7 @@ class GuaranteeKind:
 
     Attributes:
         definition (Definition):
-        unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+        unit (Unit | WindowedUnit):
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.
@@ -32,7 +36,7 @@ class GuaranteeKind:
     """
 
     definition: Definition
-    unit: Unit
+    unit: Unit | WindowedUnit
     relation: Relation
     observer: Observer
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -40,7 +44,11 @@ class GuaranteeKind:
     def to_dict(self) -> dict[str, Any]:
         definition = self.definition.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         relation = self.relation.value
 
@@ -61,10 +69,27 @@ class GuaranteeKind:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.windowed_unit import WindowedUnit
+
         d = dict(src_dict)
         definition = Definition(d.pop("definition"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         relation = Relation(d.pop("relation"))
 

@@ -25,8 +25,7 @@ class Mu2SgdProblem:
     """The target, the federation and the losses, who adds the noise, and who takes part.
 
     Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
-    Absent
-    spreads and optimum_gradient_norm are at their largest, G and L.
+    Absent spreads and optimum_gradient_norm are at their largest, G and L.
 
         Attributes:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the

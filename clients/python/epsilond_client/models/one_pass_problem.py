@@ -30,7 +30,6 @@ class OnePassProblem:
     rounded down, and at least 1. Every client needs records for every round.
 
         Attributes:
-            epsilon (float): privacy loss bound ε of (ε, δ), natural logs
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
@@ -46,6 +45,15 @@ class OnePassProblem:
             lipschitz (float): bound on the ℓ2 norm of one record's gradient
             diameter (float): diameter of the domain
             smoothness (float): Lipschitz constant of the gradient
+            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
+                place of epsilon
+            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
+                target in place of epsilon
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
+            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, as the target in place of epsilon;
+                √(2ρ) of zCDP's ρ, never the latter
+            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
+            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
             participants (int | Unset): clients that report in one round
@@ -71,7 +79,6 @@ class OnePassProblem:
             initial_gap (float | Unset): bound on the excess risk of the start
     """
 
-    epsilon: float
     relation: Relation
     unit: Unit | WindowedUnit
     observer: Observer
@@ -81,6 +88,12 @@ class OnePassProblem:
     lipschitz: float
     diameter: float
     smoothness: float
+    advantage: float | Unset = UNSET
+    true_positive_rate: float | Unset = UNSET
+    false_positive_rate: float | Unset = UNSET
+    gaussian_dp_mu: float | Unset = UNSET
+    rho: float | Unset = UNSET
+    epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
     participants: int | Unset = UNSET
@@ -102,8 +115,6 @@ class OnePassProblem:
     initial_gap: float | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        epsilon = self.epsilon
-
         relation = self.relation.value
 
         unit: dict[str, Any] | str
@@ -125,6 +136,18 @@ class OnePassProblem:
         diameter = self.diameter
 
         smoothness = self.smoothness
+
+        advantage = self.advantage
+
+        true_positive_rate = self.true_positive_rate
+
+        false_positive_rate = self.false_positive_rate
+
+        gaussian_dp_mu = self.gaussian_dp_mu
+
+        rho = self.rho
+
+        epsilon = self.epsilon
 
         delta = self.delta
 
@@ -185,7 +208,6 @@ class OnePassProblem:
 
         field_dict.update(
             {
-                "epsilon": epsilon,
                 "relation": relation,
                 "unit": unit,
                 "observer": observer,
@@ -197,6 +219,18 @@ class OnePassProblem:
                 "smoothness": smoothness,
             }
         )
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if true_positive_rate is not UNSET:
+            field_dict["true_positive_rate"] = true_positive_rate
+        if false_positive_rate is not UNSET:
+            field_dict["false_positive_rate"] = false_positive_rate
+        if gaussian_dp_mu is not UNSET:
+            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
+        if rho is not UNSET:
+            field_dict["rho"] = rho
+        if epsilon is not UNSET:
+            field_dict["epsilon"] = epsilon
         if delta is not UNSET:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
@@ -245,8 +279,6 @@ class OnePassProblem:
         from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
-        epsilon = d.pop("epsilon")
-
         relation = Relation(d.pop("relation"))
 
         def _parse_unit(data: object) -> Unit | WindowedUnit:
@@ -279,6 +311,18 @@ class OnePassProblem:
         diameter = d.pop("diameter")
 
         smoothness = d.pop("smoothness")
+
+        advantage = d.pop("advantage", UNSET)
+
+        true_positive_rate = d.pop("true_positive_rate", UNSET)
+
+        false_positive_rate = d.pop("false_positive_rate", UNSET)
+
+        gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
+
+        rho = d.pop("rho", UNSET)
+
+        epsilon = d.pop("epsilon", UNSET)
 
         delta = d.pop("delta", UNSET)
 
@@ -347,7 +391,6 @@ class OnePassProblem:
         initial_gap = d.pop("initial_gap", UNSET)
 
         one_pass_problem = cls(
-            epsilon=epsilon,
             relation=relation,
             unit=unit,
             observer=observer,
@@ -357,6 +400,12 @@ class OnePassProblem:
             lipschitz=lipschitz,
             diameter=diameter,
             smoothness=smoothness,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            gaussian_dp_mu=gaussian_dp_mu,
+            rho=rho,
+            epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
             participants=participants,

@@ -16,6 +16,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.reach import Reach
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="PlanProblem")
@@ -33,9 +34,17 @@ class PlanProblem:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
+            unit (Unit | WindowedUnit): the protected unit
             observers (list[Observer]): adversaries, named by their view. Only algorithms with a guarantee against one of
                 them are considered
+            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
+                place of epsilon
+            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
+                target in place of epsilon
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
+            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, as the target in place of epsilon;
+                √(2ρ) of zCDP's ρ, never the latter
+            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
@@ -92,8 +101,13 @@ class PlanProblem:
     """
 
     relation: Relation
-    unit: Unit
+    unit: Unit | WindowedUnit
     observers: list[Observer]
+    advantage: float | Unset = UNSET
+    true_positive_rate: float | Unset = UNSET
+    false_positive_rate: float | Unset = UNSET
+    gaussian_dp_mu: float | Unset = UNSET
+    rho: float | Unset = UNSET
     epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
@@ -139,12 +153,26 @@ class PlanProblem:
     def to_dict(self) -> dict[str, Any]:
         relation = self.relation.value
 
-        unit = self.unit.value
+        unit: dict[str, Any] | str
+        if isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
 
         observers = []
         for observers_item_data in self.observers:
             observers_item = observers_item_data.value
             observers.append(observers_item)
+
+        advantage = self.advantage
+
+        true_positive_rate = self.true_positive_rate
+
+        false_positive_rate = self.false_positive_rate
+
+        gaussian_dp_mu = self.gaussian_dp_mu
+
+        rho = self.rho
 
         epsilon = self.epsilon
 
@@ -254,6 +282,16 @@ class PlanProblem:
                 "observers": observers,
             }
         )
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if true_positive_rate is not UNSET:
+            field_dict["true_positive_rate"] = true_positive_rate
+        if false_positive_rate is not UNSET:
+            field_dict["false_positive_rate"] = false_positive_rate
+        if gaussian_dp_mu is not UNSET:
+            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
+        if rho is not UNSET:
+            field_dict["rho"] = rho
         if epsilon is not UNSET:
             field_dict["epsilon"] = epsilon
         if delta is not UNSET:
@@ -342,11 +380,27 @@ class PlanProblem:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.reach import Reach
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         relation = Relation(d.pop("relation"))
 
-        unit = Unit(d.pop("unit"))
+        def _parse_unit(data: object) -> Unit | WindowedUnit:
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit"))
 
         observers = []
         _observers = d.pop("observers")
@@ -354,6 +408,16 @@ class PlanProblem:
             observers_item = Observer(observers_item_data)
 
             observers.append(observers_item)
+
+        advantage = d.pop("advantage", UNSET)
+
+        true_positive_rate = d.pop("true_positive_rate", UNSET)
+
+        false_positive_rate = d.pop("false_positive_rate", UNSET)
+
+        gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
+
+        rho = d.pop("rho", UNSET)
 
         epsilon = d.pop("epsilon", UNSET)
 
@@ -473,6 +537,11 @@ class PlanProblem:
             relation=relation,
             unit=unit,
             observers=observers,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            gaussian_dp_mu=gaussian_dp_mu,
+            rho=rho,
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,

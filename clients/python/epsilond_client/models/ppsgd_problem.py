@@ -31,7 +31,6 @@ class PpsgdProblem:
     `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
 
         Attributes:
-            epsilon (float): privacy loss bound ε of (ε, δ), natural logs
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
@@ -45,6 +44,15 @@ class PpsgdProblem:
             rounds (int): communication rounds
             clipping_norm (float): bound on the ℓ2 norm of one client's message in a round
             shared_dimension (int): coordinates of the shared part of the model
+            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
+                place of epsilon
+            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
+                target in place of epsilon
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
+            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, as the target in place of epsilon;
+                √(2ρ) of zCDP's ρ, never the latter
+            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
+            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
             sampling (Sampling | Unset):
@@ -72,7 +80,6 @@ class PpsgdProblem:
             readings (list[Reading] | Unset): which readings of the printed theorems to return
     """
 
-    epsilon: float
     relation: Relation
     unit: Unit | WindowedUnit
     observer: Observer
@@ -80,6 +87,12 @@ class PpsgdProblem:
     rounds: int
     clipping_norm: float
     shared_dimension: int
+    advantage: float | Unset = UNSET
+    true_positive_rate: float | Unset = UNSET
+    false_positive_rate: float | Unset = UNSET
+    gaussian_dp_mu: float | Unset = UNSET
+    rho: float | Unset = UNSET
+    epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
     sampling: Sampling | Unset = UNSET
@@ -99,8 +112,6 @@ class PpsgdProblem:
     readings: list[Reading] | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        epsilon = self.epsilon
-
         relation = self.relation.value
 
         unit: dict[str, Any] | str
@@ -118,6 +129,18 @@ class PpsgdProblem:
         clipping_norm = self.clipping_norm
 
         shared_dimension = self.shared_dimension
+
+        advantage = self.advantage
+
+        true_positive_rate = self.true_positive_rate
+
+        false_positive_rate = self.false_positive_rate
+
+        gaussian_dp_mu = self.gaussian_dp_mu
+
+        rho = self.rho
+
+        epsilon = self.epsilon
 
         delta = self.delta
 
@@ -177,7 +200,6 @@ class PpsgdProblem:
 
         field_dict.update(
             {
-                "epsilon": epsilon,
                 "relation": relation,
                 "unit": unit,
                 "observer": observer,
@@ -187,6 +209,18 @@ class PpsgdProblem:
                 "shared_dimension": shared_dimension,
             }
         )
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if true_positive_rate is not UNSET:
+            field_dict["true_positive_rate"] = true_positive_rate
+        if false_positive_rate is not UNSET:
+            field_dict["false_positive_rate"] = false_positive_rate
+        if gaussian_dp_mu is not UNSET:
+            field_dict["gaussian_dp_mu"] = gaussian_dp_mu
+        if rho is not UNSET:
+            field_dict["rho"] = rho
+        if epsilon is not UNSET:
+            field_dict["epsilon"] = epsilon
         if delta is not UNSET:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
@@ -229,8 +263,6 @@ class PpsgdProblem:
         from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
-        epsilon = d.pop("epsilon")
-
         relation = Relation(d.pop("relation"))
 
         def _parse_unit(data: object) -> Unit | WindowedUnit:
@@ -259,6 +291,18 @@ class PpsgdProblem:
         clipping_norm = d.pop("clipping_norm")
 
         shared_dimension = d.pop("shared_dimension")
+
+        advantage = d.pop("advantage", UNSET)
+
+        true_positive_rate = d.pop("true_positive_rate", UNSET)
+
+        false_positive_rate = d.pop("false_positive_rate", UNSET)
+
+        gaussian_dp_mu = d.pop("gaussian_dp_mu", UNSET)
+
+        rho = d.pop("rho", UNSET)
+
+        epsilon = d.pop("epsilon", UNSET)
 
         delta = d.pop("delta", UNSET)
 
@@ -332,7 +376,6 @@ class PpsgdProblem:
                 readings.append(readings_item)
 
         ppsgd_problem = cls(
-            epsilon=epsilon,
             relation=relation,
             unit=unit,
             observer=observer,
@@ -340,6 +383,12 @@ class PpsgdProblem:
             rounds=rounds,
             clipping_norm=clipping_norm,
             shared_dimension=shared_dimension,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            gaussian_dp_mu=gaussian_dp_mu,
+            rho=rho,
+            epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
             sampling=sampling,

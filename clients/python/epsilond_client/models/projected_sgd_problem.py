@@ -33,7 +33,6 @@ class ProjectedSgdProblem:
     of all that meet the target, which need not be an interval; `participants` is absent and no schedule is listed.
 
         Attributes:
-            epsilon (float): privacy loss bound ε of (ε, δ), natural logs
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
@@ -47,6 +46,12 @@ class ProjectedSgdProblem:
             dimension (int): coordinates of the model
             lipschitz (float): bound on the ℓ2 norm of one record's gradient
             radius (float): radius of the domain
+            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
+                place of epsilon
+            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
+                target in place of epsilon
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
+            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
             solve_for (SolveFor | Unset):
@@ -73,7 +78,6 @@ class ProjectedSgdProblem:
             readings (list[Reading] | Unset): which readings of the printed bounds to return
     """
 
-    epsilon: float
     relation: Relation
     unit: Unit | WindowedUnit
     observer: Observer
@@ -81,6 +85,10 @@ class ProjectedSgdProblem:
     dimension: int
     lipschitz: float
     radius: float
+    advantage: float | Unset = UNSET
+    true_positive_rate: float | Unset = UNSET
+    false_positive_rate: float | Unset = UNSET
+    epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
     solve_for: SolveFor | Unset = UNSET
@@ -98,8 +106,6 @@ class ProjectedSgdProblem:
     readings: list[Reading] | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        epsilon = self.epsilon
-
         relation = self.relation.value
 
         unit: dict[str, Any] | str
@@ -117,6 +123,14 @@ class ProjectedSgdProblem:
         lipschitz = self.lipschitz
 
         radius = self.radius
+
+        advantage = self.advantage
+
+        true_positive_rate = self.true_positive_rate
+
+        false_positive_rate = self.false_positive_rate
+
+        epsilon = self.epsilon
 
         delta = self.delta
 
@@ -165,7 +179,6 @@ class ProjectedSgdProblem:
 
         field_dict.update(
             {
-                "epsilon": epsilon,
                 "relation": relation,
                 "unit": unit,
                 "observer": observer,
@@ -175,6 +188,14 @@ class ProjectedSgdProblem:
                 "radius": radius,
             }
         )
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if true_positive_rate is not UNSET:
+            field_dict["true_positive_rate"] = true_positive_rate
+        if false_positive_rate is not UNSET:
+            field_dict["false_positive_rate"] = false_positive_rate
+        if epsilon is not UNSET:
+            field_dict["epsilon"] = epsilon
         if delta is not UNSET:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
@@ -214,8 +235,6 @@ class ProjectedSgdProblem:
         from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
-        epsilon = d.pop("epsilon")
-
         relation = Relation(d.pop("relation"))
 
         def _parse_unit(data: object) -> Unit | WindowedUnit:
@@ -244,6 +263,14 @@ class ProjectedSgdProblem:
         lipschitz = d.pop("lipschitz")
 
         radius = d.pop("radius")
+
+        advantage = d.pop("advantage", UNSET)
+
+        true_positive_rate = d.pop("true_positive_rate", UNSET)
+
+        false_positive_rate = d.pop("false_positive_rate", UNSET)
+
+        epsilon = d.pop("epsilon", UNSET)
 
         delta = d.pop("delta", UNSET)
 
@@ -303,7 +330,6 @@ class ProjectedSgdProblem:
                 readings.append(readings_item)
 
         projected_sgd_problem = cls(
-            epsilon=epsilon,
             relation=relation,
             unit=unit,
             observer=observer,
@@ -311,6 +337,10 @@ class ProjectedSgdProblem:
             dimension=dimension,
             lipschitz=lipschitz,
             radius=radius,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
             solve_for=solve_for,

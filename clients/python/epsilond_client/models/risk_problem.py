@@ -68,9 +68,9 @@ class RiskProblem:
         round_epsilon (float | Unset): largest ε of one report of one client; absent: ε₀
         round_delta (float | Unset): least δ of one report of one client
         radius (float | Unset): radius of the domain
+        epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
         delta (float | Unset): failure probability δ of (ε, δ)
         log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-        epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
         samples_per_client (int | Unset): records of one client
         clients (int | Unset): clients in the federation
         participants (int | Unset): clients that report in one round
@@ -213,9 +213,9 @@ class RiskProblem:
     round_epsilon: float | Unset = UNSET
     round_delta: float | Unset = UNSET
     radius: float | Unset = UNSET
+    epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
-    epsilon: float | Unset = UNSET
     samples_per_client: int | Unset = UNSET
     clients: int | Unset = UNSET
     participants: int | Unset = UNSET
@@ -317,11 +317,11 @@ class RiskProblem:
 
         radius = self.radius
 
+        epsilon = self.epsilon
+
         delta = self.delta
 
         log10_delta = self.log10_delta
-
-        epsilon = self.epsilon
 
         samples_per_client = self.samples_per_client
 
@@ -535,12 +535,12 @@ class RiskProblem:
             field_dict["round_delta"] = round_delta
         if radius is not UNSET:
             field_dict["radius"] = radius
+        if epsilon is not UNSET:
+            field_dict["epsilon"] = epsilon
         if delta is not UNSET:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
             field_dict["log10_delta"] = log10_delta
-        if epsilon is not UNSET:
-            field_dict["epsilon"] = epsilon
         if samples_per_client is not UNSET:
             field_dict["samples_per_client"] = samples_per_client
         if clients is not UNSET:
@@ -727,11 +727,11 @@ class RiskProblem:
 
         radius = d.pop("radius", UNSET)
 
+        epsilon = d.pop("epsilon", UNSET)
+
         delta = d.pop("delta", UNSET)
 
         log10_delta = d.pop("log10_delta", UNSET)
-
-        epsilon = d.pop("epsilon", UNSET)
 
         samples_per_client = d.pop("samples_per_client", UNSET)
 
@@ -987,9 +987,9 @@ class RiskProblem:
             round_epsilon=round_epsilon,
             round_delta=round_delta,
             radius=radius,
+            epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
-            epsilon=epsilon,
             samples_per_client=samples_per_client,
             clients=clients,
             participants=participants,

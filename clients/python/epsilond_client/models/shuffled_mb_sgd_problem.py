@@ -27,7 +27,6 @@ class ShuffledMbSgdProblem:
     compared keep to `max_gradients` and `communication_budget`.
 
         Attributes:
-            epsilon (float): privacy loss bound ε of (ε, δ), natural logs
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
@@ -42,6 +41,12 @@ class ShuffledMbSgdProblem:
             dimension (int): coordinates of the model
             lipschitz (float): bound on the ℓ2 norm of one record's gradient
             diameter (float): diameter of the domain
+            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
+                place of epsilon
+            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
+                target in place of epsilon
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
+            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
             participants (int | Unset): clients that report in one round
@@ -58,7 +63,6 @@ class ShuffledMbSgdProblem:
             readings (list[Reading] | Unset): which readings of the printed theorem to return
     """
 
-    epsilon: float
     relation: Relation
     unit: Unit | WindowedUnit
     observer: Observer
@@ -67,6 +71,10 @@ class ShuffledMbSgdProblem:
     dimension: int
     lipschitz: float
     diameter: float
+    advantage: float | Unset = UNSET
+    true_positive_rate: float | Unset = UNSET
+    false_positive_rate: float | Unset = UNSET
+    epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
     participants: int | Unset = UNSET
@@ -82,8 +90,6 @@ class ShuffledMbSgdProblem:
     readings: list[Reading] | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        epsilon = self.epsilon
-
         relation = self.relation.value
 
         unit: dict[str, Any] | str
@@ -103,6 +109,14 @@ class ShuffledMbSgdProblem:
         lipschitz = self.lipschitz
 
         diameter = self.diameter
+
+        advantage = self.advantage
+
+        true_positive_rate = self.true_positive_rate
+
+        false_positive_rate = self.false_positive_rate
+
+        epsilon = self.epsilon
 
         delta = self.delta
 
@@ -139,7 +153,6 @@ class ShuffledMbSgdProblem:
 
         field_dict.update(
             {
-                "epsilon": epsilon,
                 "relation": relation,
                 "unit": unit,
                 "observer": observer,
@@ -150,6 +163,14 @@ class ShuffledMbSgdProblem:
                 "diameter": diameter,
             }
         )
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if true_positive_rate is not UNSET:
+            field_dict["true_positive_rate"] = true_positive_rate
+        if false_positive_rate is not UNSET:
+            field_dict["false_positive_rate"] = false_positive_rate
+        if epsilon is not UNSET:
+            field_dict["epsilon"] = epsilon
         if delta is not UNSET:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
@@ -184,8 +205,6 @@ class ShuffledMbSgdProblem:
         from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
-        epsilon = d.pop("epsilon")
-
         relation = Relation(d.pop("relation"))
 
         def _parse_unit(data: object) -> Unit | WindowedUnit:
@@ -216,6 +235,14 @@ class ShuffledMbSgdProblem:
         lipschitz = d.pop("lipschitz")
 
         diameter = d.pop("diameter")
+
+        advantage = d.pop("advantage", UNSET)
+
+        true_positive_rate = d.pop("true_positive_rate", UNSET)
+
+        false_positive_rate = d.pop("false_positive_rate", UNSET)
+
+        epsilon = d.pop("epsilon", UNSET)
 
         delta = d.pop("delta", UNSET)
 
@@ -251,7 +278,6 @@ class ShuffledMbSgdProblem:
                 readings.append(readings_item)
 
         shuffled_mb_sgd_problem = cls(
-            epsilon=epsilon,
             relation=relation,
             unit=unit,
             observer=observer,
@@ -260,6 +286,10 @@ class ShuffledMbSgdProblem:
             dimension=dimension,
             lipschitz=lipschitz,
             diameter=diameter,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
             participants=participants,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..models.run import Run
     from ..models.spec import Spec
     from ..models.target import Target
+    from ..models.windowed_unit import WindowedUnit
 
 
 T = TypeVar("T", bound="SimulationRequest")
@@ -45,6 +46,15 @@ class SimulationRequest:
 
         Attributes:
             kind (SimulationRequestKind):
+            relation (Relation | Unset): replace-one: One unit's data is replaced by any other data, and the number of units
+                is the same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One
+                unit's contribution counts as zero in one of the data sets.
+            unit (Unit | Unset | WindowedUnit): the protected unit
+            observer (Observer | Unset): server: The server itself is the adversary and sees every message by name; each
+                client must add its own noise. shuffled-server: The server is the adversary and sees every message, but a
+                trusted shuffler hides who sent it. released-models: The adversary sees the model after every round; a trusted
+                curator trains it, as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All
+                other clients together are the adversary and see every model that a trusted server sends them.
             spec (Spec | Unset): `approximate`: A mechanism of which only an (ε, δ) guarantee is known, in the relation of
                 the request.
 
@@ -291,8 +301,10 @@ class SimulationRequest:
                 batch,
                 or is left out.
 
-                `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
-                `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+                `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. The
+                other
+                drawn records do not enter this batch. Then `population` is the number of records. Under add-or-remove-one it is
+                that of the larger data set.
 
                 `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
                 protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound
@@ -337,15 +349,6 @@ class SimulationRequest:
                 Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace
                 noise is
                 added.
-            relation (Relation | Unset): replace-one: One unit's data is replaced by any other data, and the number of units
-                is the same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One
-                unit's contribution counts as zero in one of the data sets.
-            unit (Unit | Unset): record: One record is protected. client: Everything that one client holds is protected.
-            observer (Observer | Unset): server: The server itself is the adversary and sees every message by name; each
-                client must add its own noise. shuffled-server: The server is the adversary and sees every message, but a
-                trusted shuffler hides who sent it. released-models: The adversary sees the model after every round; a trusted
-                curator trains it, as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All
-                other clients together are the adversary and see every model that a trusted server sends them.
             attack (str | Unset): attacked program. implemented: truncated integer noise and rounding by the exact samplers,
                 with batches drawn whole where population and batch_size are given. mathematical: the same distributions by the
                 fastest sampler
@@ -504,11 +507,11 @@ class SimulationRequest:
     """
 
     kind: SimulationRequestKind
+    relation: Relation | Unset = UNSET
+    unit: Unit | Unset | WindowedUnit = UNSET
+    observer: Observer | Unset = UNSET
     spec: Spec | Unset = UNSET
     message: QuantizedMessage | Unset = UNSET
-    relation: Relation | Unset = UNSET
-    unit: Unit | Unset = UNSET
-    observer: Observer | Unset = UNSET
     attack: str | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
@@ -533,6 +536,22 @@ class SimulationRequest:
     def to_dict(self) -> dict[str, Any]:
         kind = self.kind.value
 
+        relation: str | Unset = UNSET
+        if not isinstance(self.relation, Unset):
+            relation = self.relation.value
+
+        unit: dict[str, Any] | str | Unset
+        if isinstance(self.unit, Unset):
+            unit = UNSET
+        elif isinstance(self.unit, Unit):
+            unit = self.unit.value
+        else:
+            unit = self.unit.to_dict()
+
+        observer: str | Unset = UNSET
+        if not isinstance(self.observer, Unset):
+            observer = self.observer.value
+
         spec: dict[str, Any] | Unset = UNSET
         if not isinstance(self.spec, Unset):
             spec = self.spec.to_dict()
@@ -540,18 +559,6 @@ class SimulationRequest:
         message: dict[str, Any] | Unset = UNSET
         if not isinstance(self.message, Unset):
             message = self.message.to_dict()
-
-        relation: str | Unset = UNSET
-        if not isinstance(self.relation, Unset):
-            relation = self.relation.value
-
-        unit: str | Unset = UNSET
-        if not isinstance(self.unit, Unset):
-            unit = self.unit.value
-
-        observer: str | Unset = UNSET
-        if not isinstance(self.observer, Unset):
-            observer = self.observer.value
 
         attack = self.attack
 
@@ -612,16 +619,16 @@ class SimulationRequest:
                 "kind": kind,
             }
         )
-        if spec is not UNSET:
-            field_dict["spec"] = spec
-        if message is not UNSET:
-            field_dict["message"] = message
         if relation is not UNSET:
             field_dict["relation"] = relation
         if unit is not UNSET:
             field_dict["unit"] = unit
         if observer is not UNSET:
             field_dict["observer"] = observer
+        if spec is not UNSET:
+            field_dict["spec"] = spec
+        if message is not UNSET:
+            field_dict["message"] = message
         if attack is not UNSET:
             field_dict["attack"] = attack
         if delta is not UNSET:
@@ -673,9 +680,43 @@ class SimulationRequest:
         from ..models.run import Run
         from ..models.spec import Spec
         from ..models.target import Target
+        from ..models.windowed_unit import WindowedUnit
 
         d = dict(src_dict)
         kind = SimulationRequestKind(d.pop("kind"))
+
+        _relation = d.pop("relation", UNSET)
+        relation: Relation | Unset
+        if isinstance(_relation, Unset):
+            relation = UNSET
+        else:
+            relation = Relation(_relation)
+
+        def _parse_unit(data: object) -> Unit | Unset | WindowedUnit:
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                unit_type_0 = Unit(data)
+
+                return unit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            unit_type_1 = WindowedUnit.from_dict(data)
+
+            return unit_type_1
+
+        unit = _parse_unit(d.pop("unit", UNSET))
+
+        _observer = d.pop("observer", UNSET)
+        observer: Observer | Unset
+        if isinstance(_observer, Unset):
+            observer = UNSET
+        else:
+            observer = Observer(_observer)
 
         _spec = d.pop("spec", UNSET)
         spec: Spec | Unset
@@ -690,27 +731,6 @@ class SimulationRequest:
             message = UNSET
         else:
             message = QuantizedMessage.from_dict(_message)
-
-        _relation = d.pop("relation", UNSET)
-        relation: Relation | Unset
-        if isinstance(_relation, Unset):
-            relation = UNSET
-        else:
-            relation = Relation(_relation)
-
-        _unit = d.pop("unit", UNSET)
-        unit: Unit | Unset
-        if isinstance(_unit, Unset):
-            unit = UNSET
-        else:
-            unit = Unit(_unit)
-
-        _observer = d.pop("observer", UNSET)
-        observer: Observer | Unset
-        if isinstance(_observer, Unset):
-            observer = UNSET
-        else:
-            observer = Observer(_observer)
 
         attack = d.pop("attack", UNSET)
 
@@ -774,11 +794,11 @@ class SimulationRequest:
 
         simulation_request = cls(
             kind=kind,
-            spec=spec,
-            message=message,
             relation=relation,
             unit=unit,
             observer=observer,
+            spec=spec,
+            message=message,
             attack=attack,
             delta=delta,
             log10_delta=log10_delta,

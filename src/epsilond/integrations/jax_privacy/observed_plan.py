@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.guarantee import require_setting
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation, require_unit
 from epsilond.integrations.jax_privacy.batches import ObservedBatches
 from epsilond.integrations.jax_privacy.functions import ObservedGradient, observe_clipped_grad, observe_noise
 from epsilond.integrations.jax_privacy.journal import Journal
@@ -66,7 +66,7 @@ def observe(
     plan: DPExecutionPlan,
     *,
     relation: Relation,
-    unit: Unit,
+    unit: ProtectedUnit,
     observer: Observer,
     bands: int | None = None,
     jit: bool = False,
@@ -110,7 +110,7 @@ def observe(
         journal,
         batches,
         evidence,
-        setting={"relation": relation, "unit": unit, "observer": observer},
+        setting={"relation": relation, "unit": require_unit(unit), "observer": observer},
     )
     batches.before_draw = account.advance
     return ObservedPlan(

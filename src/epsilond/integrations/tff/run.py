@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import PrivacyCurve, require_setting
-from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation, require_unit
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.counted import run_of
 from epsilond.integrations.setting import StatedSetting, find_curve
@@ -68,7 +68,7 @@ class TffRun(Stated):
         state: LearningAlgorithmState,
         *,
         relation: Relation,
-        unit: Unit,
+        unit: ProtectedUnit,
         observer: Observer,
         budget: LedgerBudget | None = None,
         **sampling: Unpack[Sampling],
@@ -94,7 +94,7 @@ class TffRun(Stated):
         self.state = state
         self._sampling = sampling
         self._budget = budget
-        self._setting: StatedSetting = {"relation": relation, "unit": unit, "observer": observer}
+        self._setting: StatedSetting = {"relation": relation, "unit": require_unit(unit), "observer": observer}
         first_model = _model_digest(state)
         self._models = set() if first_model is None else {first_model}
         self._curve: tuple[int, PrivacyCurve | None] | None = None

@@ -144,8 +144,7 @@ def sync_detailed(
 
             Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
             then only where ε is read).
-            Absent
-            spreads and optimum_gradient_norm are at their largest, G and L.
+            Absent spreads and optimum_gradient_norm are at their largest, G and L.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -189,8 +188,7 @@ def sync(
 
             Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
             then only where ε is read).
-            Absent
-            spreads and optimum_gradient_norm are at their largest, G and L.
+            Absent spreads and optimum_gradient_norm are at their largest, G and L.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -229,8 +227,7 @@ async def asyncio_detailed(
 
             Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
             then only where ε is read).
-            Absent
-            spreads and optimum_gradient_norm are at their largest, G and L.
+            Absent spreads and optimum_gradient_norm are at their largest, G and L.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -272,8 +269,7 @@ async def asyncio(
 
             Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
             then only where ε is read).
-            Absent
-            spreads and optimum_gradient_norm are at their largest, G and L.
+            Absent spreads and optimum_gradient_norm are at their largest, G and L.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -1,0 +1,13 @@
+"""The quantities ε and δ of a guarantee."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from epsilond.accountants.quantity import Quantity
+
+EPSILON = Quantity(symbol="ε", unit="nat", gt=0, le=1e9, description="privacy loss bound ε of (ε, δ), natural logs")
+ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
+"""Quantity of an ε that may be 0. δ(0) is the largest advantage of an attacker."""
+DELTA = Quantity(symbol="δ", gt=0, lt=1, description="failure probability δ of (ε, δ)")
+LOG10_DELTA = Quantity(symbol="log10 δ", lt=0, ge=-1e9, description="base-10 logarithm of δ, for a δ below any double")

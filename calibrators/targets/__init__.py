@@ -1,0 +1,1 @@
+"""Targets: (ε, δ), or a risk in place of ε."""

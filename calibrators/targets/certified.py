@@ -1,0 +1,90 @@
+"""The ε of an answer to a target of risk, and the (ε, δ) that its other parts compare with.
+
+A risk such as `advantage` is a figure of the whole privacy curve. The noise is searched for it. The answer gives ε at
+the requested δ from the certified curve. Everything that a paper states for (ε, δ) is compared at this pair.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
+from epsilond.accountants.errors import Infeasible
+from epsilond.accountants.quantities import TargetedProblem
+from epsilond.accountants.quantities.risks import RISK_FIELDS
+from epsilond.accountants.target import ASSUMED_DELTA
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.answer import Caution
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.json_types import Fields
+    from epsilond.accountants.quantities import SettingFields
+    from epsilond.accountants.target import Target
+
+Targeted = TypeVar("Targeted", bound=TargetedProblem)
+
+
+def certified_target(guarantee: Guarantee, target: Target) -> Target:
+    """Return the target; for a risk, with the ε that is certified at its δ.
+
+    Args:
+        guarantee: a guarantee that meets the target.
+        target: (ε, δ), or a risk.
+
+    Raises:
+        Infeasible: the target is a risk, and no finite ε has its δ.
+    """
+    if target.risk is None:
+        return target
+    epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
+    if math.isinf(epsilon):
+        least = guarantee.curve.upper_log_delta(LARGEST_EPSILON) / math.log(10.0)
+        limit = ConditionResult(
+            "delta-attainable", "δ is attained at a finite ε", Verdict.NO, target.log10_delta, least
+        )
+        nearest = {"log10_delta": math.nextafter(least, 0.0)} if least < 0.0 else {}
+        raise Infeasible("the risk is met, but no ε has the δ at which ε is given", limit, nearest)
+    return replace(target, epsilon=epsilon)
+
+
+def at_certified_epsilon(problem: Targeted, target: Target) -> Targeted:
+    """Return the request with the (ε, δ) of a certified target in place of its risk.
+
+    Args:
+        problem: the request.
+        target: a target by `certified_target`. Nothing changes if it is no risk.
+    """
+    if target.risk is None:
+        return problem
+    log10_delta = target.log10_delta if target.given_delta is None else None
+    pair: Fields = {"epsilon": target.epsilon, "delta": target.given_delta, "log10_delta": log10_delta}
+    return replace(problem, **pair, **without_risk(problem))
+
+
+def without_risk(problem: TargetedProblem) -> Fields:
+    """Return the changes that remove the risk from a request: None for each of its fields of a risk."""
+    names = {field.name for field in fields(problem)}
+    return {name: None for name in RISK_FIELDS if name in names}
+
+
+def target_cautions(problem: SettingFields, target: Target, *, prints: bool) -> Iterator[Caution]:
+    """Warn of a δ that was not requested, and that no printed theorem is stated at ε = 0.
+
+    Args:
+        problem: the request.
+        target: the certified target.
+        prints: whether the algorithm has printed theorems.
+    """
+    is_given = any(getattr(problem, name, None) is not None for name in ("delta", "log10_delta"))
+    if target.risk is not None and not is_given:
+        yield Caution(code="assumed-delta", message=f"no δ was requested, so ε is read off at δ = {ASSUMED_DELTA:g}")
+    if prints and target.epsilon == 0.0:
+        yield Caution(
+            code="nothing-printed-at-zero",
+            message="ε is 0, and the papers state their noise for ε above 0, so nothing printed is compared",
+        )

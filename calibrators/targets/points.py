@@ -1,0 +1,114 @@
+"""Targets of risk for algorithms that decide δ at single values of ε.
+
+An advantage of at most a is δ(0) ≤ a. A true positive rate of at most β at the false positive rate α is implied by
+δ(ε) ≤ β − e^ε α at any one ε ≥ 0. If α + β > 1, exchange (α, β) for (1 − β, 1 − α): the curve bounds both directions,
+so that both limits are the same. The noise is searched for one ε after another, until the ε is the best one for its
+curve.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from epsilond.accountants.attackers.aimed_tests import gaussian_threshold, largest_log_delta
+from epsilond.accountants.quantities import TargetedProblem
+from epsilond.accountants.target import RiskTarget
+from epsilond.calibrators.solution import Solution
+from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target, without_risk
+
+if TYPE_CHECKING:
+    from epsilond.accountants.json_types import Fields
+
+Targeted = TypeVar("Targeted", bound=TargetedProblem)
+SolutionT = TypeVar("SolutionT", bound=Solution[TargetedProblem])
+
+_MOST_POINTS = 6
+"""Limit on the values of ε that are tried."""
+_SETTLED = 2e-6
+"""Relative decrease of the bound on the true positive rate below which the ε stays."""
+_SIDE, _NARROWEST = 0.5, 1e-3
+"""First distance of two ε that are compared with the best one, as a share of it, and the last such distance."""
+
+
+def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> SolutionT:
+    """Return the solution of a request for an advantage or a true positive rate.
+
+    Args:
+        problem: the request.
+        find: function that returns the solution of a request with a target (ε, δ).
+
+    Guarantees: the certified curve meets δ(ε) ≤ δ at an (ε, δ) that implies the risk.
+    """
+    risk = problem.risk
+    assert risk is not None  # the caller has checked it
+    if risk.kind == "advantage":
+        solution = find(_at_point(problem, 0.0, math.nextafter(math.log(risk.bound), -math.inf)))
+    else:
+        solution = _find_for_rates(problem, _left_of_diagonal(risk), find)
+    curve_holder = solution.certified.full_guarantee or solution.certified.guarantee
+    target = certified_target(curve_holder, problem.target)
+    return replace(solution, problem=at_certified_epsilon(problem, target), target=target)
+
+
+def _left_of_diagonal(risk: RiskTarget) -> RiskTarget:
+    """Return the risk, or its reflection if both rates add up to more than 1."""
+    if risk.bound + risk.false_positive_rate <= 1.0:
+        return risk
+    return replace(risk, bound=1.0 - risk.false_positive_rate, false_positive_rate=1.0 - risk.bound)
+
+
+def _at_point(problem: Targeted, epsilon: float, log_delta: float) -> Targeted:
+    """Return the request with the target (ε, δ) in place of its risk."""
+    log10_delta = math.nextafter(log_delta / math.log(10.0), -math.inf)
+    pair: Fields = {"epsilon": epsilon, "delta": None, "log10_delta": log10_delta}
+    return replace(problem, **pair, **without_risk(problem))
+
+
+def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targeted], SolutionT]) -> SolutionT:
+    """Return the solution at the best ε for a true positive rate, up to the accuracy of a few trials.
+
+    Args:
+        problem: the request.
+        risk: the true positive rate, at most 1 less the false positive rate.
+        find: function that returns the solution of a request with a target (ε, δ).
+    """
+    epsilon = max(gaussian_threshold(risk), 0.0)
+    solution: SolutionT | None = None
+    for _ in range(_MOST_POINTS):
+        solution = find(_at_point(problem, epsilon, largest_log_delta(risk, epsilon)))
+        curve = (solution.certified.full_guarantee or solution.certified.guarantee).curve
+
+        def bound(place: float, rate: float = risk.false_positive_rate) -> float:
+            """Return the bound on the true positive rate by one ε."""
+            return math.exp(place) * rate + math.exp(curve.upper_log_delta(place))  # noqa: B023  used in this round only
+
+        better = _least_place(bound, epsilon, math.log(risk.bound / risk.false_positive_rate))
+        if bound(better) >= bound(epsilon) * (1.0 - _SETTLED):
+            break
+        epsilon = better
+    assert solution is not None  # there is at least one trial
+    return solution
+
+
+def _least_place(bound: Callable[[float], float], start: float, most: float) -> float:
+    """Return an argument in [0, `most`) of about the least value of a function near a start.
+
+    Args:
+        bound: the function, convex in the exponential of its argument.
+        start: initial argument.
+        most: limit of the arguments.
+    """
+    best, value = start, bound(start)
+    step = _SIDE * max(start, 0.1 * most)
+    while step > _NARROWEST * max(best, 1e-3):
+        sides = [place for place in (best - step, best + step) if 0.0 <= place < most]
+        values = {place: bound(place) for place in sides}
+        nearest = min(values, key=values.__getitem__, default=best)
+        if values.get(nearest, math.inf) < value:
+            best, value = nearest, values[nearest]
+        else:
+            step *= 0.5
+    return best

@@ -1,0 +1,119 @@
+"""Search for the least parameter that keeps a true positive rate, by δ at one ε of each direction.
+
+A full trade-off curve takes some forty evaluations of δ. The search keeps the thresholds of its tests from one
+parameter to the next instead (`aimed_tests`). It finds the parameter at fixed thresholds, moves them to the best ones
+there, and repeats both until the parameter stays. Every parameter that is returned is certified at its thresholds.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.attackers.aimed_tests import AimedTests, PointLimit
+from epsilond.accountants.estimates.noise import central_log_mu
+from epsilond.calibrators.parameter_search import least_parameter
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.target import RiskTarget
+    from epsilond.calibrators.parameter_search import Limits
+
+_MOST_AIMS = 12
+"""Limit on the moves of the thresholds. Each move squares the distance from the best parameter."""
+_SETTLED = 1e-6
+"""Excess of the parameter, in log μ, below which the thresholds are not moved any more."""
+DEEP, SHALLOW = 1e5, 1e-12
+"""Limits of log δ: below `DEEP` times the largest |log δ| it counts as −∞, above −`SHALLOW` as 0."""
+
+
+def least_parameter_for_rates(
+    family: Callable[[float], Guarantee],
+    risk: RiskTarget,
+    guess: float,
+    limits: Limits,
+    *,
+    fall: float,
+    note: Callable[[float, Guarantee], None] = lambda *_: None,
+) -> float | None:
+    """Return a parameter that keeps a true positive rate, nearly the least that does; None if there is none.
+
+    Args:
+        family: function from a parameter to its guarantee; a larger parameter is safer.
+        risk: a risk of the kind `true_positive_rate`.
+        guess: initial estimate of the parameter.
+        limits: the smallest and the largest permitted parameter.
+        fall: assumed derivative of the shortfall at the guess, with the opposite sign.
+        note: called with each parameter that misses the target, and with its guarantee.
+    """
+    tests = AimedTests(risk)
+    best: float | None = None
+    for _ in range(_MOST_AIMS):
+        shortfall = _shortfall_at(tests, family, risk, note)
+        root = least_parameter(shortfall, guess, limits, fall)
+        if root is None:
+            if best is not None or not tests.meets(family(limits.most).curve):
+                return best
+            root = limits.most
+        if root <= limits.least:
+            return root
+        best = guess = root
+        curve = family(root).curve
+        tests.aim(curve)
+        if shortfall_of_limits(tests.limits(curve), risk) < -_SETTLED:
+            continue
+        tests.aim(curve, anew=True)
+        if shortfall_of_limits(tests.limits(curve), risk) >= -_SETTLED:
+            return best
+    return best
+
+
+def _shortfall_at(
+    tests: AimedTests,
+    family: Callable[[float], Guarantee],
+    risk: RiskTarget,
+    note: Callable[[float, Guarantee], None],
+) -> Callable[[float], float]:
+    """Return the function that says by how much a parameter misses the rate at the present thresholds.
+
+    Args:
+        tests: the thresholds, which must not move while the function is used.
+        family: function from a parameter to its guarantee.
+        risk: the risk.
+        note: called with each parameter that misses the target, and with its guarantee.
+    """
+
+    @functools.cache
+    def shortfall(parameter: float) -> float:
+        """Return the shortfall of a parameter."""
+        guarantee = family(parameter)
+        value = shortfall_of_limits(tests.limits(guarantee.curve), risk)
+        if value > 0.0:
+            note(parameter, guarantee)
+        return value
+
+    return shortfall
+
+
+def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
+    """Return by how much conditions on δ are missed: the largest log(μ/μ*); at most 0 if all are met.
+
+    μ belongs to the Gaussian mechanism with the certified δ at the ε of a condition, and μ* to that with the largest δ.
+
+    Args:
+        limits: the conditions, at least one.
+        risk: the risk that they are about.
+    """
+    start = math.log(risk.gaussian_mu)
+    return max(_shortfall_of_limit(limit, start) for limit in limits)
+
+
+def _shortfall_of_limit(limit: PointLimit, start: float) -> float:
+    """Return log(μ/μ*) of one condition; the sign is that of the certified comparison."""
+    allowed = limit.largest_log_delta
+    clipped = min(max(limit.log_delta, DEEP * min(allowed, -1.0)), -SHALLOW)
+    allowed_log_mu = central_log_mu(limit.epsilon, min(allowed, -SHALLOW), start)
+    distance = central_log_mu(limit.epsilon, clipped, allowed_log_mu) - allowed_log_mu
+    return min(distance, 0.0) if limit.is_met else max(distance, SHALLOW)

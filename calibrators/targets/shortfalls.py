@@ -1,0 +1,106 @@
+"""By how much a parameter misses a target, and the search for the least parameter that meets it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.attackers.targets import central_mu_of, least_log_mu, meets
+from epsilond.accountants.estimates.noise import central_log_mu, central_mu
+from epsilond.calibrators.parameter_search import LIKELY_FALL, least_parameter
+from epsilond.calibrators.targets.rates import DEEP, SHALLOW, least_parameter_for_rates
+
+if TYPE_CHECKING:
+    from epsilond.accountants.guarantee import Guarantee
+    from epsilond.accountants.target import RiskTarget, Target
+    from epsilond.calibrators.parameter_search import Limits
+
+
+def least_for_target(
+    family: Callable[[float], Guarantee],
+    target: Target,
+    guess: float,
+    limits: Limits,
+    *,
+    fall: float = LIKELY_FALL,
+    note: Callable[[float, Guarantee], None] = lambda *_: None,
+) -> float | None:
+    """Return a parameter that meets a target, nearly the least that does; None if the largest one misses it.
+
+    Args:
+        family: function from a parameter to its guarantee; a larger parameter is safer.
+        target: the target.
+        guess: initial estimate of the parameter.
+        limits: the smallest and the largest permitted parameter.
+        fall: assumed derivative of the shortfall at the guess, with the opposite sign.
+        note: called with each parameter that misses the target, and with its guarantee.
+    """
+    risk = target.risk
+    if risk is not None and risk.kind == "true_positive_rate":
+        return least_parameter_for_rates(family, risk, guess, limits, fall=fall, note=note)
+    return least_parameter(shortfall_of(family, target, note), guess, limits, fall)
+
+
+def shortfall_of(
+    family: Callable[[float], Guarantee],
+    target: Target,
+    note: Callable[[float, Guarantee], None] = lambda *_: None,
+) -> Callable[[float], float]:
+    """Return the function that says by how much a parameter misses the target; at most 0 if it meets the target.
+
+    The shortfall is log(μ/μ*). Here μ belongs to the Gaussian mechanism with the parameter's δ at the target ε, and μ*
+    to the Gaussian mechanism with the target's δ.
+
+    Args:
+        family: function from a parameter to the guarantee.
+        target: the target (ε, δ).
+        note: called with each parameter that misses the target, and with its guarantee.
+    """
+    target_log_mu = math.log(central_mu(target))
+    risk = target.risk
+    if risk is not None:
+        return _shortfall_of_risk(family, target, risk, note)
+    least_log_delta = -DEEP * -target.log_delta
+
+    @functools.cache
+    def shortfall(parameter: float) -> float:
+        """Return the shortfall of a parameter."""
+        guarantee = family(parameter)
+        log_delta = guarantee.curve.upper_log_delta(target.epsilon)
+        clipped_log_delta = min(max(log_delta, least_log_delta), -SHALLOW)
+        distance = central_log_mu(target.epsilon, clipped_log_delta, target_log_mu) - target_log_mu
+        # The sign of the certified comparison decides; the distance is approximate.
+        if log_delta > target.log_delta:
+            note(parameter, guarantee)
+            return max(distance, SHALLOW)
+        return min(distance, 0.0)
+
+    return shortfall
+
+
+def _shortfall_of_risk(
+    family: Callable[[float], Guarantee], target: Target, risk: RiskTarget, note: Callable[[float, Guarantee], None]
+) -> Callable[[float], float]:
+    """Return the function that says by how much a parameter misses a risk, as `shortfall_of` does.
+
+    Args:
+        family: function from a parameter to the guarantee.
+        target: the target.
+        risk: its risk.
+        note: called with each parameter that misses the target, and with its guarantee.
+    """
+    target_log_mu = least_log_mu(risk.gaussian_mu)
+
+    @functools.cache
+    def shortfall(parameter: float) -> float:
+        """Return the shortfall of a parameter."""
+        guarantee = family(parameter)
+        distance = least_log_mu(central_mu_of(guarantee.curve, risk)) - target_log_mu
+        if not meets(guarantee.curve, target):
+            note(parameter, guarantee)
+            return max(distance, SHALLOW)
+        return min(distance, 0.0)
+
+    return shortfall
