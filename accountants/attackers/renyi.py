@@ -24,12 +24,11 @@ from epsilond.accountants.attackers.smallest_gaussian import simple_gaussian_abo
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.curve.pair import unfold
-from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.renyi_divergence import (
     divergence_of_atoms,
     laplace_renyi,
     pure_renyi,
-    shifted_gaussian_renyi,
+    shifted_gaussian_renyis,
 )
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.declared.concentration import (
@@ -40,6 +39,8 @@ from epsilond.accountants.profiles.declared.concentration import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.curve.curve import Curve
     from epsilond.accountants.curve.facts import NormalLaw
     from epsilond.accountants.curve.finite_law import FiniteLaw
@@ -66,12 +67,39 @@ def renyi_divergence(curve: Curve, order: float) -> Interval:
     Raises:
         ContradictoryBounds: the bounds exclude each other, which is a fault of this library.
     """
+    return renyi_divergences(curve, (order,))[0]
+
+
+def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
+    """Return the bounds of `renyi_divergence` at several orders, which share the work for a subsampled Gaussian.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+        orders: orders a > 1.
+    """
     dominating = curve.upper.alternatives or (curve.upper,)
     all_pairs = (*dominating, *curve.witnesses)
     pairs = {id(pair): pair for pair in all_pairs}
-    bounds = {name: _of_pair(pair, order) for name, pair in pairs.items()}
-    upper = min(bounds[id(pair)].upper for pair in dominating)
-    lower = max((bounds[id(witness)].lower for witness in curve.single_witnesses), default=0.0)
+    bounds = {name: _of_pair(pair, orders) for name, pair in pairs.items()}
+    uppers = [bounds[id(pair)] for pair in dominating]
+    lowers = [bounds[id(witness)] for witness in curve.single_witnesses]
+    divergences = []
+    for place, order in enumerate(orders):
+        upper = min(each[place].upper for each in uppers)
+        lower = max((each[place].lower for each in lowers), default=0.0)
+        divergences.append(_combine(curve, order, lower, upper))
+    return divergences
+
+
+def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval:
+    """Return bounds on a divergence from those of the pairs, with a lower bound from δ if these are not close.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+        order: order a > 1.
+        lower: largest lower bound of the pairs that neighbours attain.
+        upper: least upper bound of the dominating pairs.
+    """
     if upper < _LEAST:
         return Interval(0.0, upper + _LEAST)
     if lower < upper * (1.0 - 1e-6):
@@ -99,16 +127,39 @@ def _concentration_of_part(part: Pair) -> float:
     return min(0.5 * simple_gaussian_above(part) ** 2, concentration_of_part(part))
 
 
-def _of_pair(pair: Pair, order: float) -> Interval:
-    """Return bounds on the divergence of a pair in the worse direction: sums over its parts, rounded outward."""
-    parts = [(times, _of_part(part, order)) for part, times in unfold(((pair, 1),))]
-    lower = max(math.fsum(times * both[side].lower for times, both in parts) for side in (0, 1))
-    upper = max(math.fsum(times * both[side].upper for times, both in parts) for side in (0, 1))
-    return Interval(lower / ROUNDED, upper * ROUNDED)
+def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
+    """Return bounds on the divergences of a pair in the worse direction: sums over its parts, rounded outward."""
+    parts = [(times, _of_part(part, orders)) for part, times in unfold(((pair, 1),))]
+    bounds = []
+    for place in range(len(orders)):
+        lower = max(math.fsum(times * both[place][side].lower for times, both in parts) for side in (0, 1))
+        upper = max(math.fsum(times * both[place][side].upper for times, both in parts) for side in (0, 1))
+        bounds.append(Interval(lower / ROUNDED, upper * ROUNDED))
+    return bounds
 
 
-def _of_part(part: Pair, order: float) -> BothWays:
-    """Return bounds on the divergence of a pair that is no product, for both directions."""
+def _of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
+    """Return bounds on the divergences of a pair that is no product, for both directions."""
+    law = part.law
+    is_known_otherwise = part.gaussian_dp_mu is not None or part.atoms is not None
+    if (
+        isinstance(law, SampledGaussianLaw)
+        and law.direction != "replace"
+        and not law.is_silent
+        and not is_known_otherwise
+    ):
+        return [_in_both_ways(law, removed) for removed in _of_sampled_gaussian(law, orders)]
+    return [_of_part_at(part, order) for order in orders]
+
+
+def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
+    """Return bounds for both directions from those of removing a contribution, which are at least the other ones."""
+    both = removed, Interval(0.0, removed.upper)
+    return both if law.direction == "remove" else (both[1], both[0])
+
+
+def _of_part_at(part: Pair, order: float) -> BothWays:
+    """Return bounds on the divergence of a pair that is no product and no subsampled Gaussian, for both directions."""
     if part.gaussian_dp_mu is not None:
         exact = 0.5 * order * part.gaussian_dp_mu**2
         return _same(Interval(exact / ROUNDED, exact * ROUNDED))
@@ -116,11 +167,6 @@ def _of_part(part: Pair, order: float) -> BothWays:
         return _of_atoms(part.atoms, order), _of_atoms(part.atoms.reverse(), order)
     if part.laplace_shift is not None:
         return _same(laplace_renyi(order=order, shift=part.laplace_shift))
-    law = part.law
-    if isinstance(law, SampledGaussianLaw) and law.direction != "replace" and not law.is_silent:
-        removed = _of_sampled_gaussian(law, order)
-        both = removed, Interval(0.0, removed.upper)
-        return both if law.direction == "remove" else (both[1], both[0])
     upper = _bound_by_dominating_pairs(part, order)
     far = _far_losses(part, order)
     both = _same(Interval(0.0, upper)) if far is None else _integrate(part, far._replace(most=upper), order)
@@ -200,14 +246,15 @@ def _of_atoms(law: FiniteLaw, order: float) -> Interval:
     return Interval(bounds.lower / (1.0 + eta), bounds.upper * (1.0 + eta))
 
 
-def _of_sampled_gaussian(law: SampledGaussianLaw, order: float) -> Interval:
+def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> list[Interval]:
     """Return bounds on D_a of a Poisson-subsampled Gaussian with the contribution against that without it."""
-    most = 0.5 * order * law.distance**2 * ROUNDED
-    try:
-        lower, upper = shifted_gaussian_renyi(order=order, rate=law.rate, shift=law.shift)
-    except BeyondBudget:
-        return Interval(0.0, most)
-    return Interval(min(lower, most), min(upper, most))
+    bounds = shifted_gaussian_renyis(orders=orders, rate=law.rate, shift=law.shift)
+    divergences = []
+    for order, bound in zip(orders, bounds, strict=True):
+        most = 0.5 * order * law.distance**2 * ROUNDED
+        lower, upper = bound or (0.0, most)
+        divergences.append(Interval(min(lower, most), min(upper, most)))
+    return divergences
 
 
 def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
@@ -246,7 +293,7 @@ def _replaced_by_removed(law: NormalLaw, order: float) -> float:
     """
     if not isinstance(law, SampledGaussianLaw) or law.direction != "replace" or not 0.0 < law.rate < 1.0:
         return math.inf
-    removed = _of_sampled_gaussian(SampledGaussianLaw(law.rate, law.shift, "remove"), order).upper
+    removed = _of_sampled_gaussian(SampledGaussianLaw(law.rate, law.shift, "remove"), (order,))[0].upper
     return (removed - math.log1p(-law.rate)) * ROUNDED
 
 

@@ -19,7 +19,7 @@ from epsilond.accountants.curve.facts import LaplaceLaw, MixedLaw
 from epsilond.accountants.curve.near_tests import BestTests, NearTest, adapt_width
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
-from epsilond.accountants.engine import exact, kernel
+from epsilond.accountants.engine import exact
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.exact import NO_CERTIFICATE, SizedTest
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -265,11 +265,11 @@ class ExactProfile(PointwiseProfile):
 
     @cached_property
     def finds_best_tests(self) -> bool:
-        """True if the kernel answers. It finds the best tests of all losses except those of Laplace noise."""
-        return not self.laplace and not self.is_quicker_behind and kernel.answers(self.laws)
+        """True if tables or the kernel find the best tests, as they do for all losses except those of Laplace noise."""
+        return not self.laplace and not self.is_quicker_behind and exact.finds_best_tests(self.laws)
 
     def best_tests(self, rates: Sequence[float]) -> BestTests | None:
-        """Enclose the true positive rates of the best tests by the kernel; None if the kernel refuses."""
+        """Enclose the true positive rates of the best tests by tables or the kernel; None if both refuse."""
         tests = exact.best_tests(self.laws, rates, ROUNDED_SHIFT) if self.finds_best_tests else None
         if tests is None:
             return None

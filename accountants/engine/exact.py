@@ -18,6 +18,8 @@ from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.composition import WIDEST, supremum, transform_decays
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.low_noise import bounds as low_noise
+from epsilond.accountants.engine.low_noise.best_tests import best_tests as best_tests_of_tables
+from epsilond.accountants.engine.low_noise.best_tests import finds_tests
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -255,9 +257,15 @@ def epsilon(
     return contour.epsilon(laws, log_delta, slack=slack, widest=widest)
 
 
-def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
-    """Enclose the true positive rate of the best test at each false positive rate; None if the kernel has no answer.
+def finds_best_tests(laws: Sequence[tuple[Law, int]]) -> bool:
+    """Return whether `best_tests` is likely to answer: by tables, or by the compiled kernel."""
+    return finds_tests(laws) or kernel.answers(laws)
 
+
+def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
+    """Enclose the true positive rate of the best test at each false positive rate; None if no engine has an answer.
+
+    Tables of steps with little noise come first, then the compiled kernel.
     If `_shorten` replaces components of mixtures, δ decreases by a bounded amount. So does the true positive rate,
     which is the least γ α + δ(log γ) over γ. The upper bounds are raised by this amount.
 
@@ -266,6 +274,9 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
         rates: false positive rates, in (0, 1).
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
     """
+    from_table = best_tests_of_tables(laws, rates, rounding)
+    if from_table is not None:
+        return from_table
     if not _has_mixtures(laws):
         return kernel.best_tests(laws, rates, rounding)
     short_laws, log_decrease = _shorten(laws, math.log(min(rates)))

@@ -14,6 +14,7 @@ of it (docs/engine-certificate.md A2, direction "remove").
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,17 @@ from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_normal_tail
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.numerics.special import FloatArray
 
 _MOST_NODES = 4_000_000
+_MOST_TERMS, _FEW_NODES = 100_000, 100
+"""Largest number of terms of several orders that share nodes, and number of nodes that cost less than a call."""
+_LOG_LEFT_OUT = -80.0
+"""Logarithm of a term below which it is left out, relative to the largest one of r^a."""
+_LARGEST_SUM = 1024
+"""Largest integer order with a finite sum: its binomial coefficients are doubles."""
 _BEYOND = 13.0
 _LOG_QUADRATURE = -75.0
 _SERIES_TERMS = 12
@@ -98,27 +107,151 @@ def shifted_gaussian_renyi(*, order: float, rate: float, shift: float) -> Interv
     Raises:
         BeyondBudget: it would take more than four million nodes.
     """
-    if rate == 1.0:
-        exact = 0.5 * order * shift * shift
-        return Interval(exact * (1 - 8 * UNIT_ROUNDOFF), exact * (1 + 8 * UNIT_ROUNDOFF))
-    step, log_quadrature_error = _step(1.0 / shift)
-    low, high = -_BEYOND, order * shift + _BEYOND
-    count = math.ceil((high - low) / step) + 1
-    if count > _MOST_NODES:
+    (bounds,) = shifted_gaussian_renyis(orders=(order,), rate=rate, shift=shift)
+    if bounds is None:
         raise BeyondBudget(f"order {order:g} at noise multiplier {1.0 / shift:g} takes too many nodes")
-    y = low + step * np.arange(count)
+    return bounds
+
+
+def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: float) -> list[Interval | None]:
+    """Enclose the divergence of `shifted_gaussian_renyi` at several orders, which share the nodes of the quadrature.
+
+    An integer order up to `_LARGEST_SUM` is a finite sum instead.
+
+    Args:
+        orders: orders a > 1.
+        rate: inclusion probability q in (0, 1].
+        shift: sensitivity s over the standard deviation of the noise, exactly this double.
+
+    Returns:
+        The bounds at each order; None if they would take more than four million nodes.
+    """
+    bounds: dict[float, Interval] = {}
+    integrals: list[float] = []
+    step, _ = _step(1.0 / shift)
+    for order in orders:
+        if rate == 1.0:
+            exact = 0.5 * order * shift * shift
+            bounds[order] = Interval(exact * (1 - 8 * UNIT_ROUNDOFF), exact * (1 + 8 * UNIT_ROUNDOFF))
+        elif order <= _LARGEST_SUM and order % 1.0 == 0.0:
+            bounds[order] = _binomial_sum(int(order), rate, shift)
+        elif _node_count(order, shift, step) <= _MOST_NODES:
+            integrals.append(order)
+    integrals.sort()
+    while integrals:
+        largest = _node_count(integrals[0], shift, step)
+        size = next((k for k, order in enumerate(integrals) if not _share_nodes(order, k, largest, shift, step)), None)
+        group, integrals = integrals[:size], integrals[len(integrals) if size is None else size :]
+        bounds.update(zip(group, _integrate(group, rate, shift), strict=True))
+    return [bounds.get(order) for order in orders]
+
+
+def _node_count(order: float, shift: float, step: float) -> int:
+    """Return the number of nodes for an order."""
+    return math.ceil((order * shift + 2.0 * _BEYOND) / step) + 1
+
+
+def _share_nodes(order: float, place: int, least: int, shift: float, step: float) -> bool:
+    """Return whether an order is integrated together with smaller ones.
+
+    Args:
+        order: the order.
+        place: number of smaller orders of the group.
+        least: number of nodes of the smallest order.
+        shift: sensitivity in standard deviations.
+        step: distance of the nodes.
+    """
+    count = _node_count(order, shift, step)
+    is_near = count <= least + _BEYOND / step or count <= least + _FEW_NODES
+    return place == 0 or (is_near and count * (place + 1) <= _MOST_TERMS)
+
+
+def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Interval]:
+    """Enclose the divergences at some orders by the trapezoidal rule, with the nodes of the largest order for all.
+
+    More nodes leave out less of the integral. The integrand is at most a max(1, r^a). Nodes are left out at which this
+    is negligible for all orders.
+
+    Args:
+        orders: increasing orders a > 1.
+        rate: inclusion probability q in (0, 1).
+        shift: sensitivity s in standard deviations of the noise.
+    """
+    step, log_quadrature_error = _step(1.0 / shift)
+    count = _node_count(orders[-1], shift, step)
+    y = step * np.arange(count) - _BEYOND
     log_ratio = _log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
-    log_terms = log_excess(order, log_ratio) - 0.5 * y * y
-    log_integral = _log_sum(log_terms) + math.log(step) - 0.5 * math.log(2.0 * math.pi)
-    size = float(np.max(0.5 * y * y + order * np.abs(log_ratio))) + abs(log_integral)
-    rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * size + 4.0 * math.log2(count))
+    column = np.asarray(orders, dtype=np.float64)[:, None]
+    exponents = 0.5 * y * y
+    log_powers = column * np.maximum(log_ratio, 0.0) - exponents
+    log_tops = np.max(log_powers, axis=1)
+    is_used = np.any(log_powers > log_tops[:, None] + _LOG_LEFT_OUT, axis=0)
+    log_ratio, exponents = log_ratio[is_used], exponents[is_used]
+    log_terms = log_excess(column, log_ratio) - exponents
+    largest = np.max(log_terms, axis=1)
+    sums = np.sum(np.exp(log_terms - largest[:, None]), axis=1)  # pairwise, of positive terms
+    sizes = np.max(exponents + column * np.abs(log_ratio), axis=1)
     # The errors of the rule and of the truncation are relative to E[r^a].
     log_relative_error = float(np.logaddexp(log_quadrature_error, _log_ends(step)))
-    log_error = float(np.logaddexp(0.0, log_integral)) + math.log(2.0 + 2.0 * order) + log_relative_error
-    upper = float(np.logaddexp(log_integral + rounding, log_error))
-    share_left = -math.expm1(min(log_error - log_integral, 0.0))
-    lower = log_integral - rounding + math.log(share_left) if share_left > 0.0 else -math.inf
-    return Interval(divergence_of_log_excess(lower, order), divergence_of_log_excess(upper, order))
+    log_left_out = np.log(column[:, 0]) + log_tops + _LOG_LEFT_OUT + math.log(count * step)
+    bounds = []
+    columns = (largest.tolist(), sums.tolist(), sizes.tolist(), log_left_out.tolist())
+    for order, top, total, size, left_out in zip(orders, *columns, strict=True):
+        log_integral = top + math.log(total) + math.log(step) - 0.5 * math.log(2.0 * math.pi)
+        rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * (size + abs(log_integral)) + 4.0 * math.log2(count))
+        log_error = _log_one_more(log_integral) + math.log(2.0 + 2.0 * order) + log_relative_error
+        log_error += _log_one_more(left_out - log_error)
+        upper = log_error + _log_one_more(log_integral + rounding - log_error)
+        share_left = -math.expm1(min(log_error - log_integral, 0.0))
+        lower = log_integral - rounding + math.log(share_left) if share_left > 0.0 else -math.inf
+        bounds.append(Interval(divergence_of_log_excess(lower, order), divergence_of_log_excess(upper, order)))
+    return bounds
+
+
+def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
+    """Enclose the divergence at an integer order by E[r^a] − 1 = Σ_{k ≥ 2} C(a, k) q^k (1 − q)^{a − k} (e^{x_k} − 1).
+
+    Here x_k = k (k − 1) s²/2. It follows from the binomial theorem and E[e^{k (s y − s²/2)}] = e^{x_k}. All terms are
+    positive. A logarithm of a term errs by at most 16 units of roundoff, and by four units of each of its summands. The
+    logarithm of e^x − 1 errs by two units more, since an error of three units of x changes it by at most 3 (1 + x) u.
+
+    Args:
+        order: order a, at least 2 and at most `_LARGEST_SUM`.
+        rate: inclusion probability q in (0, 1).
+        shift: sensitivity s in standard deviations of the noise.
+    """
+    k, log_binomials = _binomials(order)
+    exponent = (0.5 * shift * shift) * k * (k - 1.0)
+    small = np.minimum(exponent, _LARGE_EXPONENT)
+    with np.errstate(divide="ignore"):
+        log_rise = np.where(
+            exponent < _LARGE_EXPONENT,
+            np.log(np.expm1(small)),
+            exponent + np.log1p(-np.exp(-np.maximum(exponent, 1.0))),
+        )
+    log_in, log_out = k * math.log(rate), (order - k) * math.log1p(-rate)
+    log_terms = log_binomials + log_in + log_out + log_rise
+    largest = float(np.max(log_terms))
+    if largest == -math.inf:
+        return Interval(0.0, math.nextafter(0.0, 1.0))
+    log_sum = largest + math.log(float(np.sum(np.exp(log_terms - largest))))
+    is_positive = np.isfinite(log_terms)
+    size = float(np.max((log_binomials - log_in - log_out + np.abs(log_rise) + exponent)[is_positive]))
+    rounding = UNIT_ROUNDOFF * (64.0 + 4.0 * (size + abs(log_sum)) + 4.0 * math.log2(order))
+    lower = divergence_of_log_excess(log_sum - rounding, order)
+    return Interval(lower, divergence_of_log_excess(log_sum + rounding, order))
+
+
+@functools.lru_cache(maxsize=256)
+def _binomials(order: int) -> tuple[FloatArray, FloatArray]:
+    """Return k = 2, …, a for a = `order`, and log C(a, k), from exact integers."""
+    binomials = [float(math.comb(order, k)) for k in range(2, order + 1)]
+    return np.arange(2.0, order + 1.0), np.log(np.asarray(binomials))
+
+
+def _log_one_more(exponent: float) -> float:
+    """Return log(1 + e^x)."""
+    return max(exponent, 0.0) + math.log1p(math.exp(-abs(exponent)))
 
 
 def pure_renyi(*, order: float, epsilon: float) -> float:
@@ -176,7 +309,7 @@ def divergence_of_log_excess(log_integral: float, order: float) -> float:
     """
     if log_integral < LEAST_LOG_INTEGRAL:
         return math.exp(log_integral - math.log(order - 1.0))
-    return float(np.logaddexp(0.0, log_integral)) / (order - 1.0)
+    return _log_one_more(log_integral) / (order - 1.0)
 
 
 def _log_sum(logs: FloatArray) -> float:
@@ -205,7 +338,7 @@ def _log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
     return np.asarray(np.where(exponent < 30.0, near, far))
 
 
-def log_excess(order: float, log_ratio: FloatArray) -> FloatArray:
+def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     """Compute log(r^a − 1 − a (r − 1)) within 64 units of roundoff, also for r near 1 and for a near 1.
 
     Let L = log r and b = a − 1. There are three forms:
@@ -216,7 +349,7 @@ def log_excess(order: float, log_ratio: FloatArray) -> FloatArray:
       at least |aL|/2 > 1/8 of the larger, because r (e^(bL) − 1) is about bL (1 + bL/2 + L).
 
     Args:
-        order: order a > 1.
+        order: order a > 1, or a column of orders.
         log_ratio: L, elementwise.
     """
     b = order - 1.0
@@ -233,10 +366,11 @@ def log_excess(order: float, log_ratio: FloatArray) -> FloatArray:
         return np.asarray(np.where(is_series, log_series, np.where(power > 1.0, log_large, log_middle)))
 
 
-def _log_excess_series(order: float, log_ratio: FloatArray) -> FloatArray:
+def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     """Return the logarithm of Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k! for |aL| < 1/4; no power of L underflows."""
+    log_order = np.log(order)
     total = np.zeros_like(log_ratio)
     for k in range(_SERIES_TERMS, 1, -1):
-        total = total * log_ratio + math.expm1((k - 1) * math.log(order)) / math.factorial(k)
+        total = total * log_ratio + np.expm1((k - 1) * log_order) / math.factorial(k)
     with np.errstate(divide="ignore"):
-        return np.asarray(math.log(order) + 2.0 * np.log(np.abs(log_ratio)) + np.log(total))
+        return np.asarray(log_order + 2.0 * np.log(np.abs(log_ratio)) + np.log(total))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.attackers.bayes_error import bayes_error
 from epsilond.accountants.attackers.directions import Direction, directed_delta
-from epsilond.accountants.attackers.renyi import renyi_divergence
+from epsilond.accountants.attackers.renyi import renyi_divergences
 from epsilond.accountants.attackers.smallest_gaussian import smallest_gaussian
 from epsilond.accountants.attackers.trade_off_curve import trade_off_curve
 from epsilond.calibrators.answer import Ends, Served
@@ -89,7 +89,8 @@ def requested_figures(curve: Curve, query: Query) -> JsonRecord:
         members["gaussian_dp_mu"] = Ends.of(smallest_gaussian(curve))
     if query.orders is not None:
         members["renyi_divergences"] = tuple(
-            RenyiDivergence(order=order, divergence=Ends.of(renyi_divergence(curve, order))) for order in query.orders
+            RenyiDivergence(order=order, divergence=Ends.of(divergence))
+            for order, divergence in zip(query.orders, renyi_divergences(curve, query.orders), strict=True)
         )
     if query.signed_epsilons is not None:
         members["directions"] = tuple(_directions(curve, epsilon) for epsilon in query.signed_epsilons)

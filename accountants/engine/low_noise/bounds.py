@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scipy.special import ndtr
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.low_noise.span import estimate_depth, estimate_log_moment, round_depth
-from epsilond.accountants.engine.low_noise.table import loss_tables
+from epsilond.accountants.engine.low_noise.table import coarse_table, loss_tables
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -29,27 +29,37 @@ if TYPE_CHECKING:
 class Region:
     """Where the tables are better than the contour integral.
 
+    The limits follow from measurements (docs/low-noise.md, Range). They affect no bound.
+
     Attributes:
         least_shift: below it, the compiled kernel has narrower bounds within milliseconds.
         largest_shift: above it, the lattice is too coarse.
         least_rate: below it, few steps have any loss, and other bounds are close.
         near_least: loss above the least one, in nats, that counts as equal to it.
-        least_log_probability: log of the tilted probability that all steps have about the least loss. Above it, the
-            contour integral needs thousands of frequencies, or does not converge.
+        few_included: expected number of included contributions up to which the contour integral is slow.
+        least_of_few: log of the tilted probability that all steps have about the least loss, for so few contributions.
+            Above it, the contour integral needs thousands of frequencies, or does not converge.
+        least_of_many: the same limit for more contributions.
         deepest: −log δ up to which the tables are used; the width of their bounds grows with it.
         most_laws: largest number of different steps, which take two transforms each.
+        finer: factors of the number of points for a second table, if the bounds of the first one are too wide.
     """
 
-    least_shift: float = 3.0
+    least_shift: float = 2.0
     largest_shift: float = 200.0
     least_rate: float = 1e-12
     near_least: float = 1e-3
-    least_log_probability: float = -12.0
-    deepest: float = 25.0
+    few_included: float = 5.0
+    least_of_few: float = -60.0
+    least_of_many: float = -12.0
+    deepest: float = 40.0
     most_laws: int = 4
+    finer: tuple[float, ...] = (2.0, 4.0)
 
 
 REGION = Region()
+_CLOSE = 1e-4
+"""Relative distance of the upper and the lower bound on ε at which the search for the lower one starts."""
 
 
 def has_low_noise(steps: Steps, depth: float) -> bool:
@@ -69,10 +79,12 @@ def has_low_noise(steps: Steps, depth: float) -> bool:
         noise = 0.5 * law.shift + (log_odds + math.log(REGION.near_least)) / law.shift
         probability = (1.0 - law.rate) * float(ndtr(noise)) + law.rate * float(ndtr(noise - law.shift))
         total += count * math.log(max(probability, 1e-300))
-    return total - estimate_log_moment(steps, depth) >= REGION.least_log_probability
+    included = math.fsum(count * law.rate for law, count in steps)
+    least = REGION.least_of_few if included <= REGION.few_included else REGION.least_of_many
+    return total - estimate_log_moment(steps, depth) >= least
 
 
-def _steps_to_remove(laws: Laws) -> Steps | None:
+def steps_to_remove(laws: Laws) -> Steps | None:
     """Return the steps in the direction that removes a contribution; None if the tables do not apply.
 
     Args:
@@ -102,12 +114,18 @@ def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
         epsilon: ε in nats.
         widest: largest width of the enclosure, relative to δ.
     """
-    steps = _steps_to_remove(laws)
+    steps = steps_to_remove(laws)
     if epsilon < 0.0 or steps is None:
         return None
-    to_add = _is_to_add(laws)
-    bounds = _delta_bounds(steps, 0.0 if to_add else estimate_depth(steps, epsilon), to_add)
-    return None if bounds is None else _narrow(bounds[0](epsilon), bounds[1](epsilon), widest)
+    to_add = is_to_add(laws)
+    depth = 0.0 if to_add else _likely_depth(steps, epsilon)
+    bounds = delta_bounds(steps, depth, to_add)
+    if bounds is None:
+        return None
+    finer = bounds.finer(epsilon, widest)
+    if finer > 1.0:
+        bounds = delta_bounds(steps, depth, to_add, finer) or bounds
+    return bounds.log_delta(epsilon, widest)
 
 
 def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interval | None:
@@ -122,23 +140,40 @@ def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interv
     Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
     At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
     """
-    steps = _steps_to_remove(laws)
+    steps = steps_to_remove(laws)
     if steps is None:
         return None
     if _log_delta_at_zero(steps) <= log_delta - slack:
         return Interval(0.0, 0.0)
-    to_add = _is_to_add(laws)
-    bounds = _delta_bounds(steps, 0.0 if to_add else -log_delta, to_add)
-    if bounds is None:
-        return None
-    lower_delta, upper_delta = bounds
+    to_add = is_to_add(laws)
     below, above = math.exp(log_delta - slack), math.exp(log_delta + slack)
     below, above = below * (1.0 - 64 * UNIT_ROUNDOFF), above * (1.0 + 64 * UNIT_ROUNDOFF)
-    upper = _first_at_most(upper_delta, below)
-    lower = _first_at_most(lower_delta, above)
-    if upper is None or lower is None or _narrow(lower_delta(upper[1]), upper_delta(upper[1]), widest) is None:
+    finer = 1.0
+    while True:
+        bounds = delta_bounds(steps, 0.0 if to_add else -log_delta, to_add, finer)
+        upper = None if bounds is None else _first_at_most(bounds.upper, below)
+        if bounds is None or upper is None:
+            return None
+        if finer > 1.0 or bounds.finer(upper[1], widest) == 1.0:
+            break
+        finer = bounds.finer(upper[1], widest)
+    lower = _first_at_most(bounds.lower, above, upper[1])
+    if lower is None or bounds.log_delta(upper[1], widest) is None:
         return None
     return Interval(lower[0], upper[1])
+
+
+def _likely_depth(steps: Steps, epsilon: float) -> float:
+    """Return about −log δ(ε), at least 0, by a coarse table; by a Chernoff bound if no such table suits.
+
+    Args:
+        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        epsilon: ε in nats.
+    """
+    depth = estimate_depth(steps, epsilon)
+    table = coarse_table(steps, round_depth(depth)) if has_low_noise(steps, depth) else None
+    delta = 0.0 if table is None else table.delta(epsilon)
+    return -math.log(delta) if 0.0 < delta < 1.0 else depth
 
 
 def _log_delta_at_zero(steps: Steps) -> float:
@@ -148,29 +183,52 @@ def _log_delta_at_zero(steps: Steps) -> float:
     return math.log(included) + 8 * UNIT_ROUNDOFF * (1.0 - math.log(included)) if included > 0.0 else 0.0
 
 
-def _is_to_add(laws: Laws) -> bool:
+def is_to_add(laws: Laws) -> bool:
     """Return whether the laws are those of adding a contribution."""
     law = laws[0][0]
     return isinstance(law, SampledGaussianLaw) and law.direction == "add"
 
 
-def _delta_bounds(
-    steps: Steps, depth: float, to_add: bool
-) -> tuple[Callable[[float], float], Callable[[float], float]] | None:
-    """Return a lower and an upper bound on δ as functions of ε ≥ 0; None if the tables do not suit.
+class DeltaBounds(NamedTuple):
+    """Bounds on δ(ε), for ε of any sign, from two tables."""
+
+    lower: Callable[[float], float]
+    upper: Callable[[float], float]
+
+    def log_delta(self, epsilon: float, widest: float) -> Interval | None:
+        """Enclose log δ(ε); None if the bounds on δ differ by more than a relative `widest`."""
+        return _narrow(self.lower(epsilon), self.upper(epsilon), widest)
+
+    def finer(self, epsilon: float, widest: float) -> float:
+        """Return the factor of the points with which tables are likely to be close enough; 1 if none or these are.
+
+        The distance of the bounds decreases with the square of the spacing, or more slowly.
+
+        Args:
+            epsilon: ε in nats.
+            widest: largest width of the enclosure, relative to δ.
+        """
+        lower, upper = self.lower(epsilon), self.upper(epsilon)
+        excess = (upper - lower) / (widest * lower) if lower > 0.0 else math.inf
+        return next((factor for factor in (1.0, *REGION.finer) if excess <= factor**1.9), 1.0)
+
+
+def delta_bounds(steps: Steps, depth: float, to_add: bool, finer: float = 1.0) -> DeltaBounds | None:
+    """Return bounds on δ from tables; None if the tables do not suit.
 
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
         depth: −log δ, about, at which the bounds are accurate.
         to_add: whether δ is that of the other direction.
+        finer: factor of the number of lattice points, a power of two.
     """
     if not has_low_noise(steps, depth):
         return None
-    tables = loss_tables(steps, round_depth(depth))
+    tables = loss_tables(steps, round_depth(depth), finer)
     if tables is None:
         return None
     lower, upper = tables
-    return (reverse_bound(lower), reverse_bound(upper)) if to_add else (lower.delta, upper.delta)
+    return DeltaBounds(reverse_bound(lower), reverse_bound(upper)) if to_add else DeltaBounds(lower.delta, upper.delta)
 
 
 def reverse_bound(table: LossTable) -> Callable[[float], float]:
@@ -194,12 +252,13 @@ def _narrow(lower: float, upper: float, widest: float) -> Interval | None:
     return Interval(log_lower, min(log_upper, 0.0))
 
 
-def _first_at_most(delta: Callable[[float], float], target: float) -> tuple[float, float] | None:
+def _first_at_most(delta: Callable[[float], float], target: float, near: float = 0.0) -> tuple[float, float] | None:
     """Bisect for the smallest ε ≥ 0 at which a decreasing function of ε is at most a target.
 
     Args:
         delta: the function.
         target: the target.
+        near: an ε that is likely to be close to the result and not below it; 0 if none is known.
 
     Returns:
         Two close ε: the function exceeds the target at the first one, unless it is 0, and not at the second one.
@@ -207,7 +266,9 @@ def _first_at_most(delta: Callable[[float], float], target: float) -> tuple[floa
     """
     if delta(0.0) <= target:
         return 0.0, 0.0
-    low, high = 0.0, 1.0
+    low, high = 0.0, near or 1.0
+    if near > 0.0 and delta((1.0 - _CLOSE) * near) > target:
+        low = (1.0 - _CLOSE) * near
     while delta(high) > target:
         low, high = high, 4.0 * high
         if high > 1e12:

@@ -22,7 +22,10 @@ class Resolution:
     """The resolution of a table.
 
     Attributes:
-        points: number of lattice points, a power of two. A transform of 2^16 points takes less than a millisecond.
+        points: least number of lattice points, a power of two. A transform of 2^16 points takes about a millisecond.
+        most_points: largest number of lattice points. Two tables take 20 ms then.
+        coarse: factor of the number of points in a table for estimates.
+        sharpest: width of log δ, estimated, above which a table has more points than the least number.
         left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−30 is below roundings.
         shallow: −log δ up to which a table is not tilted; its rounding is then 1e-8 of δ.
         prefactor: nats by which log δ is below its best Chernoff bound, about.
@@ -30,6 +33,9 @@ class Resolution:
     """
 
     points: int = 2**16
+    most_points: int = 2**18
+    coarse: float = 2.0**-4
+    sharpest: float = 6e-5
     left_out: float = 30.0
     shallow: float = 6.0
     prefactor: float = 3.0
@@ -43,30 +49,38 @@ class Plan(NamedTuple):
     """Lattice and tilts of a table.
 
     Attributes:
+        points: number of lattice points, a power of two.
         spacing: distance of lattice points, in nats, with seven significant bits, so that its multiples are doubles.
         cells: number of cells of each step.
         tilt: tilt λ ≥ 0 of the table.
         far_tilt: tilt μ > λ at which losses beyond the table are bounded.
     """
 
+    points: int
     spacing: float
     cells: int
     tilt: float
     far_tilt: float
 
+    @property
+    def length(self) -> float:
+        """Period of the table, in nats."""
+        return self.points * self.spacing
 
-def choose_plan(steps: Steps, depth: float) -> Plan:
+
+def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     """Choose the lattice and the tilts for a depth −log δ.
 
     Args:
         steps: distributions of the losses, with their counts.
         depth: −log δ, at least 0.
+        finer: factor of the number of lattice points, a power of two.
     """
     tilts, log_means = _log_means(steps)
-    tilt, loss = 0.0, 0.0
-    if depth > RESOLUTION.shallow:
-        best, loss = _best_tilt(tilts, log_means, depth)
-        tilt = float(tilts[best])
+    best, best_loss = _best_tilt(tilts, log_means, depth)
+    natural_tilt = float(tilts[best])
+    included = float(log_means[best]) + math.fsum(count * law.rate for law, count in steps)
+    tilt, loss = (natural_tilt, best_loss) if depth > RESOLUTION.shallow else (0.0, 0.0)
     log_moments = log_means + RESOLUTION.margin * depth + RESOLUTION.left_out
     # Losses beyond the table are negligible in the upper bound, and on the next line in the lower bound.
     spans = log_moments / tilts
@@ -76,13 +90,30 @@ def choose_plan(steps: Steps, depth: float) -> Plan:
     spans[~further] = np.inf
     place = int(np.argmin(spans))
     span = float(spans[place])
-    exponent = math.frexp(span / RESOLUTION.points)[1] - 7
-    spacing = math.ldexp(math.ceil(math.ldexp(span / RESOLUTION.points, -exponent)), exponent)
+    points = round(finer * _choose_points(span, included * natural_tilt * (1.0 + natural_tilt)))
+    exponent = math.frexp(span / points)[1] - 7
+    spacing = math.ldexp(math.ceil(math.ldexp(span / points, -exponent)), exponent)
     # An included contribution has more noise than this with a probability below e^−`left_out` of δ.
     noise = math.sqrt(2.0 * (RESOLUTION.margin * depth + RESOLUTION.left_out + 4.0))
     largest = max(_largest_excess(law, noise) for law, _ in steps)
-    cells = min(math.ceil(largest / spacing), RESOLUTION.points - 1)
-    return Plan(spacing, cells, tilt, float(tilts[place]))
+    cells = min(math.ceil(largest / spacing), points - 1)
+    return Plan(points, spacing, cells, tilt, float(tilts[place]))
+
+
+def _choose_points(span: float, curvature: float) -> int:
+    """Return the number of lattice points with which the bounds are likely to be close.
+
+    Both bounds change each included loss by about the variance h²/12, and h²/24 less. Their distance in log δ is then
+    about h²/5 times the curvature (measured: h²/10 to h²/4).
+
+    Args:
+        span: length of the table, in nats.
+        curvature: n λ (1 + λ), for the tilt λ that suits the depth and n included contributions after tilting.
+    """
+    points = RESOLUTION.points
+    while 0.2 * curvature * (span / points) ** 2 > RESOLUTION.sharpest and points < RESOLUTION.most_points:
+        points *= 2
+    return points
 
 
 def estimate_depth(steps: Steps, epsilon: float) -> float:

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from scipy.fft import irfft, rfft
 
-from epsilond.accountants.engine.low_noise.span import RESOLUTION, Plan, choose_plan
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.engine.low_noise.span import RESOLUTION, choose_plan
 from epsilond.accountants.engine.low_noise.steps import lower_step, upper_step
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.engine.low_noise.span import Steps
+    from epsilond.accountants.engine.low_noise.span import Plan, Steps
     from epsilond.accountants.engine.low_noise.steps import LatticeStep
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -75,21 +76,57 @@ class LossTable:
 
     def delta(self, epsilon: float) -> float:
         """Return the bound on δ(ε), for ε of any sign, in nats; 0 or 1 if ε is too far from the table's depth."""
-        spacing, tilt = self.plan.spacing, self.plan.tilt
         pad = 16 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(self.first))
         offset = epsilon - self.first - self.sign * pad
-        index = min(max(math.floor(offset / spacing) + 1, 0), RESOLUTION.points)
-        excess = index * spacing - offset
-        near = self.masses[index : index + self.near_weights.size]
-        log_tilt = tilt * index * spacing
+        index = min(max(math.floor(offset / self.plan.spacing) + 1, 0), self.plan.points)
+        value, error = self._sum(index, index * self.plan.spacing - offset)
+        bound = value + self.sign * (error + self._left_out(offset))
+        return min(max(bound, 0.0), 1.0)
+
+    def _sum(self, index: int, excess: float) -> tuple[float, float]:
+        """Return the sum over the table of max(0, 1 − e^{ε − S}) for ε = S₀ + `index` · h − `excess`, and its error.
+
+        The sum has the bounds 0 and 1 if a number is beyond the range of doubles.
+
+        Args:
+            index: index of the first lattice point above ε.
+            excess: distance of that point from ε, in nats.
+        """
+        log_tilt = self.plan.tilt * index * self.plan.spacing
         if self.log_scale > 700.0 or log_tilt > 700.0:
-            return 0.5 + 0.5 * self.sign
+            return 0.5, 0.5
+        near = self.masses[index : index + self.near_weights.size]
         scale, decay, total = math.exp(self.log_scale), math.exp(-log_tilt), float(self.survival[index])
         discounted = math.exp(-max(excess, 0.0)) * float(near @ self.near_weights[: near.size])
         rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(self.log_scale) + log_tilt) * abs(total)
-        bound = scale * (total - decay * discounted + self.sign * (decay * self.error + rounding))
-        bound += self.sign * self._left_out(offset)
-        return min(max(bound, 0.0), 1.0)
+        return scale * (total - decay * discounted), scale * (decay * self.error + rounding)
+
+    @functools.cached_property
+    def second_survival(self) -> FloatArray:
+        """Estimates of Q(S ≥ S₀ + k h) under the second distribution, for k = 0, 1, …; they never rise."""
+        losses = self.plan.spacing * np.arange(self.plan.points)
+        weights = np.exp(np.maximum(self.log_scale - self.first - (1.0 + self.plan.tilt) * losses, -700.0))
+        return np.asarray(np.cumsum((np.maximum(self.masses, 0.0) * weights)[::-1])[::-1])
+
+    @functools.cached_property
+    def first_distribution(self) -> FloatArray:
+        """Estimates of P(S ≤ S₀ + k h) under the first distribution, for k = 0, 1, …; they never fall."""
+        losses = self.plan.spacing * np.arange(self.plan.points)
+        weights = np.exp(np.maximum(self.log_scale - self.plan.tilt * losses, -700.0))
+        return np.asarray(np.cumsum(np.maximum(self.masses, 0.0) * weights))
+
+    def lattice_delta(self, place: int) -> Interval:
+        """Enclose δ at ε = S₀ + `place` · h of the lattice distribution, which `delta` bounds on one side.
+
+        Args:
+            place: number of the lattice point, at least 0.
+        """
+        offset = place * self.plan.spacing
+        value, error = self._sum(place + 1, self.plan.spacing)
+        bounds = [value - error, value + error + math.exp(min(self.alias.log_beyond(self.plan.length), 0.0))]
+        bounds[0] -= self._alias_bound(offset)
+        bounds[1] += self.infinite
+        return Interval(*(min(max(bound, 0.0), 1.0) for bound in bounds))
 
     def _left_out(self, offset: float) -> float:
         """Return a bound on the effect of losses beyond the table on δ at ε = S₀ + `offset`.
@@ -97,35 +134,59 @@ class LossTable:
         An upper bound misses the losses beyond the last point. In a lower bound, losses beyond it are counted as
         smaller ones with too large a weight, once for each length of the table.
         """
-        length = RESOLUTION.points * self.plan.spacing
         if self.sign > 0:
-            return math.exp(min(self.alias.log_beyond(length), 0.0)) + self.infinite
-        log_ratio = -(self.alias.tilt - self.plan.tilt) * length
+            return math.exp(min(self.alias.log_beyond(self.plan.length), 0.0)) + self.infinite
+        return self._alias_bound(offset)
+
+    def _alias_bound(self, offset: float) -> float:
+        """Return a bound on the excess of the sum at ε = S₀ + `offset`, from losses counted as smaller ones."""
+        log_ratio = -(self.alias.tilt - self.plan.tilt) * self.plan.length
         log_alias = self.alias.log_beyond(offset) + log_ratio - math.log(-math.expm1(log_ratio))
         return math.exp(min(log_alias, 0.0))
 
 
-@functools.lru_cache(maxsize=8)  # four megabytes each
-def loss_tables(steps: Steps, depth: float) -> tuple[LossTable, LossTable] | None:
+@functools.lru_cache(maxsize=8)  # two to sixteen megabytes each
+def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTable, LossTable] | None:
     """Return tables of the total loss as a lower and as an upper bound; None if the losses do not fit into a table.
 
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
         depth: −log δ around which the tables are accurate, at least 0.
+        finer: factor of the number of lattice points, a power of two.
     """
-    plan = choose_plan(steps, depth)
+    plan = choose_plan(steps, depth, finer)
     if plan.cells < 2:
         return None
     lower: list[tuple[LatticeStep, int]] = []
-    upper: list[tuple[LatticeStep, int]] = []
     for law, count in steps:
         below = lower_step(law.rate, law.shift, plan.spacing, plan.cells)
         if below is None:
             return None
         lower.append((below, count))
-        upper.append((upper_step(law.rate, law.shift, plan.spacing, plan.cells), count))
-    least = math.fsum(count * math.log1p(-law.rate) for law, count in steps)
-    return _compose(lower, plan, least, -1), _compose(upper, plan, least, 1)
+    return _compose(lower, plan, _least_loss(steps), -1), _upper_table(steps, plan)
+
+
+@functools.lru_cache(maxsize=32)  # a tenth of a megabyte each
+def coarse_table(steps: Steps, depth: float) -> LossTable | None:
+    """Return a table of few points as an upper bound, for estimates; None if the losses do not fit into it.
+
+    Args:
+        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        depth: −log δ around which the table is accurate, at least 0.
+    """
+    plan = choose_plan(steps, depth, RESOLUTION.coarse)
+    return _upper_table(steps, plan) if plan.cells >= 2 else None
+
+
+def _upper_table(steps: Steps, plan: Plan) -> LossTable:
+    """Return the table of the total loss as an upper bound."""
+    upper = [(upper_step(law.rate, law.shift, plan.spacing, plan.cells), count) for law, count in steps]
+    return _compose(upper, plan, _least_loss(steps), 1)
+
+
+def _least_loss(steps: Steps) -> float:
+    """Return the sum of log(1 − q) over all steps."""
+    return math.fsum(count * math.log1p(-law.rate) for law, count in steps)
 
 
 def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float, sign: int) -> LossTable:
@@ -137,7 +198,7 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
         least: sum of log(1 − q) over all steps.
         sign: 1 for upper bounds, −1 for lower bounds.
     """
-    points = RESOLUTION.points
+    points = plan.points
     transform = np.ones(points // 2 + 1, dtype=np.complex128)
     error, log_scale, log_moment, stages = 0.0, 0.0, 0.0, math.log2(points)
     losses = plan.spacing * np.arange(plan.cells + 1)

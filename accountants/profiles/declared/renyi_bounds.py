@@ -65,13 +65,18 @@ class RenyiProfile(Profile):
     def _log_bound(self, epsilon: FloatArray) -> FloatArray:
         """Return the least over the orders of log C(a) + (a − 1) (D_a − ε), rounded up."""
         at = np.asarray(epsilon, dtype=np.float64)
-        least = np.full(at.shape, math.inf)
-        for order, divergence in zip(self.bounds.orders, self.bounds.divergences, strict=True):
-            constant = log_conversion(order)
-            value = constant + (order - 1.0) * (divergence - at)
-            slack = 16 * UNIT_ROUNDOFF * (1.0 + (order + 1.0) * (1.0 + divergence + at) - constant)
-            least = np.minimum(least, value + slack)
-        return least
+        order, divergence, constant = self._columns
+        points = at.reshape(1, -1)
+        value = constant + (order - 1.0) * (divergence - points)
+        slack = 16 * UNIT_ROUNDOFF * (1.0 + (order + 1.0) * (1.0 + divergence + points) - constant)
+        return np.asarray(np.min(value + slack, axis=0, initial=math.inf).reshape(at.shape))
+
+    @cached_property
+    def _columns(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Columns of the orders, of the divergences, and of log C(a)."""
+        columns = (self.bounds.orders, self.bounds.divergences, list(map(log_conversion, self.bounds.orders)))
+        order, divergence, constant = (np.asarray(column, dtype=np.float64)[:, None] for column in columns)
+        return order, divergence, constant
 
     @property
     def log_infinite_mass(self) -> float:

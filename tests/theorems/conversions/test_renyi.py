@@ -11,7 +11,11 @@ from mpmath import mp
 from epsilond.accountants.account import account
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.errors import BeyondBudget, InvalidInput
-from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
+from epsilond.accountants.numerics.renyi_divergence import (
+    sampled_gaussian_renyi,
+    shifted_gaussian_renyi,
+    shifted_gaussian_renyis,
+)
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.profiles.concentrated import (
     ConcentratedProfile,
@@ -267,3 +271,34 @@ def test_divergences_that_no_mechanism_can_have(fields: dict[str, object], point
     with pytest.raises(InvalidInput) as caught:
         RenyiInputs(**fields)  # type: ignore[arg-type]
     assert caught.value.faults[0].pointer == pointer
+
+
+@pytest.mark.parametrize(("rate", "shift"), [(0.01, 1.0), (0.3, 0.02), (1e-5, 3.0), (0.999, 8.0), (0.01, 10.0)])
+def test_orders_that_share_nodes_have_the_bounds_of_each_order(rate: float, shift: float) -> None:
+    orders = [1.0 + tenth / 10.0 for tenth in range(1, 100)] + [17.5, 63.0, 128.25, 1024.0, 1030.5]
+    together = shifted_gaussian_renyis(orders=orders, rate=rate, shift=shift)
+    for order, bounds in zip(orders, together, strict=True):
+        each = shifted_gaussian_renyi(order=order, rate=rate, shift=shift)
+        assert bounds is not None
+        assert max(bounds.lower, each.lower) <= min(bounds.upper, each.upper)
+        assert bounds.upper - bounds.lower <= 1e-9 * bounds.upper
+
+
+@pytest.mark.parametrize("order", [2.0, 3.0, 7.0, 64.0, 900.0])
+@pytest.mark.parametrize(("rate", "shift"), [(0.01, 1.0), (0.3, 0.02), (0.999, 8.0), (0.01, 10.0)])
+def test_the_sum_at_an_integer_order_meets_the_integral_next_to_it(order: float, rate: float, shift: float) -> None:
+    at, below, above = shifted_gaussian_renyis(
+        orders=[order, order * (1.0 - 1e-9), order * (1.0 + 1e-9)], rate=rate, shift=shift
+    )
+    assert at is not None
+    assert below is not None
+    assert above is not None
+    assert below.lower <= at.upper
+    assert at.lower <= above.upper
+    assert above.upper <= at.lower * (1.0 + 1e-6)
+
+
+def test_orders_beyond_the_budget_have_no_bounds_among_others() -> None:
+    far, near = shifted_gaussian_renyis(orders=[1e6 + 0.5, 2.0], rate=0.1, shift=10.0)
+    assert far is None
+    assert near is not None

@@ -1,0 +1,224 @@
+"""The best tests of given false positive rates, for steps with little noise.
+
+The true positive rate of the best test at α is the least value of F(γ) = γ α + E_γ over γ > 0. On a lattice, E_γ is
+linear between two lattice points. The least value is therefore at a lattice point. Proofs: docs/low-noise.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.near_tests import BestTest, BestTests
+from epsilond.accountants.engine.low_noise.bounds import delta_bounds, has_low_noise, is_to_add, steps_to_remove
+from epsilond.accountants.engine.low_noise.span import round_depth
+from epsilond.accountants.engine.low_noise.table import loss_tables
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.engine.low_noise.bounds import Laws
+    from epsilond.accountants.engine.low_noise.span import Steps
+    from epsilond.accountants.engine.low_noise.table import LossTable
+
+_REACHES = (3, 40)
+"""Numbers of lattice points on either side of the estimated best one that are evaluated."""
+_STRIDE, _STRIDES = 5.0, 64
+"""Increase of log γ between further points, in nats, and the largest number of them."""
+_WIDEST = 1e-2
+"""Relative width of a true positive rate above which the tables do not answer."""
+
+
+class _LatticeTradeOff(NamedTuple):
+    """The search for the best test of a false positive rate on the lattice of one table.
+
+    Attributes:
+        table: the table of the total loss of the steps that remove a contribution.
+        rate: the false positive rate α.
+        to_add: whether the test is of the other direction.
+    """
+
+    table: LossTable
+    rate: float
+    to_add: bool
+
+    def window(self, reach: int) -> range:
+        """Return the lattice points around the estimated best one.
+
+        Args:
+            reach: number of points on either side.
+        """
+        if self.to_add:
+            place = int(np.searchsorted(self.table.first_distribution, self.rate))
+        else:
+            place = int(np.searchsorted(-self.table.second_survival, -self.rate))
+        last = self.table.plan.points - 2
+        place = min(place, last)
+        return range(max(place - reach, 0), min(place + reach, last) + 1)
+
+    def log_gamma(self, place: int) -> float:
+        """Return log γ at a lattice point."""
+        loss = self.table.first + place * self.table.plan.spacing
+        return -loss if self.to_add else loss
+
+    def gamma(self, place: int) -> Interval:
+        """Enclose γ at a lattice point; its logarithm errs by some roundings of its terms."""
+        log_gamma = self.log_gamma(place)
+        gamma = math.exp(min(max(log_gamma, -700.0), 700.0))
+        error = 64 * UNIT_ROUNDOFF * (1.0 + abs(self.table.first) + abs(log_gamma))
+        return Interval(gamma * (1.0 - error), gamma * (1.0 + error))
+
+    def value(self, place: int) -> Interval:
+        """Enclose F at a lattice point, for the distribution on the lattice.
+
+        In the other direction E_γ is 1 − γ + γ E_{1/γ} of this direction. At the least loss it is 0 then.
+
+        Args:
+            place: number of the lattice point.
+        """
+        least, most = self.gamma(place)
+        if self.to_add and place == 0:
+            return Interval(self.rate * least, self.rate * most)
+        lower, upper = self.table.lattice_delta(place)
+        if self.to_add:
+            # F = 1 − γ (1 − α − E_{1/γ}) has a term that may be of any sign.
+            rest = 8 * UNIT_ROUNDOFF * (1.0 + most)
+            lowest = 1.0 - max(least * (1.0 - self.rate - lower), most * (1.0 - self.rate - lower)) - rest
+            highest = 1.0 - min(least * (1.0 - self.rate - upper), most * (1.0 - self.rate - upper)) + rest
+            return Interval(lowest, highest)
+        rounding = 8 * UNIT_ROUNDOFF
+        return Interval((self.rate * least + lower) * (1.0 - rounding), (self.rate * most + upper) * (1.0 + rounding))
+
+    def upper_bound(self) -> tuple[float, float]:
+        """Return an upper bound on the true positive rate, and log γ there. Every γ gives one."""
+        bounds = {place: self.value(place).upper for place in self.window(_REACHES[0])}
+        place = min(bounds, key=bounds.__getitem__)
+        return min(bounds[place], 1.0), self.log_gamma(place)
+
+    def lower_bound(self) -> float:
+        """Return a lower bound on the least value of F, with as many points as it needs."""
+        least = -math.inf
+        for reach in _REACHES:
+            window = self.window(reach)
+            inside = min(self.value(place).lower for place in window)
+            ends = (window[-1], window[-2]), (window[0], window[1])
+            left, right = ends if self.to_add else ends[::-1]
+            outside = min(self._bound_left(*left), self._bound_right(*right))
+            least = max(least, min(inside, outside))
+            if outside >= inside:
+                break
+        return least
+
+    def _bound_left(self, outer: int, inner: int) -> float:
+        """Return a lower bound on F for γ below that of a point: by a chord, or by 1 − γ (1 − α).
+
+        Args:
+            outer: the point.
+            inner: the next point, with a larger γ.
+        """
+        if outer == 0:
+            return math.inf  # F falls up to the least loss
+        most = self.gamma(outer).upper
+        fall = most * self._slope_inwards(outer, inner)
+        return max(self.value(outer).lower - fall, 1.0 - most * (1.0 - self.rate) - 4 * UNIT_ROUNDOFF)
+
+    def _bound_right(self, outer: int, inner: int) -> float:
+        """Return a lower bound on F for γ above that of a point.
+
+        Points of ever larger γ follow. Between two of them F is above the extended chord of the previous two. F is
+        at least 1 from 1/α on.
+
+        Args:
+            outer: the point.
+            inner: the next point, with a smaller γ.
+        """
+        least = math.inf
+        stride = math.ceil(_STRIDE / self.table.plan.spacing)
+        last = 0 if self.to_add else self.table.plan.points - 2
+        for _ in range(_STRIDES):
+            value = self.value(outer)
+            slope = self._slope_inwards(outer, inner)
+            if slope == 0.0 or (self.to_add and outer == 0):
+                return min(least, value.lower)
+            following = max(outer - stride, last) if self.to_add else min(outer + stride, last)
+            is_end = following == outer or self.gamma(outer).upper * self.rate >= 1.0
+            further = 1.0 / self.rate if is_end else self.gamma(following).upper
+            least = min(least, value.lower - slope * further * (1.0 + 4 * UNIT_ROUNDOFF))
+            if is_end:
+                return least
+            outer, inner = following, outer
+        return -math.inf
+
+    def _slope_inwards(self, outer: int, inner: int) -> float:
+        """Return an upper bound, at least 0, on the mean slope of F from a point inwards."""
+        rise = self.value(inner).upper - self.value(outer).lower
+        if rise <= 0.0:
+            return 0.0
+        gap = self._gap(outer, inner)
+        return rise / gap * (1.0 + 4 * UNIT_ROUNDOFF) if gap > 0.0 else math.inf
+
+    def _gap(self, first: int, second: int) -> float:
+        """Return a lower bound on the distance of γ at two lattice points."""
+        start, end = self.gamma(first), self.gamma(second)
+        return max(start.lower - end.upper, end.lower - start.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)
+
+
+def finds_tests(laws: Laws) -> bool:
+    """Return whether the tables apply to tests.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+    """
+    steps = steps_to_remove(laws)
+    return steps is not None and has_low_noise(steps, 0.0)
+
+
+def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests | None:
+    """Enclose the true positive rate of the best test at each false positive rate; None if the tables do not apply.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        rates: false positive rates, in (0, 1).
+        rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+    """
+    steps = steps_to_remove(laws)
+    to_add = steps is not None and is_to_add(laws)
+    bounds = None if steps is None else delta_bounds(steps, 0.0, to_add)
+    if steps is None or bounds is None:
+        return None
+    tests = {rate: _best_test(steps, rate, to_add, rounding) for rate in rates}
+    at_zero = bounds.log_delta(0.0, math.inf)
+    return BestTests(tests, Interval(-math.inf, 0.0) if at_zero is None else at_zero)
+
+
+def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> BestTest | None:
+    """Find the best test with a false positive rate; None if its bounds are not close.
+
+    A table without a tilt has bounds. If δ is small at the test, a tilted table has closer ones.
+
+    Args:
+        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        rate: the false positive rate.
+        to_add: whether the test is of the other direction.
+        rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+    """
+    tables = loss_tables(steps, 0.0)
+    if tables is None:
+        return None
+    upper, log_gamma = _LatticeTradeOff(tables[1], rate, to_add).upper_bound()
+    depth = 0.0 if to_add else round_depth(-math.log(max(tables[1].delta(log_gamma), 1e-300)))
+    if depth > 0.0:
+        tables = loss_tables(steps, depth) if has_low_noise(steps, depth) else None
+        if tables is None:
+            return None
+        upper, log_gamma = _LatticeTradeOff(tables[1], rate, to_add).upper_bound()
+    lower = max(_LatticeTradeOff(tables[0], rate, to_add).lower_bound(), rate)
+    if not lower * (1.0 + _WIDEST) >= upper:
+        return None
+    lower *= 1.0 - rounding * (1.0 - math.log(lower))
+    upper *= 1.0 + rounding * (1.0 - math.log(upper))
+    return BestTest(Interval(lower, min(max(upper, lower), 1.0)), log_gamma)
