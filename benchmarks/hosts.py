@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def is_selected(name: str, words: list[str]) -> bool:
-    """Return whether a row is measured: all are, or those whose name contains one of the words."""
+    """Return whether a row is measured: all are, or those with a name that contains one of the words."""
     return not words or any(word in name for word in words)
 
 
@@ -150,7 +150,7 @@ def sampler_rows(words: list[str]) -> list[dict[str, Any]]:
 
 
 def _name(sampler: Any) -> str:
-    """Return the name of a sampler's row: its class alone if the sampler has no graph of owners."""
+    """Return the name of a sampler's row: its class if the sampler has no graph of owners."""
     return type(sampler).__name__ if "Owner" in type(sampler).__name__ else str(sampler)
 
 

@@ -172,13 +172,13 @@ def _statements(
         shuffled: whether the guarantee relies on a trusted shuffler.
     """
     neighbours = RELATIONS[relation].format(unit=unit)
+    of_draws = (*_sampling(observer, unit, draws, secrets, public), *_replaced_gap(relation, draws, public))
     return (
         Statement(about="protects", text=f"Protects: {UNITS[unit]}."),
         Statement(about="neighbours", text=f"Neighbours: {neighbours}."),
         Statement(about="against", text=f"Against: {OBSERVERS[observer]}."),
         *_trust(definition, observer, shuffled),
-        *_sampling(observer, unit, draws, secrets, public),
-        *_replaced_gap(relation, draws, public),
+        *of_draws,
     )
 
 

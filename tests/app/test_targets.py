@@ -1,4 +1,4 @@
-"""Targets of risk over HTTP: of calibrations, sweeps and plans, and the rejections that name what is taken."""
+"""Targets of risk over HTTP: of calibrations, sweeps and plans, and the rejections that name the accepted targets."""
 
 from __future__ import annotations
 

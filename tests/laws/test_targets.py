@@ -73,7 +73,7 @@ def weakened(value: Any, factor: float) -> Any:
 
 
 def curve_of(calibrator: Calibrator, solution: Solution[Any], factor: float = 1.0) -> Any:
-    """The curve by an account of what is released; that of projected-sgd has its noise in a schedule."""
+    """The curve by an account of the releases; that of projected-sgd has its noise in a schedule."""
     problem = solution.problem
     (spec,) = calibrator.specs(solution)
     if calibrator.name == "projected-sgd":

@@ -1,4 +1,4 @@
-"""Windowed units in plans, audits and training loops: the figures of the base unit, and the unit that was asked for."""
+"""Windowed units in plans, audits and training loops: the figures of the base unit, and the unit of the request."""
 
 from __future__ import annotations
 

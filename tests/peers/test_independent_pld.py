@@ -35,7 +35,7 @@ def test_decide_zeroed_response():
 
 
 def decide_replaced_laplace():
-    """Return δ(1) of Laplace noise of scale 1 whose shift is 2: 1 − exp((ε − 2)/2)."""
+    """Return δ(1) of Laplace noise of scale 1 with a shift of 2: 1 − exp((ε − 2)/2)."""
     return -math.expm1((1.0 - 2.0) / 2.0)
 
 

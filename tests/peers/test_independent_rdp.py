@@ -228,7 +228,7 @@ def categories_of_the_peer(flip, categories):
 
 
 def decide_bounded_range(order):
-    """Return the largest divergence of two outputs whose losses are t and t − 1, which bounded range allows."""
+    """Return the largest divergence of two outputs with losses of t and t − 1, which bounded range allows."""
 
     def divergence(shift):
         p = (1.0 - math.exp(shift - 1.0)) / (math.exp(shift) - math.exp(shift - 1.0))  # of the loss t under Q

@@ -1,10 +1,11 @@
 """Finite bounds from below, in the convex order, of the likelihood ratio of an attained pair, and its exact cells.
 
 *Below.* An observer sees only in which of some intervals the loss is. The masses of an interval of positive loss are
-rounded so that the call decreases at every κ ≥ 1, and those of one of negative loss so that the put decreases at every
-κ ≤ 1. Then the weights of one side are lowered until C(1) = p(1), so that the mean equals the mass, which is at most 1.
-At κ < 1 the call is then mass (1 − κ) + p(κ), at most the true one, and so is the put at κ > 1. All expectations of
-nonnegative monotone convex functions are therefore at most the true ones (docs/random-allocation.md, Any mechanism).
+rounded so that the call decreases at every κ ≥ 1. Those of an interval of negative loss are rounded so that the put
+decreases at every κ ≤ 1. Then the weights of one side are lowered until C(1) = p(1), so that the mean equals the mass,
+which is at most 1. At κ < 1 the call is then mass (1 − κ) + p(κ), at most the true one, and so is the put at κ > 1. All
+expectations of nonnegative monotone convex functions are therefore at most the true ones (docs/random-allocation.md,
+Any mechanism).
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
 
 
 def _accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
-    """Return the first cells of groups of consecutive cells, whose masses are accurate; None if there are none.
+    """Return the first cells of groups of consecutive cells with accurate masses; None if there are none.
 
     Args:
         bounds: lower and upper bounds on the masses of the cells, under each distribution.

@@ -31,7 +31,7 @@ _LITTLE_DIFFERENCE = math.log(1e-3)
 _NEGLIGIBLE = -500.0
 """log δ at `LARGEST_LOSS` up to which larger losses do not matter."""
 MOST_PRODUCTS = 1024
-"""Largest number of runs whose likelihood ratios are multiplied in cells. More runs are composed first."""
+"""Largest number of runs with likelihood ratios that are multiplied in cells. More runs are composed first."""
 _GROUP_LOSSES, _SPLITS = 400, 96
 """Number of ε of a group bound, and of the splits of each into two."""
 _FLOOR = -690.0

@@ -44,7 +44,7 @@ EXACT_TAILS: tuple[type[Profile], ...] = (
     GeometricProfile,
     ShiftedNoiseProfile,
 )
-"""Profiles whose tails are those of the attained pair. The tails of a composed profile may be those of a larger one."""
+"""Profiles with the tails of the attained pair. The tails of a composed profile may be those of a larger one."""
 _CLOSED_FORMS: tuple[type[Profile], ...] = (
     *EXACT_TAILS,
     AtomicProfile,

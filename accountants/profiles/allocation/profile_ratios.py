@@ -1,11 +1,12 @@
 """Finite bounds, in the convex order, of the likelihood ratio X = dP/dQ of any pair, from its profiles.
 
-With the call C(κ) = E_κ(P‖Q) = E(X − κ)₊ + P(X = ∞) and the put p(κ) = E(κ − X)₊ = κ E_{1/κ}(Q‖P), C(κ) = 1 − κ + p(κ).
+Let the call be C(κ) = E_κ(P‖Q) = E(X − κ)₊ + P(X = ∞) and the put p(κ) = E(κ − X)₊ = κ E_{1/κ}(Q‖P). Then
+C(κ) = 1 − κ + p(κ).
 
 *Above.* Upper bounds on C are known at finitely many κ ≥ 1 from the forward profile, and at κ < 1 from p, the backward
-one. C is convex. So the lower convex hull of these points is at least C, also between and beyond them, and it is the
-call of a finite ratio, whose masses are the changes of the slope. They are computed with whole numbers, without
-rounding. A ratio with a larger call is larger in the convex order.
+one. C is convex. The lower convex hull of these points is therefore at least C, also between and beyond them. It is
+the call of a finite ratio. The masses of this ratio are the changes of the slope. They are computed with whole numbers,
+without rounding. A ratio with a larger call is larger in the convex order
 (docs/random-allocation.md, Any mechanism).
 """
 
@@ -58,7 +59,7 @@ def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
 
 
 def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint]) -> FiniteRatio:
-    """Return a finite ratio whose two profiles are at least the true ones, if they are so at some losses.
+    """Return a finite ratio with profiles of at least the true ones in both directions, given bounds at some losses.
 
     Args:
         calls: upper bounds on δ from P to Q, at the losses log κ of the doubles κ = e^ε, in increasing order.

@@ -221,7 +221,7 @@ REPLACEMENTS = {
 
 
 def make_accountant(theirs):
-    """Return riskcal's accountant, whose history is accounted for by us."""
+    """Return riskcal's accountant, with a history that is accounted for by us."""
 
     def find_curve(accountant):
         return training_curve(*map(tuple, accountant.history))

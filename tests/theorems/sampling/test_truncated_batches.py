@@ -249,7 +249,7 @@ def test_it_is_not_inside_another_draw() -> None:
 
 @pytest.mark.parametrize("margin", [1e-12, 1e-6])
 def test_equal_doubles_of_two_probabilities_are_no_proof_that_they_are_equal(margin: float) -> None:
-    """True probabilities (1 ± η)/4 and the rest, in both orders, with nothing else to tell: δ(0) is η/2."""
+    """True probabilities (1 ± η)/4 and the rest, in both orders: δ(0) is η/2."""
     doubles = (math.log(0.25), math.log(0.75))
     apart = symbol_pair([Symbol(value, value, None, is_shared=False) for value in doubles], margin)
     truth = math.log(0.25 * (math.expm1(0.9 * margin) - math.expm1(-0.9 * margin)))
