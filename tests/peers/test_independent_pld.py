@@ -78,7 +78,7 @@ def test_decide_permute_and_flip():
 
 
 def decide_replaced_laplace_in_batches():
-    """Return δ(0.05) of a record in a Poisson batch whose contribution changes from 1 to −1, by quadrature."""
+    """Return δ(0.05) of a record in a Poisson batch with contributions of 1 and −1, by quadrature."""
     p, q = poisson(1.0, 0.1, 1.0, laplace), poisson(-1.0, 0.1, 1.0, laplace)
     x = np.linspace(-30.0, 30.0, 600_001)
     excess = np.maximum(np.exp(p.log_density(x)) - np.exp(0.05 + q.log_density(x)), 0.0)

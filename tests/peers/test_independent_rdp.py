@@ -137,7 +137,7 @@ def test_decide_poisson_selection():
 
 
 def decide_largest_mean():
-    """Return the mean number of runs of the peer's test, which is above what a spec admits."""
+    """Return the mean number of runs of the peer's test, which is above the largest that a spec admits."""
     return 1e10
 
 
