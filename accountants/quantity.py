@@ -337,6 +337,8 @@ def check_quantities(record: object) -> None:
     cls: Any = type(record)
     for declared in _quantity_fields(cls):
         value: Any = getattr(record, declared.name)
+        if type(value) is list:  # a request is hashable
+            object.__setattr__(record, declared.name, value := tuple(value))
         if declared.is_surely_valid(value):
             continue
         value = whole_number(value) if declared.bare is int else value

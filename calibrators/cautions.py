@@ -29,13 +29,25 @@ MINIMALITY_NOT_PROVED = Caution(
 )
 
 
-def noise_cautions(certified: Iterable[Certified], *, drawn: str = "record") -> Iterator[Caution]:
-    """Warn if the least noise on offer meets the target, or if no smaller noise was proved to miss it."""
+def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "record") -> Iterator[Caution]:
+    """Warn if the least noise on offer meets the target, or if no smaller noise was proved to miss it.
+
+    Args:
+        certified: the certified noise of each group.
+        drawn: the unit that is drawn at random; None if none is.
+    """
     members = tuple(certified)
-    if any(member.noise == LEAST for member in members):
+    is_least = any(member.noise == LEAST for member in members)
+    if is_least and drawn is None:
+        yield Caution(
+            code="least-noise-suffices",
+            message=f"the target is met at the least noise offered, {LEAST:g} times the norm of one contribution. "
+            "Such a target hardly protects",
+        )
+    elif is_least:
         yield Caution(
             code="sampling-alone-suffices",
-            message=f"a {drawn} is drawn so rarely that the target δ is met at the least noise offered, {LEAST:g} "
+            message=f"a {drawn} is drawn so rarely that the target is met at the least noise offered, {LEAST:g} "
             f"times the norm of one contribution. A {drawn} that is drawn is hardly protected",
         )
     elif any(member.minimal == "searched" for member in members):

@@ -198,13 +198,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     )
     if log_noise is None:
         require_figure(family(MOST, "default"), target)
-        raise Infeasible(
-            "no noise that is offered meets the target",
-            ConditionResult(
-                "noise-offered", "the noise multiplier that is needed is offered", Verdict.NO, math.inf, MOST
-            ),
-            nearest_of(family(MOST, "default"), target),
-        )
+        raise no_noise_suffices(family(MOST, "default"), target)
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
     noise = math.exp(log_noise)
@@ -215,6 +209,20 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         guarantee,
         lambda: _slack(family, target, noise, guarantee, slope=slope or LIKELY_SLOPE),
         missed=None if near_miss is None else functools.partial(_provably_misses, near_miss, target),
+    )
+
+
+def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
+    """Return the error that no noise on offer meets a target.
+
+    Args:
+        safest: the guarantee at the largest noise on offer.
+        target: the target.
+    """
+    return Infeasible(
+        "no noise that is offered meets the target",
+        ConditionResult("noise-offered", "the noise multiplier that is needed is offered", Verdict.NO, math.inf, MOST),
+        nearest_of(safest, target),
     )
 
 

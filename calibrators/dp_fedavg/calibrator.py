@@ -367,7 +367,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         """
         solution = outcome.solution
         problem = solution.problem
-        yield from noise_cautions((solution.certified,), drawn="client")
+        yield from noise_cautions((solution.certified,), drawn=None if problem.sampling == "full" else "client")
         yield from assumption_cautions(problem)
         yield from own_cautions(problem, solution.figures)
         if not loses_amplification(draws_of(spec(problem, 1, 1.0), "client"), problem.observer, "client"):

@@ -354,7 +354,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         solution = outcome.solution
         problem = solution.problem
         if problem.solve_for == "noise_multiplier":
-            yield from noise_cautions((solution.certified,))
+            yield from noise_cautions((solution.certified,), drawn="record" if solution.draws else None)
         elif solution.certified.minimal == "searched":
             yield MINIMALITY_NOT_PROVED
         if not loses_amplification(solution.draws, problem.observer, problem.unit):

@@ -13,7 +13,15 @@ from epsilond.accountants.specs import Gaussian
 from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_mu
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import released_mu, upper_mu
-from epsilond.calibrators.search import SLACKS, Certified, confirm, guarantee_of, smallest_noise
+from epsilond.calibrators.search import (
+    MOST,
+    SLACKS,
+    Certified,
+    confirm,
+    guarantee_of,
+    no_noise_suffices,
+    smallest_noise,
+)
 from epsilond.calibrators.targets.certified import certified_target
 
 if TYPE_CHECKING:
@@ -139,7 +147,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
         return guarantee_at(problem, sensitivity / noise, effort)
 
     mu = risk.gaussian_mu if risk else exact_mu(epsilon=target.epsilon, log_delta=target.log_delta)
-    closed_form = sensitivity / mu * (1.0 + PAD)
+    closed_form = min(sensitivity / mu * (1.0 + PAD), MOST)
     certified = confirm(family, target, closed_form, SLACKS[0]) or smallest_noise(family, target, guess=closed_form)
     return certified, certified_target(certified.guarantee, target)
 
@@ -150,9 +158,14 @@ def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
     Args:
         problem: the request.
         mu: the requested parameter μ > 0.
+
+    Raises:
+        Infeasible: the noise is more than is offered.
     """
-    guarantee = guarantee_at(problem, mu)
     noise_multiplier = sensitivity_factor(problem.relation) / mu
+    if noise_multiplier > MOST:
+        raise no_noise_suffices(guarantee_at(problem, sensitivity_factor(problem.relation) / MOST), problem.target)
+    guarantee = guarantee_at(problem, mu)
     return Certified(noise_multiplier, guarantee, 0.0), certified_target(guarantee, problem.target)
 
 
