@@ -64,6 +64,26 @@ class InvalidInput(EpsilondError, ValueError):
         return cls(Fault(pointer, message, allowed))
 
 
+class ContradictoryBounds(RuntimeError):
+    """A lower bound that exceeds the upper bound of the same number by more than rounding: a fault of this library.
+
+    It is no `EpsilondError`, as no request can be blamed for it.
+
+    Attributes:
+        name: the number.
+        lower: the lower bound.
+        upper: the upper bound.
+    """
+
+    def __init__(self, name: str, lower: float, upper: float) -> None:
+        super().__init__(f"the lower bound {lower!r} on {name} exceeds the upper bound {upper!r}: please report this")
+        self.name, self.lower, self.upper = name, lower, upper
+
+    def __reduce__(self) -> tuple[type[ContradictoryBounds], tuple[str, float, float]]:
+        # Exceptions pickle by `args`. This form keeps all fields.
+        return type(self), (self.name, self.lower, self.upper)
+
+
 @dataclass
 class NoCertificate(EpsilondError):
     """A question for which nothing can be certified.

@@ -86,11 +86,7 @@ def _common(values: Sequence[Any]) -> Schema:
         values: JSON values. An infinite number is a text, which the schema of a number allows.
     """
     if all(isinstance(value, Mapping) for value in values):
-        members: dict[str, list[Any]] = {}
-        for value in values:
-            for name, member in value.items():
-                members.setdefault(name, []).append(member)
-        return {"type": "object", "properties": {name: _common(group) for name, group in members.items()}}
+        return _common_object(values)
     if all(isinstance(value, list) for value in values):
         items = [item for value in values for item in value]
         return {"type": "array", "items": _common(items)} if items else {"type": "array"}
@@ -102,3 +98,12 @@ def _common(values: Sequence[Any]) -> Schema:
     if all(isinstance(value, str) for value in values):
         return {"type": "string"}
     return {}
+
+
+def _common_object(values: Sequence[Mapping[str, Any]]) -> Schema:
+    """Infer the schema of JSON objects, with a property for each member that at least one of them has."""
+    members: dict[str, list[Any]] = {}
+    for value in values:
+        for name, member in value.items():
+            members.setdefault(name, []).append(member)
+    return {"type": "object", "properties": {name: _common(group) for name, group in members.items()}}

@@ -193,22 +193,36 @@ def _faults(value: object) -> list[Fault]:
     pending: list[tuple[Any, int, _Trail]] = [(value, 1, None)]
     while pending and len(faults) < MOST_FAULTS:
         item, depth, trail = pending.pop()
-        if type(item) is _Mark:
-            place = _pointer(trail)
-            faults.append(Fault(place if item.within is None else step(place, item.within), item.message))
-        elif depth > DEEPEST:
-            faults.append(_too_deep(_pointer(trail)))
-        elif len(item) > (MOST_FIELDS if type(item) is dict else MOST_ELEMENTS):
-            faults.append(_too_long(_pointer(trail), item))
-        else:
-            members = item.items() if type(item) is dict else enumerate(item)
-            inner = [
-                (member, depth + 1, (trail, key))
-                for key, member in members
-                if type(member) in _INNER and (member or depth == DEEPEST)
-            ]
-            pending.extend(reversed(inner))
+        fault = _own_fault(item, depth, trail)
+        if fault is not None:
+            faults.append(fault)
+            continue
+        members = item.items() if type(item) is dict else enumerate(item)
+        inner = []
+        for key, member in members:
+            # An empty array or object has no fault, except where it is nested too deeply itself.
+            if type(member) in _INNER and (member or depth == DEEPEST):
+                inner.append((member, depth + 1, (trail, key)))
+        pending.extend(reversed(inner))
     return faults
+
+
+def _own_fault(item: Any, depth: int, trail: _Trail) -> Fault | None:
+    """Return the fault of a part of a JSON value, without those of its own parts; None if it has none.
+
+    Args:
+        item: an array, an object or a `_Mark`.
+        depth: number of arrays and objects around the part, itself included.
+        trail: the keys to the part.
+    """
+    if type(item) is _Mark:
+        place = _pointer(trail)
+        return Fault(place if item.within is None else step(place, item.within), item.message)
+    if depth > DEEPEST:
+        return _too_deep(_pointer(trail))
+    if len(item) > (MOST_FIELDS if type(item) is dict else MOST_ELEMENTS):
+        return _too_long(_pointer(trail), item)
+    return None
 
 
 def _pointer(trail: _Trail) -> str:

@@ -93,3 +93,32 @@ def test_both_orders_of_atoms_count() -> None:
 def test_an_infinite_loss_leaves_no_epsilon() -> None:
     profile = AtomicProfile((0.5,), (math.log(0.25),), math.log(1e-3))
     assert Pair(profile, profile).epsilon(math.log(1e-4)).upper == math.inf
+
+
+@pytest.mark.parametrize(
+    ("losses", "log_masses", "log_infinite"),
+    [
+        ((9.1e8, 9.99999999e8), (-0.7, -2.3), -math.inf),
+        ((0.1, 1.3, 5e8, 1e9), (-1.0, -1.5, -2.0, -20.0), -math.inf),
+        ((1e9 / 3.0, 1e9 / 3.0 + 1.0, 1e9), (-0.3, -3.0, -4.0), -50.0),
+        ((-1e9, -3.0, 7.7e8 + 0.1), (-3.0, -1.5, -0.4), -math.inf),
+    ],
+)
+def test_losses_near_a_billion_are_charged(
+    losses: tuple[float, ...], log_masses: tuple[float, ...], log_infinite: float
+) -> None:
+    """A loss of 1e9 leaves 1e-7 of a logarithm of a mass, which the accuracy of tails does not cover."""
+    profile = AtomicProfile(losses, log_masses, log_infinite)
+    largest_error = 0.0
+    with mp.workdps(60):
+        for epsilon in (0.0, 0.05, 0.7, 1.2, 4e8, 9.05e8, 9.5e8, *(loss - 2.0 for loss in losses if loss > 3.0)):
+            above = [(x, mp.exp(mp.mpf(y))) for x, y in zip(losses, log_masses, strict=True) if x > epsilon]
+            if not above:
+                continue
+            rest = mp.exp(mp.mpf(log_infinite)) if log_infinite > -math.inf else mp.mpf(0)
+            truth = mp.log(rest + mp.fsum(p * -mp.expm1(mp.mpf(epsilon) - x) for x, p in above))
+            single, (lower, upper) = profile.log_delta_bounds(epsilon), profile.log_delta(np.asarray([epsilon]))
+            assert max(single.lower, lower[0]) <= truth <= min(single.upper, upper[0])
+            assert single.upper - single.lower <= 32 * 2.0**-52 * max(map(abs, losses)) + 1e-12
+            largest_error = max(largest_error, abs(float(0.5 * (lower[0] + upper[0]) - truth)))
+    assert largest_error > 100 * profile.tail_accuracy

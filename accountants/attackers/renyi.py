@@ -14,8 +14,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from epsilond.accountants.attackers.renyi_integral import integrated_renyi
-from epsilond.accountants.attackers.smallest_gaussian import ROUNDED, gaussian_above, largest_loss
+from epsilond.accountants.attackers.renyi_integral import (
+    FarLosses,
+    far_losses_by_orders,
+    far_losses_of_gaussian,
+    integrated_renyi,
+)
+from epsilond.accountants.attackers.smallest_gaussian import simple_gaussian_above
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.curve.pair import unfold
@@ -27,9 +32,16 @@ from epsilond.accountants.numerics.renyi_divergence import (
     shifted_gaussian_renyi,
 )
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.declared.concentration import (
+    ROUNDED,
+    concentration_of_part,
+    formulas_of,
+    largest_loss,
+)
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.curve import Curve
+    from epsilond.accountants.curve.facts import NormalLaw
     from epsilond.accountants.curve.finite_law import FiniteLaw
     from epsilond.accountants.curve.pair import Pair
 
@@ -50,6 +62,9 @@ def renyi_divergence(curve: Curve, order: float) -> Interval:
 
     Returns:
         The bounds in nats. `upper` is math.inf if no bound is known or if the divergence is infinite.
+
+    Raises:
+        ContradictoryBounds: the bounds exclude each other, which is a fault of this library.
     """
     dominating = curve.upper.alternatives or (curve.upper,)
     all_pairs = (*dominating, *curve.witnesses)
@@ -61,14 +76,13 @@ def renyi_divergence(curve: Curve, order: float) -> Interval:
         return Interval(0.0, upper + _LEAST)
     if lower < upper * (1.0 - 1e-6):
         lower = max(lower, _lower_from_delta(curve, order))
-    return Interval(min(lower, upper), upper)
+    return Interval.of(lower, upper, name=f"the Rényi divergence of order {order:g}")
 
 
 def concentration(pair: Pair) -> float:
     """Return a ρ for which a pair is ρ-zero-concentrated, by its parts; math.inf if none is known.
 
-    It means D_a ≤ ρ a at every order a > 1. A part below N(μ, 1) against N(0, 1) has ρ = μ²/2. A pure part has ε²/2
-    (Bun and Steinke 2016, Proposition 1.4). A part may also be known by its ρ. All ρ add up.
+    It means D_a ≤ ρ a at every order a > 1.
 
     Args:
         pair: a pair that dominates a mechanism, or the least of several such pairs.
@@ -82,13 +96,7 @@ def concentration(pair: Pair) -> float:
 
 def _concentration_of_part(part: Pair) -> float:
     """Return a ρ for which a pair that is no product is ρ-zero-concentrated; math.inf if none is known."""
-    bounds = [0.5 * gaussian_above(part) ** 2]
-    largest = largest_loss(part)
-    if math.isfinite(largest):
-        bounds.append(0.5 * largest * largest)
-    if part.concentrated is not None and part.concentrated.log_escape == -math.inf:
-        bounds.append(part.concentrated.rho)
-    return min(bounds)
+    return min(0.5 * simple_gaussian_above(part) ** 2, concentration_of_part(part))
 
 
 def _of_pair(pair: Pair, order: float) -> Interval:
@@ -113,23 +121,61 @@ def _of_part(part: Pair, order: float) -> BothWays:
         removed = _of_sampled_gaussian(law, order)
         both = removed, Interval(0.0, removed.upper)
         return both if law.direction == "remove" else (both[1], both[0])
-    if law is not None and not law.is_silent and getattr(law, "log_rest", -math.inf) == -math.inf:
-        return _integrate_step(part, law.distance, order)
-    return _same(Interval(0.0, _bound_by_dominating_pairs(part, order)))
+    upper = _bound_by_dominating_pairs(part, order)
+    far = _far_losses(part, order)
+    both = _same(Interval(0.0, upper)) if far is None else _integrate(part, far._replace(most=upper), order)
+    if part.formula is None:
+        return both
+    lower = part.formula.divergence(order).lower
+    # The profile of an attained pair may list less than the formula knows.
+    forward = Interval(max(both[0].lower, lower), max(both[0].upper, lower))
+    return _same(forward) if part.symmetric else (forward, both[1])
 
 
-def _integrate_step(part: Pair, distance: float, order: float) -> BothWays:
-    """Return bounds on the divergence of one step of Gaussian noise, by the integral of its profiles.
+def _far_losses(part: Pair, order: float) -> FarLosses | None:
+    """Return bounds on the far losses of a pair that is no product, for the integral of its profiles; None without any.
 
     Args:
-        part: the pair of the step.
-        distance: d such that the Gaussian pair at this distance dominates the step.
+        part: the pair.
         order: order a > 1.
     """
-    forward = integrated_renyi(part.forward, part.backward, distance=distance, order=order)
+    law, below = part.law, part.below
+    if law is not None and not law.is_silent and getattr(law, "log_rest", -math.inf) == -math.inf:
+        return far_losses_of_gaussian(law.distance, order)
+    if below is None:
+        return None
+    if below.gaussian_dp_mu is not None and below.gaussian_dp_mu > 0.0:
+        return far_losses_of_gaussian(below.gaussian_dp_mu * ROUNDED, order)
+    return far_losses_by_orders(lambda larger: _bound_of_pair(below, larger), order)
+
+
+def _integrate(part: Pair, far: FarLosses, order: float) -> BothWays:
+    """Return bounds on the divergence of a pair by the integral of its profiles.
+
+    Args:
+        part: the pair.
+        far: bounds on its far losses.
+        order: order a > 1.
+    """
+    forward = integrated_renyi(part.forward, part.backward, far=far, order=order)
     if part.symmetric:
         return _same(forward)
-    return forward, integrated_renyi(part.backward, part.forward, distance=distance, order=order)
+    return forward, integrated_renyi(part.backward, part.forward, far=far, order=order)
+
+
+def _bound_of_pair(pair: Pair, order: float) -> float:
+    """Return an upper bound on D_a of both directions of a pair, without integrals; math.inf if nothing is known.
+
+    Args:
+        pair: the pair, or the least of several pairs.
+        order: order a > 1.
+    """
+    alternatives = pair.alternatives or (pair,)
+    totals = [
+        math.fsum(times * _bound_by_dominating_pairs(part, order) for part, times in unfold(((alternative, 1),)))
+        for alternative in alternatives
+    ]
+    return min(totals) * ROUNDED
 
 
 def _same(bounds: Interval) -> BothWays:
@@ -165,19 +211,43 @@ def _of_sampled_gaussian(law: SampledGaussianLaw, order: float) -> Interval:
 
 
 def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
-    """Return an upper bound on D_a of both directions from pairs that dominate them; math.inf if nothing is known."""
+    """Return an upper bound on D_a of both directions from known facts; math.inf if nothing is known.
+
+    Args:
+        part: a pair that is no product.
+        order: order a > 1.
+    """
     bounds = [math.inf]
     law = part.law
+    if part.gaussian_dp_mu is not None:
+        bounds.append(0.5 * order * part.gaussian_dp_mu**2 * ROUNDED)
     if law is not None and getattr(law, "log_rest", -math.inf) == -math.inf:
         bounds.append(0.5 * order * law.distance**2 * ROUNDED)
-    if part.concentrated is not None and part.concentrated.log_escape == -math.inf:
-        bounds.append(order * part.concentrated.rho * ROUNDED)
+        bounds.append(_replaced_by_removed(law, order))
+    if part.atoms is not None:
+        bounds.append(max(_of_atoms(direction, order).upper for direction in (part.atoms, part.atoms.reverse())))
+    if part.laplace_shift is not None:
+        bounds.append(laplace_renyi(order=order, shift=part.laplace_shift).upper)
     if part.renyi is not None:
         bounds.append(part.renyi.at(order))
+    bounds.extend(formula.divergence(order).upper for formula in formulas_of(part))
+    if part.below is not None:
+        bounds.append(_bound_of_pair(part.below, order))
     largest = largest_loss(part)
     if math.isfinite(largest):
         bounds.append(pure_renyi(order=order, epsilon=largest))
     return min(bounds)
+
+
+def _replaced_by_removed(law: NormalLaw, order: float) -> float:
+    """Return an upper bound on D_a of (1 − q) N(0) + q N(s) against (1 − q) N(0) + q N(−s); math.inf for other laws.
+
+    The second distribution is at least (1 − q) N(0). So D_a is at most −log(1 − q) plus that against N(0).
+    """
+    if not isinstance(law, SampledGaussianLaw) or law.direction != "replace" or not 0.0 < law.rate < 1.0:
+        return math.inf
+    removed = _of_sampled_gaussian(SampledGaussianLaw(law.rate, law.shift, "remove"), order).upper
+    return (removed - math.log1p(-law.rate)) * ROUNDED
 
 
 def _lower_from_delta(curve: Curve, order: float) -> float:

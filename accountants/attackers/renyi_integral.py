@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from epsilond.accountants.numerics.renyi_divergence import divergence_of_log_exc
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_normal_tail
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -35,6 +38,14 @@ _LONGEST_STEP = 100.0
 """Longest step in units of 1/a; the bounds of a longer one say less than the Gaussian bound."""
 _LOG_TAIL = -80.0
 """Logarithm of the tail that the integral leaves out, where E_Q[r^a] − 1 is above e^−60 for a useful divergence."""
+
+
+_ADDED_ORDERS = np.geomspace(1e-2, 1e2, 17)
+"""Larger orders at which divergences bound far losses, in units of the order, less the order."""
+_LEAST_END = 1e-6
+"""Least ε at which the integral ends, in nats."""
+_REFINEMENTS, _FINER, _WIDE = 6, 8, 1e-4
+"""Largest number of pieces that get more steps, the factor of their number, and the relative width that needs none."""
 
 
 class _Weights(NamedTuple):
@@ -60,75 +71,174 @@ class _Weights(NamedTuple):
         return cls(left, right, error)
 
 
-def integrated_renyi(forward: Profile, backward: Profile, *, distance: float, order: float) -> Interval:
+class FarLosses(NamedTuple):
+    """Bounds on the losses of a pair beyond the ε at which the integral ends.
+
+    Attributes:
+        end: the ε, in nats.
+        log_tail: logarithm of a bound on a (a − 1) ∫ e^{(a − 1) ε} E(ε) dε from there on.
+        most: a known bound on D_a.
+        cap: function from ε to a further upper bound on log E(ε); None if there is none.
+    """
+
+    end: float
+    log_tail: float
+    most: float
+    cap: Callable[[FloatArray], FloatArray] | None = None
+
+
+def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
+    """Return the far losses of a pair that N(d, 1) against N(0, 1) dominates in both directions.
+
+    Args:
+        distance: d.
+        order: order a > 1.
+    """
+    tilt = 0.5 * order * (order - 1.0) * distance * distance
+    deviations = math.sqrt(2.0 * (tilt - _LOG_TAIL))
+    end = (order - 0.5) * distance * distance + deviations * distance
+    most = 0.5 * order * distance * distance * (1.0 + 16 * UNIT_ROUNDOFF)
+    return FarLosses(end, tilt + float(log_normal_tail(deviations * (1.0 - 1e-12))), most)
+
+
+def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> FarLosses | None:
+    """Return the far losses of a pair, from bounds on its divergences at larger orders.
+
+    At an order b > a, E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b. The integral of this bound from the end on has a
+    closed form. The order with the least end is used for the tail, and all orders for the cap.
+
+    Args:
+        divergence: function from an order to an upper bound on the divergence; math.inf if none is known.
+        order: order a > 1.
+
+    Returns:
+        The far losses; None if no divergence at a larger order is known.
+    """
+    bounds = [(order + added, divergence(order + added)) for added in (order * _ADDED_ORDERS).tolist()]
+    lines = [(larger, value) for larger, value in bounds if math.isfinite(value)]
+    if not lines:
+        return None
+    slopes = np.asarray([larger - 1.0 for larger, _ in lines])
+    constants = np.asarray([-math.log(larger) + (larger - 1.0) * math.log1p(-1.0 / larger) for larger, _ in lines])
+    constants = constants + slopes * np.asarray([value for _, value in lines])
+    rounding = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(constants))
+    log_factors = math.log(order) + math.log(order - 1.0) - np.log(slopes + 1.0 - order)
+    ends = (constants + rounding + log_factors - _LOG_TAIL) / (slopes + 1.0 - order)
+    end = max(float(ends.min()), _LEAST_END)
+
+    def cap(epsilon: FloatArray) -> FloatArray:
+        """Return the least bound on log E over the orders."""
+        products = np.multiply.outer(epsilon, slopes)
+        return np.asarray(np.min(constants + rounding - products + 8 * UNIT_ROUNDOFF * products, axis=-1))
+
+    most = divergence(order)
+    return FarLosses(end * (1.0 + 1e-9), _LOG_TAIL, most, cap)
+
+
+def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, order: float) -> Interval:
     """Return bounds on D_a(P‖Q) from the profiles of both directions of one step.
 
     Args:
         forward: the profile of (P, Q).
         backward: the profile of (Q, P).
-        distance: d such that N(d, 1) against N(0, 1) dominates the step in both directions.
+        far: bounds on the far losses of both directions.
         order: order a > 1.
     """
-    tilt = 0.5 * order * (order - 1.0) * distance * distance
-    deviations = math.sqrt(2.0 * (tilt - _LOG_TAIL))
-    last = (order - 0.5) * distance * distance + deviations * distance
-    most = 0.5 * order * distance * distance * (1.0 + 16 * UNIT_ROUNDOFF)
+    last, most = far.end, far.most
     if order * last > _LONGEST_STEP * _MOST:
         return Interval(0.0, most)
-    rising = _total(forward, order - 1.0, last, order)
-    falling = _total(backward, -order, last, order)
+    rising = _total(forward, order - 1.0, last, order, far.cap)
+    falling = _total(backward, -order, last, order, far.cap)
     log_factor = math.log(order) + math.log(order - 1.0)
-    log_tail = tilt + float(log_normal_tail(deviations * (1.0 - 1e-12)))
     log_rest = backward.upper_log_delta(last) - order * last - math.log(order)
     log_lower = log_factor + float(np.logaddexp(rising.lower, falling.lower))
     log_upper = log_factor + float(np.logaddexp(np.logaddexp(rising.upper, falling.upper), log_rest))
-    log_upper = float(np.logaddexp(log_upper, log_tail))
+    log_upper = float(np.logaddexp(log_upper, far.log_tail))
     slack = 64 * UNIT_ROUNDOFF * (8.0 + abs(log_upper) + order * last)
     lower = divergence_of_log_excess(log_lower - slack, order) if log_lower > -math.inf else 0.0
     upper = divergence_of_log_excess(log_upper + slack, order)
     return Interval(min(lower, upper, most), min(upper, most))
 
 
-def _total(profile: Profile, power: float, last: float, order: float) -> Interval:
+@dataclass
+class _Piece:
+    """A part of the range of ε, with bounds on the logarithm of its integral for a number of steps."""
+
+    start: float
+    end: float
+    count: int
+    bounds: Interval
+
+
+def _total(
+    profile: Profile, power: float, last: float, order: float, cap: Callable[[FloatArray], FloatArray] | None
+) -> Interval:
     """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε from 0 to about `last`, over pieces of growing length.
+
+    The pieces that leave the bounds apart are divided into more steps.
 
     Args:
         profile: the profile with log E.
         power: the exponent p.
         last: end of the integral, in nats. The last piece may end beyond it by less than a step.
         order: order a, which decides the number of steps.
+        cap: function from ε to a further upper bound on log E; None if there is none.
     """
     ends = [0.0, *(last * 2.0 ** (piece - _PIECES) for piece in range(_PIECES + 1))]
-    lower = upper = -math.inf
+    pieces = []
     for start, end in itertools.pairwise(ends):
         count = math.ceil(min(max(_STEPS_PER_UNIT * order * (end - start), _FEWEST), _MOST))
-        piece = _piece(profile, power, start, end, count)
-        lower, upper = float(np.logaddexp(lower, piece.lower)), float(np.logaddexp(upper, piece.upper))
+        pieces.append(_Piece(start, end, count, _piece(profile, power, (start, end), count, cap)))
+    for _ in range(_REFINEMENTS):
+        lower, upper = (float(np.logaddexp.reduce([piece.bounds[side] for piece in pieces])) for side in (0, 1))
+        if not upper - lower > _WIDE * max(1.0, abs(upper)):
+            break
+        loosest = max(pieces, key=lambda piece: _width(piece.bounds, upper))
+        if loosest.count > _MOST:
+            break
+        loosest.count *= _FINER
+        bounds = _piece(profile, power, (loosest.start, loosest.end), loosest.count, cap)
+        loosest.bounds = Interval(max(bounds.lower, loosest.bounds.lower), min(bounds.upper, loosest.bounds.upper))
+    lower, upper = (float(np.logaddexp.reduce([piece.bounds[side] for piece in pieces])) for side in (0, 1))
     return Interval(lower, upper)
 
 
-def _piece(profile: Profile, power: float, start: float, end: float, count: int) -> Interval:
+def _width(bounds: Interval, scale: float) -> float:
+    """Return the difference of two bounds on a logarithm as numbers, in units of e^`scale`."""
+    return math.exp(bounds.upper - scale) - math.exp(bounds.lower - scale)
+
+
+def _piece(
+    profile: Profile,
+    power: float,
+    ends: tuple[float, float],
+    count: int,
+    cap: Callable[[FloatArray], FloatArray] | None,
+) -> Interval:
     """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε over one piece.
 
     Args:
         profile: the profile with log E.
         power: the exponent p.
-        start: first ε.
-        end: last ε.
+        ends: first and last ε.
         count: number of steps.
+        cap: function from ε to a further upper bound on log E; None if there is none.
     """
+    start, end = ends
     step = (end - start) / count
     epsilons: FloatArray = np.asarray(start + step * np.arange(count + 2), dtype=np.float64)
     weights = _Weights.of(power, step)
     log_delta = profile.log_delta(epsilons)
+    log_most = log_delta.upper if cap is None else np.minimum(log_delta.upper, cap(epsilons))
+    log_least = np.minimum(log_delta.lower, log_most)
     # The points are rounded: e^{p ε} E changes by at most this share.
     rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(power)) * (1.0 + end) * (1.0 + 1.0 / step)
-    scale = float(np.max(power * epsilons + log_delta.upper))
+    scale = float(np.max(power * epsilons + log_most))
     if scale == -math.inf:
         return Interval(-math.inf, -math.inf)
     with np.errstate(under="ignore"):
-        upper = np.exp(power * epsilons + log_delta.upper - scale)
-        lower = np.exp(power * epsilons + log_delta.lower - scale)
+        upper = np.exp(power * epsilons + log_most - scale)
+        lower = np.exp(power * epsilons + log_least - scale)
     # In units of e^{p ε_i}, a value at ε_{i+1} is the scaled value times e^{−p h}.
     shrink = math.exp(-power * step)
     chord = weights.left * upper[:-2] + weights.right * shrink * upper[1:-1]

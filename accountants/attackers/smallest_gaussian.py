@@ -8,6 +8,7 @@ trade-off function of the Gaussian pair. docs/attackers.md proves the bounds.
 δ_μ(γ) ≥ 1 − γ α − G_μ(α), which is a line in γ. The chord is below the line if it is at both points. From the largest
 loss on, δ is zero. Intervals with a large bound are divided.
 *Upper bound of Gaussian noise*: a subsampled Gaussian is below the Gaussian without sampling.
+*Upper bound by ρ*: beyond an ε, ρ-zero-concentrated privacy is below the Gaussian (`concentrated_tails`).
 *Composition*: bounds μ_i on the parts give √(Σ μ_i²).
 """
 
@@ -19,25 +20,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scipy.special import ndtri_exp
 
+from epsilond.accountants.attackers.concentrated_tails import TAIL_LOG_DELTA, least_mu_from
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
 from epsilond.accountants.curve.pair import unfold
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.best_test import pure_gaussian_mu
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp_at, log_sum
 from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.declared.concentration import ROUNDED, concentration_of_part, largest_loss
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import LARGEST_SHIFT, gaussian_noise_std_bounds
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.curve import Curve
     from epsilond.accountants.curve.pair import Pair
-    from epsilond.accountants.curve.profile import Profile
 
-ROUNDED = 1.0 + 2.0**-48
-"""Factor above the rounding of a stored μ, of its square and of a sum of squares."""
 _QUANTILE_ERROR = 1e-12
 """Bound on the error of a computed normal quantile, relative, and absolute near 0; a hundred times the measured one."""
 _DIVISIONS, _CLOSE = 400, 1e-5
 """Limit on the points that divide the range of a bounded loss, and the relative width at which division ends."""
+_TAIL_DIVISIONS = 1500
+"""The limit for a pair with a far last point, where δ falls fast; a point of a table takes a tenth of a millisecond."""
 _MARGIN = 1e-3
 """Share of an interval next to its ends in which it is not divided, so that both parts become shorter."""
 _FIRST_EPSILON, _LAST_EPSILON, _RATIO = 2.0**-6, 2.0**20, 4.0
@@ -88,7 +90,10 @@ def gaussian_above(pair: Pair) -> float:
     Args:
         pair: a pair that dominates a mechanism, or the least of several such pairs.
     """
-    return min(map(_gaussian_above_parts, pair.alternatives or (pair,)))
+    bounds = [_gaussian_above_parts(alternative) for alternative in pair.alternatives or (pair,)]
+    if pair.alternatives:
+        bounds.append(_gaussian_above_tail(pair))
+    return min(bounds)
 
 
 def _gaussian_above_parts(pair: Pair) -> float:
@@ -99,12 +104,47 @@ def _gaussian_above_parts(pair: Pair) -> float:
 
 def _gaussian_above_part(part: Pair) -> float:
     """Return a μ for which a pair that is no product is below the Gaussian one; math.inf if none is known."""
+    bounds = [simple_gaussian_above(part)]
+    if part.below is not None:
+        bounds.append(gaussian_above(part.below))
+    if min(bounds) == math.inf:
+        bounds.append(_gaussian_above_tail(part))
+    return min(bounds)
+
+
+def simple_gaussian_above(part: Pair) -> float:
+    """Return a μ for a pair of Gaussian noise or of a bounded loss that is no product; math.inf for other pairs.
+
+    Args:
+        part: the pair.
+    """
     if part.gaussian_dp_mu is not None:
         return part.gaussian_dp_mu
-    if part.law is not None:
-        return part.law.distance if getattr(part.law, "log_rest", -math.inf) == -math.inf else math.inf
+    if part.law is not None and getattr(part.law, "log_rest", -math.inf) == -math.inf:
+        return part.law.distance
     bounded = _enclose_bounded_loss(part)
     return bounded.upper if bounded else math.inf
+
+
+def _gaussian_above_tail(pair: Pair) -> float:
+    """Return a μ for a pair that has a ρ of zero-concentrated privacy: by chords up to an ε, and by ρ beyond.
+
+    Args:
+        pair: a pair without parts, or the least of several pairs.
+
+    Returns:
+        The μ; math.inf if no ρ is known, or if δ is not known to be below 1.
+    """
+    rho = concentration_of_part(pair)
+    if rho == 0.0 or not math.isfinite(rho):
+        return rho
+    end = pair.upper_epsilon(TAIL_LOG_DELTA)
+    if not rho < end < math.inf:
+        return math.inf
+    mu = least_mu_from(end, rho)
+    first, last = _point(pair, 0.0), _point(pair, end)
+    divisions = _DIVISIONS if pair.alternatives else _TAIL_DIVISIONS
+    return max(mu, _divide_intervals(pair, first, last, enough=mu, divisions=divisions).upper)
 
 
 def _reveals(pair: Pair) -> bool:
@@ -121,31 +161,6 @@ def _reveals(pair: Pair) -> bool:
 
 
 # A bounded loss -----------------------------------------------------------------------------------------------------
-def largest_loss(pair: Pair) -> float:
-    """Return an ε from which on δ of a pair is zero in both directions, rounded up; math.inf if none is known.
-
-    Args:
-        pair: a pair. The largest losses of its parts add up.
-    """
-    losses = [times * _largest_loss_of_part(part) for part, times in unfold(((pair, 1),))]
-    return math.fsum(losses) * ROUNDED
-
-
-def _largest_loss_of_part(part: Pair) -> float:
-    """Return an ε from which on δ of a pair that is no product is zero; math.inf if none is known."""
-    law = part.atoms
-    if law is not None and law.log_infinite == law.log_missing == -math.inf:
-        return max(map(abs, law.losses), default=0.0) * (1.0 + 2.0 * law.accuracy)
-    return max(map(_largest_loss_of_profile, part.directions()))
-
-
-def _largest_loss_of_profile(profile: Profile) -> float:
-    """Return an ε from which on δ of one direction is zero; math.inf if none is known."""
-    if isinstance(profile, AtomicProfile) and profile.log_infinite_mass == -math.inf:
-        return max(profile.losses, default=0.0)
-    return profile.supremum
-
-
 class _Point(NamedTuple):
     """Bounds on log δ at an ε."""
 
@@ -163,11 +178,32 @@ def _enclose_bounded_loss(pair: Pair) -> Interval | None:
         return Interval(0.0, 0.0)
     # Randomized response has the largest μ of all pairs with this largest loss.
     most = pure_gaussian_mu(largest)
-    first, last = _point(pair, 0.0), _Point(largest, -math.inf, -math.inf)
+    return _divide_intervals(pair, _point(pair, 0.0), _Point(largest, -math.inf, -math.inf), most=most)
+
+
+def _divide_intervals(
+    pair: Pair,
+    first: _Point,
+    last: _Point,
+    *,
+    most: float = math.inf,
+    enough: float = 0.0,
+    divisions: int = _DIVISIONS,
+) -> Interval:
+    """Return bounds on the least μ with δ ≤ δ_μ between two ε, by chords of ever shorter intervals.
+
+    Args:
+        pair: the pair with δ.
+        first: the point at ε = 0.
+        last: the point at the largest ε.
+        most: a μ that is known to be enough.
+        enough: a μ below which the bound need not fall.
+        divisions: limit on the points that divide the range.
+    """
     least = gaussian_mu_at(0.0, first.lower)
     intervals = [_Interval.of(first, last, most)]
-    for _ in range(_DIVISIONS):
-        if intervals[0].mu <= least * (1.0 + _CLOSE):
+    for _ in range(divisions):
+        if intervals[0].mu <= max(least, enough) * (1.0 + _CLOSE):
             break
         widest = heapq.heappop(intervals)
         middle = _point(pair, widest.place)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.attackers.aimed_tests import AimedTests
 from epsilond.accountants.attackers.renyi import concentration
-from epsilond.accountants.attackers.smallest_gaussian import ROUNDED, largest_loss, smallest_gaussian, upper_gaussian_mu
+from epsilond.accountants.attackers.smallest_gaussian import smallest_gaussian, upper_gaussian_mu
 from epsilond.accountants.attackers.trade_off_curve import lower_true_positive_rate, upper_true_positive_rate
 from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.profiles.declared.concentration import ROUNDED, largest_loss
 from epsilond.accountants.target import RiskTarget, Target
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from epsilond.accountants.composition.exact_search import exact_pair
 from epsilond.accountants.curve.facts import LaplaceLaw
+from epsilond.accountants.curve.renyi_bounds import SumRenyi
 from epsilond.accountants.engine.enumeration import enumerated_pair, enumerated_pair_and_gaussian
 from epsilond.accountants.engine.exact import transform_decays
 from epsilond.accountants.profiles.concentrated import composed_concentrated
@@ -115,7 +116,11 @@ class RenyiMethod(Method):
         bounds = [(pair.renyi, times) for pair, times in parts if pair.renyi is not None]
         if not bounds:
             return parts
-        return [(renyi_pair(add_renyi(bounds)), 1), *((pair, times) for pair, times in parts if pair.renyi is None)]
+        formulas = [(pair.formula, times) for pair, times in parts if pair.renyi is not None]
+        summands = tuple((formula, times) for formula, times in formulas if formula is not None)
+        total = SumRenyi(summands) if len(summands) == len(formulas) else None
+        joined = replace(renyi_pair(add_renyi(bounds)), formula=total)
+        return [(joined, 1), *((pair, times) for pair, times in parts if pair.renyi is None)]
 
 
 class EnumeratedMethod(Method):

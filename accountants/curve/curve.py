@@ -77,19 +77,29 @@ class Curve:
         return forward.likely_log_delta(epsilon) if forward.estimated else None
 
     def epsilon(self, log_delta: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`. A bound is math.inf if no such ε is known."""
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`. A bound is math.inf if no such ε is known.
+
+        Args:
+            log_delta: the target, log δ.
+
+        Raises:
+            ContradictoryBounds: a witness exceeds the upper bound, which is a fault of this library.
+        """
         if self.tight:
             lower, upper = self.upper.epsilon(log_delta)
         else:
             lower, upper = 0.0, self.upper.upper_epsilon(log_delta)
         lower = self._attained_epsilon(log_delta, lower) if upper > 0.0 else 0.0
-        return Interval(min(lower, upper), upper)
+        return Interval.of(lower, upper, name="ε at the requested δ")
 
     def epsilon_of_target(self, target: Target) -> Interval:
         """Enclose ε at the target δ with few evaluations.
 
         Args:
             target: the target (ε, δ). A search without another initial estimate starts at its ε.
+
+        Raises:
+            ContradictoryBounds: a witness exceeds the upper bound, which is a fault of this library.
 
         Guarantees: both bounds have been evaluated, and each is on its side of the true ε.
         """
@@ -99,7 +109,7 @@ class Curve:
             lower, upper = 0.0, _upper_epsilon_of(self.upper, target)
         if upper > 0.0:
             lower = max(lower, _largest_attained_epsilon(self._other_witnesses(), target))
-        return Interval(min(lower, upper), upper)
+        return Interval.of(lower, upper, name="ε at the requested δ")
 
     def _attained_epsilon(self, log_delta: float, least: float) -> float:
         """Return the largest lower bound on ε(δ) of the witnesses, or `least` if no witness has a larger one.

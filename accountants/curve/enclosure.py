@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.errors import ContradictoryBounds
 from epsilond.accountants.numerics.special import LEAST_LOG
 
 if TYPE_CHECKING:
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
 
 LARGEST_EPSILON = 1e15
 """Largest ε of every search, in nats. A loss beyond it is answered as unbounded."""
+ROUNDED_BOUNDS = 2.0**-40
+"""Excess of a lower bound over the upper bound, per unit of 1 + |bound|, that the last steps of two searches explain.
+
+A search ends within a few units of roundoff of a change of sign, which is 2^-50. A thousand times as much is allowed.
+"""
 SMALL_EPSILON = 2.0**-10
 """First positive ε of a search without an initial estimate, in nats."""
 
@@ -42,6 +48,22 @@ class Interval(NamedTuple):
 
     lower: float
     upper: float
+
+    @classmethod
+    def of(cls, lower: float, upper: float, *, name: str) -> Interval:
+        """Return the interval of two bounds that were computed apart. A lower bound may exceed the upper by rounding.
+
+        Args:
+            lower: the lower bound.
+            upper: the upper bound.
+            name: the number, for the message of an error.
+
+        Raises:
+            ContradictoryBounds: the lower bound exceeds the upper bound by more than `ROUNDED_BOUNDS` of 1 + |upper|.
+        """
+        if lower > upper and not lower - upper <= ROUNDED_BOUNDS * (1.0 + abs(upper)):
+            raise ContradictoryBounds(name, lower, upper)
+        return cls(min(lower, upper), upper)
 
 
 class Tails(NamedTuple):

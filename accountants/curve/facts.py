@@ -1,4 +1,4 @@
-"""Facts about a pair, as data: exact distributions of its loss, and concentration.
+"""Facts about a pair, as data: exact distributions of its loss.
 
 A *law* names an ordered pair (P, Q). The transform K(z) = log E_P[e^{zL}] of its loss L = log dP/dQ is known, not
 merely bounded. The contour engine composes pairs that carry laws. Pairs without a law are composed from their profiles.
@@ -6,8 +6,6 @@ merely bounded. The contour engine composes pairs that carry laws. Pairs without
 
 from __future__ import annotations
 
-import bisect
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -338,41 +336,3 @@ NormalLaw: TypeAlias = GaussianLaw | SampledGaussianLaw | DrawnGaussianLaw | Mix
 
 Law: TypeAlias = NormalLaw | LaplaceLaw
 """A law whose transform is known."""
-
-
-@dataclass(frozen=True)
-class Concentrated:
-    """ρ-zCDP given an event that has probability S under both distributions, and an infinite loss outside the event.
-
-    Attributes:
-        rho: ρ ≥ 0.
-        log_survival: log S.
-        log_escape: upper bound on log(1 − S).
-    """
-
-    rho: float
-    log_survival: float = 0.0
-    log_escape: float = -math.inf
-
-
-@dataclass(frozen=True)
-class RenyiBounds:
-    """Upper bounds on the Rényi divergences of both directions of a pair, at finitely many orders.
-
-    Attributes:
-        orders: increasing orders, each above 1.
-        divergences: bound at each order, in nats, at least 0.
-    """
-
-    orders: tuple[float, ...]
-    divergences: tuple[float, ...]
-
-    @cached_property
-    def _least_from(self) -> tuple[float, ...]:
-        """The least bound at each order and all larger ones."""
-        return tuple(itertools.accumulate(reversed(self.divergences), min))[::-1]
-
-    def at(self, order: float) -> float:
-        """Return a bound at any order: the least of this order and larger ones, because divergences increase."""
-        index = bisect.bisect_left(self.orders, order)
-        return self._least_from[index] if index < len(self.orders) else math.inf

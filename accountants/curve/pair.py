@@ -19,10 +19,11 @@ from epsilond.accountants.target import asks_for
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from epsilond.accountants.curve.facts import Concentrated, NormalLaw, RenyiBounds
+    from epsilond.accountants.curve.facts import NormalLaw
     from epsilond.accountants.curve.finite_law import FiniteLaw
     from epsilond.accountants.curve.plateaus import Plateau
     from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.curve.renyi_bounds import Concentrated, RenyiBounds, RenyiFormula
     from epsilond.accountants.numerics.special import FloatArray
 
 
@@ -44,6 +45,9 @@ class Pair:
         atoms: the same if the loss has finitely many values.
         concentrated: ρ and the survival probability, if these describe the pair.
         renyi: bounds on the Rényi divergences, if the mechanism is only known by them.
+        formula: Rényi divergences at every order, if a formula gives them.
+        below: a pair that dominates this pair in both directions. Its far losses bound those of this pair, where the
+            profiles of this pair do not list them.
         plateau: an ε from which on δ is at most a rational number.
         parts: factors of the pair, if it is a product, and the number of runs of each. Composition then uses
             the parts, to preserve accuracy.
@@ -60,6 +64,8 @@ class Pair:
     atoms: FiniteLaw | None = None
     concentrated: Concentrated | None = None
     renyi: RenyiBounds | None = None
+    formula: RenyiFormula | None = None
+    below: Pair | None = None
     plateau: Plateau | None = None
     parts: tuple[tuple[Pair, int], ...] = ()
     alternatives: tuple[Pair, ...] = ()

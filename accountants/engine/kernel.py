@@ -26,7 +26,7 @@ from epsilond.accountants.curve.near_tests import BestTest, BestTests
 from epsilond.accountants.numerics import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.numerics.compiled import KernelAnswer, KernelSum, MixedSteps, SampledSteps
@@ -244,23 +244,44 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     counts: Counter[Law] = Counter()
     for law, count in laws:
         counts[law] += count
-    steps: list[SampledSteps | MixedSteps] = []
-    gaussian_squares: list[float] = []
-    laplace: list[tuple[float, float]] = []
-    for law, count in counts.items():
-        if count <= 0 or law.is_silent:
-            continue
-        if isinstance(law, LaplaceLaw):
-            laplace.append((law.shift, float(count)))
-        elif isinstance(law, GaussianMixtureLaw) and len(law.components) == 1:
-            gaussian_squares.append(count * law.distance * law.distance)
-        elif isinstance(law, MixedLaw):
-            steps.append(_as_mixed_steps(law, count))
-        elif isinstance(law, GaussianLaw) or law.rate == 1.0:
-            gaussian_squares.append(count * law.distance * law.distance)
-        else:
-            steps.append(_as_steps(law, count))
+    with_loss = [(law, count) for law, count in counts.items() if count > 0 and not law.is_silent]
+    kinds = _sort_steps(with_loss)
     try:
-        return make(tuple(steps), math.fsum(gaussian_squares), tuple(laplace))
+        return make(tuple(kinds.normal), math.fsum(kinds.gaussian_squares), tuple(kinds.laplace))
     except (OverflowError, ValueError):
         return None
+
+
+class _StepKinds(NamedTuple):
+    """Steps of a composition in the kernel's format, by kind.
+
+    Attributes:
+        gaussian_squares: T d² for T Gaussian steps without sampling, of sensitivity d in standard deviations.
+        laplace: shift, in scales of the noise, and count of Laplace steps.
+        normal: subsampled Gaussian steps, and Gaussian steps with a random sensitivity.
+    """
+
+    gaussian_squares: list[float]
+    laplace: list[tuple[float, float]]
+    normal: list[SampledSteps | MixedSteps]
+
+
+def _sort_steps(counted: Iterable[tuple[Law, int]]) -> _StepKinds:
+    """Sort steps by kind, and convert them to the kernel's format.
+
+    Args:
+        counted: different distributions of the loss of one step, with their counts.
+    """
+    kinds = _StepKinds([], [], [])
+    for law, count in counted:
+        if isinstance(law, LaplaceLaw):
+            kinds.laplace.append((law.shift, float(count)))
+        elif isinstance(law, GaussianMixtureLaw) and len(law.components) == 1:
+            kinds.gaussian_squares.append(count * law.distance * law.distance)
+        elif isinstance(law, MixedLaw):
+            kinds.normal.append(_as_mixed_steps(law, count))
+        elif isinstance(law, GaussianLaw) or law.rate == 1.0:
+            kinds.gaussian_squares.append(count * law.distance * law.distance)
+        else:
+            kinds.normal.append(_as_steps(law, count))
+    return kinds

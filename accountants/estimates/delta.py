@@ -16,22 +16,21 @@ The first integral is computed by Gauss–Legendre quadrature, and the second by
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import erfcx
 
+from epsilond.accountants.estimates.tilted_loss import TiltedLoss, tilt_loss
+
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
+ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
+
 _SMALL_MU = 1e-3
 """μ of one batch below which the variance of its likelihood ratio is taken from the first two terms."""
-_POINTS, _PANEL, _MOST_PANELS = 10, 1.2, 256
-"""Number of points of a panel, its width in standard deviations of the noise, and the limit on the panels."""
-_BEYOND = 7.5
-"""Standard deviations beyond the mean of a tilted distribution at which the quadrature ends."""
 _STEPS, _CONVERGED = 60, 1e-3
 """Limit on the steps of the search for the saddle, and the step in log λ at which it ends."""
 _LEAST, _MOST = math.log(1e-6), math.log(1e6)
@@ -42,11 +41,8 @@ _BLOCK, _MOST_BLOCKS = 64, 96
 """Number of frequencies in a block, and limit on the blocks."""
 _ENOUGH = 1e-9
 """Relative size of a block of frequencies after which the sum ends."""
-_RESOLVED, _UNRESOLVED = 2.0, 1.5
-"""Number of radians between neighbouring nodes up to which the sum over nodes resolves a frequency.
-
-The second number is the multiple of this up to which a frequency is used.
-"""
+_UNRESOLVED = 1.5
+"""Largest frequency at which a node is used, as a multiple of the largest one that it resolves."""
 _RARE = 5e-3
 """Expected number of draws below which δ is nearly the sum of the δ of the rounds."""
 _BLUR = 3e-3
@@ -134,78 +130,6 @@ def is_below_square(square: float, *, fall: float) -> bool:
     return square < -math.expm1(-square) * fall
 
 
-class _Tilted(NamedTuple):
-    """The distribution of the loss of one step, tilted by λ, on quadrature nodes.
-
-    Attributes:
-        loss: loss at each node, above 0.
-        above: tilted weights of these losses, e^{λL} times their probabilities.
-        below: tilted weights of the losses with the opposite sign.
-        rest: tilted weight of the loss 0, which is its probability.
-        spacing: reciprocal of the largest frequency that the node resolves. It is about the distance of neighbouring
-            losses over `_RESOLVED`.
-        log_moment: log M(λ), the logarithm of the moment generating function E[e^{λL}].
-        mean: mean of the tilted loss.
-        variance: variance of the tilted loss.
-    """
-
-    loss: FloatArray
-    above: FloatArray
-    below: FloatArray
-    rest: float
-    spacing: FloatArray
-    log_moment: float
-    mean: float
-    variance: float
-
-
-@functools.lru_cache(maxsize=1)
-def _rule() -> tuple[FloatArray, FloatArray]:
-    """Return the points and weights of a Gauss–Legendre rule on [0, 1]."""
-    points, weights = np.polynomial.legendre.leggauss(_POINTS)
-    return 0.5 * (points + 1.0), 0.5 * weights
-
-
-def _tilt(mu: float, rate: float, tilt: float) -> _Tilted:
-    """Tilt the distribution of the loss of one step on a batch of fixed size, by weights e^{λL}.
-
-    The loss is log r(x) with density φ(x) r(x), and −log r(x) with density φ(x), both on x > μ/2, where
-    r(x) = 1 − q + q e^{μx − μ²/2}. It is 0 otherwise.
-
-    Args:
-        mu: distance of the two means if the contribution is drawn, in standard deviations.
-        rate: probability q that the contribution is drawn.
-        tilt: λ, real.
-
-    Raises:
-        ArithmeticError: its numbers leave the range of doubles, or it needs too many panels.
-    """
-    low, high = 0.5 * mu, (1.0 + tilt) * mu + _BEYOND
-    panels = math.ceil((high - low) / _PANEL)
-    if panels > _MOST_PANELS:
-        raise OverflowError(f"{panels} panels")
-    width = (high - low) / panels
-    points, weights = _rule()
-    x = (low + width * (np.arange(panels)[:, None] + points)).ravel()
-    density = np.tile(width * weights, panels) * np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
-    exponent = mu * x - 0.5 * mu * mu
-    if exponent[-1] > 600.0:
-        loss = np.logaddexp(math.log1p(-rate), math.log(rate) + exponent)
-    else:
-        loss = np.log1p(rate * np.expm1(exponent))
-    with np.errstate(over="raise", under="ignore"):
-        above, below = density * np.exp((1.0 + tilt) * loss), density * np.exp(-tilt * loss)
-    # M(λ) − 1 = ∫ φ (r^{1+λ} − r + r^{−λ} − 1) dx, which may be far below 1.
-    positive_part = density * (np.expm1(np.minimum((1.0 + tilt) * loss, 700.0)) - np.expm1(np.minimum(loss, 700.0)))
-    moment_minus_one = float(positive_part.sum() + (density * np.expm1(-tilt * loss)).sum())
-    moment = 1.0 + moment_minus_one
-    mean = float((above - below) @ loss) / moment
-    square = float((above + below) @ (loss * loss)) / moment
-    rest = moment - float(above.sum() + below.sum())
-    spacing = mu * (width / _POINTS / _RESOLVED) * -np.expm1(math.log1p(-rate) - loss)
-    return _Tilted(loss, above, below, rest, spacing, math.log1p(moment_minus_one), mean, square - mean * mean)
-
-
 class _Saddle(NamedTuple):
     """The saddle point of the integrand of δ.
 
@@ -216,7 +140,7 @@ class _Saddle(NamedTuple):
     """
 
     tilt: float
-    law: _Tilted
+    law: TiltedLoss
     curvature: float
 
 
@@ -244,15 +168,16 @@ def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: flo
     for _ in range(_STEPS):
         tilt = math.exp(log_tilt)
         try:
-            law = _tilt(mu, rate, tilt)
+            law = tilt_loss(mu, rate, tilt)
         except ArithmeticError:
             high, log_tilt = log_tilt, 0.5 * (low + log_tilt)
             continue
-        curvature = rounds * law.variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
+        # First and second derivative in λ of T log M − λε − log λ − log(1 + λ), the log of the integrand.
         derivative = rounds * law.mean - epsilon - 1.0 / tilt - 1.0 / (1.0 + tilt)
+        curvature = rounds * law.variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
         saddle = _Saddle(tilt, law, curvature)
         low, high = (low, log_tilt) if derivative > 0.0 else (log_tilt, high)
-        step = -derivative / (curvature * tilt)
+        step = -derivative / (curvature * tilt)  # dλ = λ d log λ
         if abs(step) < _CONVERGED or high - low < _CONVERGED:
             return saddle
         log_tilt += min(max(step, -1.5), 1.5)
@@ -326,25 +251,17 @@ def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: floa
         rounds: number T of rounds.
         spacing: distance h of the frequencies.
     """
-    tilt, law, _ = saddle
-    blur = _BLUR / tilt  # standard deviation of the noise that is added to the loss
-    moment, zero_mass = math.exp(law.log_moment), max(law.rest, 0.0)
-    order = np.argsort(law.spacing)
-    loss, above, below, node_spacing = (values[order] for values in (law.loss, law.above, law.below, law.spacing))
-    phases = np.exp(1j * spacing * np.arange(_BLOCK)[:, None] * loss)
-    next_block = np.exp(1j * spacing * _BLOCK * loss)
-    all_zero, total = (zero_mass / moment) ** rounds, 0.0
+    nodes = _Nodes.of(saddle.law)
+    phases = np.exp(1j * spacing * np.arange(_BLOCK)[:, None] * nodes.loss)
+    next_block = np.exp(1j * spacing * _BLOCK * nodes.loss)
+    all_zero, total = (nodes.zero_mass / nodes.moment) ** rounds, 0.0
     for block in range(_MOST_BLOCKS):
-        frequencies = spacing * (block * _BLOCK + np.arange(_BLOCK))
-        used = int(np.searchsorted(node_spacing, _UNRESOLVED / max(float(frequencies[0]), 1e-300)))
-        # The high power leaves lower frequencies unchanged, and makes the cut at 1/spacing smooth.
-        damping = np.exp(-((frequencies[:, None] * node_spacing[:used]) ** 8))
+        frequencies: FloatArray = np.asarray(spacing * (block * _BLOCK + np.arange(_BLOCK)), dtype=np.float64)
+        used = nodes.count_used(float(frequencies[0]))
         phases = phases[:, :used]
-        moments = (phases * damping) @ above[:used] + (phases.conj() * damping) @ below[:used] + zero_mass
-        z = tilt + 1j * frequencies
-        terms = ((moments / moment) ** rounds - all_zero) * np.exp(
-            -1j * frequencies * epsilon - 0.5 * (blur * frequencies) ** 2
-        )
+        powers = (nodes.moments(frequencies, phases) / nodes.moment) ** rounds
+        terms = (powers - all_zero) * _kernel(frequencies, saddle.tilt, epsilon)
+        z = saddle.tilt + 1j * frequencies
         terms /= z * (1.0 + z)
         if block == 0:
             terms[0] *= 0.5
@@ -353,3 +270,58 @@ def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: floa
             break
         phases = phases * next_block[:used]
     return total
+
+
+def _kernel(frequencies: FloatArray, tilt: float, epsilon: float) -> ComplexArray:
+    """Return e^{−itε} times the characteristic function of the noise that is added to the loss.
+
+    Args:
+        frequencies: t.
+        tilt: λ. The noise is normal with the standard deviation `_BLUR` / λ.
+        epsilon: ε, in nats.
+    """
+    blur = _BLUR / tilt
+    values: ComplexArray = np.exp(-1j * frequencies * epsilon - 0.5 * (blur * frequencies) ** 2)
+    return values
+
+
+class _Nodes(NamedTuple):
+    """Quadrature nodes of the tilted loss, sorted so that those used at a frequency come first.
+
+    Attributes:
+        loss, above, below, spacing: as in `TiltedLoss`; `spacing` increases.
+        zero_mass: weight of the loss 0.
+        moment: M(λ).
+    """
+
+    loss: FloatArray
+    above: FloatArray
+    below: FloatArray
+    spacing: FloatArray
+    zero_mass: float
+    moment: float
+
+    @classmethod
+    def of(cls, law: TiltedLoss) -> _Nodes:
+        """Sort the nodes of a tilted loss."""
+        order = np.argsort(law.spacing)
+        loss, above, below, spacing = (values[order] for values in (law.loss, law.above, law.below, law.spacing))
+        return cls(loss, above, below, spacing, max(law.rest, 0.0), math.exp(law.log_moment))
+
+    def count_used(self, frequency: float) -> int:
+        """Return the number of nodes, from the first one, that are used at a frequency. It falls with the frequency."""
+        return int(np.searchsorted(self.spacing, _UNRESOLVED / max(frequency, 1e-300)))
+
+    def moments(self, frequencies: FloatArray, phases: ComplexArray) -> ComplexArray:
+        """Return M(λ + it) from the first nodes, each damped at frequencies that it does not resolve.
+
+        Args:
+            frequencies: t, one for each row of `phases`.
+            phases: e^{itL} with the losses L of the first nodes, one column each.
+        """
+        used = phases.shape[1]
+        # The high power leaves lower frequencies unchanged, and makes the cut at 1/spacing smooth.
+        damping = np.exp(-((frequencies[:, None] * self.spacing[:used]) ** 8))
+        upper, lower = (phases * damping) @ self.above[:used], (phases.conj() * damping) @ self.below[:used]
+        moments: ComplexArray = upper + lower + self.zero_mass
+        return moments

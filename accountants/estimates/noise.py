@@ -29,6 +29,8 @@ from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.accountants.numerics.special import log_expm1
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from epsilond.accountants.target import Target
 
 _MU_STEPS, _SMOOTH_STEPS, _LONGEST_STEP, _EXACT = 120, 10, 2.0, 1e-14
@@ -99,17 +101,34 @@ def central_mu(target: Target) -> float:
     if target.risk is not None:
         return target.risk.gaussian_mu
     below = functools.partial(is_below_delta, epsilon=target.epsilon, log_delta=target.log_delta)
-    low, high = (math.log(factor * _likely_mu(target)) for factor in (1 / 16, 16.0))
+    estimate = _likely_mu(target)
+    low, high = _move_to_root(below, math.log(1 / 16 * estimate), math.log(16.0 * estimate))
+    low, high = bisect_reals(below, low, high, steps=HALVINGS)
+    return math.exp(0.5 * (low + high))
+
+
+def _move_to_root(below: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Move a bracket by its own width until it contains the point at which a condition ceases to hold.
+
+    The point is outside the first bracket if ε is far below δ, or δ is close to 1.
+
+    Args:
+        below: condition that holds at every number below the point, and at none above it.
+        low: lower bound of the bracket.
+        high: upper bound of the bracket.
+
+    Returns:
+        The bracket. After `MOST_MOVES` moves it need not contain the point.
+    """
     width = high - low
-    for _ in range(MOST_MOVES):  # the root is outside if ε is far below δ, or δ is close to 1
+    for _ in range(MOST_MOVES):
         if below(high):
             low, high = high, high + width
         elif not below(low):
             low, high = low - width, low
         else:
             break
-    low, high = bisect_reals(below, low, high, steps=HALVINGS)
-    return math.exp(0.5 * (low + high))
+    return low, high
 
 
 def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
@@ -136,16 +155,29 @@ def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
         if abs(value) <= _EXACT * (1.0 + abs(target)) or current in (low, high):
             break
         low, high = (current, high) if value > 0.0 else (low, current)
-        change = value - previous_value
-        step = -value * (current - previous) / change if change else math.nan
-        if math.isnan(step):  # in the first attempt, or where the function is flat
-            step = 0.5 * value
+        step = _secant_step(value, current - previous, value - previous_value)
         previous, previous_value = current, value
         current += min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
         is_turn_to_bisect = attempt >= _SMOOTH_STEPS and attempt % 2 == 0
-        if (is_turn_to_bisect or not low < current < high) and math.isfinite(high - low):
+        leaves_bracket = not low < current < high
+        if (is_turn_to_bisect or leaves_bracket) and math.isfinite(high - low):
             current = 0.5 * (low + high)
     return current
+
+
+def _secant_step(value: float, distance: float, change: float) -> float:
+    """Return the step from the current point to the root of the secant through the previous one.
+
+    The step is half the value if there is no secant: at the first point, or if the function is flat. It is that of a
+    function with slope −2, the slope of log |log δ| in log μ for ε far above μ².
+
+    Args:
+        value: value at the current point.
+        distance: current point minus the previous one; NaN at the first point.
+        change: value minus that at the previous point; NaN at the first point.
+    """
+    step = -value * distance / change if change else math.nan
+    return 0.5 * value if math.isnan(step) else step
 
 
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
@@ -304,7 +336,8 @@ def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: 
 def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
     """Solve for the noise at which the estimated δ of a run with batches of fixed size is the target's.
 
-    The method is the secant method, from the noise of the central limit theorem.
+    The secant method finds the root of log |log δ| − log |log δ*| as a function of log noise, with the target's δ*. It
+    starts with the noise and the slope of the central limit theorem.
 
     Args:
         target: ε and δ.
@@ -317,22 +350,25 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
     """
     if rate == 1.0 or not target.log_delta < 0.0:
         return None
-    wanted, tilt = math.log(-target.log_delta), 1.0
     noise = _central_noise(target, rate, rounds, distance)
     log_noise, slope = math.log(noise), -_central_slope(target, rate, noise, distance)
+    log_target, tilt = math.log(-target.log_delta), 1.0
     previous: tuple[float, float] | None = None  # log noise and excess of the previous step
     try:
         for _ in range(_SECANTS):
             log_delta, tilt = likely_log_delta_of_batches(
                 target.epsilon, mu=distance / math.exp(log_noise), rate=rate, rounds=rounds, start=tilt
             )
-            excess = math.log(-log_delta) - wanted
+            excess = math.log(-log_delta) - log_target
             if previous is not None and previous[0] != log_noise:
-                slope = max((excess - previous[1]) / (log_noise - previous[0]), _LEAST_SLOPE)
+                secant = (excess - previous[1]) / (log_noise - previous[0])
+                slope = max(secant, _LEAST_SLOPE)
             step = -min(max(excess / slope, -_LONGEST), _LONGEST)
-            if previous is not None and abs(step) <= _CLOSE:
+            has_converged = previous is not None and abs(step) <= _CLOSE
+            if has_converged:
                 return _Root(log_noise + step, -min(slope, STEEPEST))
-            previous, log_noise = (log_noise, excess), log_noise + step
+            previous = (log_noise, excess)
+            log_noise += step
     except (ArithmeticError, ValueError):
         return None  # an estimate outside the doubles; the search starts from the central limit instead
     return None

@@ -183,8 +183,16 @@ class Binomial:
         if self._may_tabulate and np.ndim(k) and np.size(k) >= _FEWEST_LOOKED_UP:
             count = np.clip(np.asarray(k, dtype=np.float64), 0.0, self.trials)
             return np.asarray(np.where(count > self.trials * self.p, self._ratio_table[count.astype(np.int64)], 1.0))
-        n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
-        shape, n, k = n.shape, n.ravel(), k.ravel()
+        trials, count = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
+        return self._compute_ratios(trials.ravel(), count.ravel()).reshape(trials.shape)
+
+    def _compute_ratios(self, n: FloatArray, k: FloatArray) -> FloatArray:
+        """Return R(k) as `tail_ratio` does, by the method for the number of trials.
+
+        Args:
+            n: numbers of trials.
+            k: numbers of successes, of the same length.
+        """
         is_needed = (k > n * self.p) & (k < n)
         is_small, is_large = n <= _POLYNOMIAL_UP_TO, n >= _FEW_PANELS_FROM
         ratio = np.ones(n.size)
@@ -194,7 +202,7 @@ class Binomial:
             ratio[indices] = self._ratio_by_quadrature(n[indices], k[indices], _MODERATE)
         for indices in _blocks(is_needed & is_large):
             ratio[indices] = self._ratio_by_quadrature(n[indices], k[indices], _LARGE)
-        return ratio.reshape(shape)
+        return ratio
 
     @property
     def _may_tabulate(self) -> bool:

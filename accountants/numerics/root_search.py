@@ -145,23 +145,29 @@ def _narrow(
     for iteration in itertools.count(1):
         if high - low <= width:
             break
-        share, margin = 0.5, 0.25 * width / (high - low)
-        has_usable_values = math.isfinite(low_value - high_value) and low_value > high_value
-        if has_usable_values and iteration % every:
-            share = low_value / (low_value - high_value)
+        is_turn_to_bisect = iteration % every == 0
+        share = 0.5 if is_turn_to_bisect else _chord_root(low_value, high_value)
+        margin = 0.25 * width / (high - low)
         middle = place(low, high, min(max(share, margin), 1.0 - margin))
         if middle in (low, high):  # neighbouring doubles
             break
         value = excess(middle)
         if value > 0.0:
-            if last_moved == "low":
-                high_value *= 0.5
+            high_value *= 0.5 if last_moved == "low" else 1.0
             low, low_value, last_moved = middle, value, "low"
         else:
-            if last_moved == "high":
-                low_value *= 0.5
+            low_value *= 0.5 if last_moved == "high" else 1.0
             high, high_value, last_moved = middle, value, "high"
     return low, high
+
+
+def _chord_root(low_value: float, high_value: float) -> float:
+    """Return the root of the line through (0, `low_value`) and (1, `high_value`), or 1/2.
+
+    The root is returned if the line falls, by a finite amount.
+    """
+    fall = low_value - high_value
+    return low_value / fall if math.isfinite(fall) and low_value > high_value else 0.5
 
 
 def brent_root(

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
+from epsilond.accountants.numerics.odd_moments import odd_moment_series, odd_moment_sum
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -42,9 +44,6 @@ _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_HALF_PI = math.sqrt(math.pi / 2)
 _SPLITTER = 2.0**27 + 1
-_SERIES_TERMS = 14
-_NEGLIGIBLE_TERM = 60.0 * math.log(2.0)
-_DAMPED, _LEAST_STEPS = 20.0, 16
 _FEW = 16
 _FAR_RATIO = 1e7
 """Ratio of ε to the shift above which the series equals its first term."""
@@ -142,129 +141,6 @@ def _log_density(high: Numbers, low: Numbers) -> Numbers:
     return -0.5 * square - (0.5 * square_low + high * low) - _LOG_SQRT_2PI
 
 
-def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
-    """Return 2 ∫ e^{−ct−t²/2} sinh(rt/2) dt / r by its power series in r, for r < max(1, c)/2.
-
-    With the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!.
-
-    Args:
-        c: ε/r.
-        shift: r.
-    """
-    if c.size <= _FEW:
-        arguments = zip(c.ravel().tolist(), mills(c).ravel().tolist(), shift.ravel().tolist(), strict=True)
-        return np.asarray([_odd_moment_sum(*triple) for triple in arguments]).reshape(c.shape)
-    moments = np.empty((2 * _SERIES_TERMS, *c.shape))
-    is_small = c <= 1.0
-    if is_small.any():
-        moments[:, is_small] = _moments_forward(c[is_small])
-    if not is_small.all():
-        moments[:, ~is_small] = _moments_backward(c[~is_small])
-    half = 0.5 * shift
-    total, factor = np.zeros_like(c), np.ones_like(c)
-    for j in range(_SERIES_TERMS):
-        total = total + factor * moments[2 * j + 1]
-        factor = factor * half * half / ((2 * j + 2) * (2 * j + 3))
-    return total
-
-
-def _moments_forward(c: FloatArray) -> FloatArray:
-    """Return M_0, M_1, … (rows) by M_{n+1} = n M_{n−1} − c M_n, which is stable only for c ≤ 1."""
-    moments = np.empty((2 * _SERIES_TERMS, c.size))
-    moments[0] = mills(c)
-    moments[1] = 1.0 - c * moments[0]
-    for n in range(1, 2 * _SERIES_TERMS - 1):
-        moments[n + 1] = n * moments[n - 1] - c * moments[n]
-    return moments
-
-
-def _moments_backward(c: FloatArray) -> FloatArray:
-    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt, n = 0, 1, … (rows), for c > 1, by ratios h_n = M_n/M_{n−1}.
-
-    They are computed backwards, h_n = n/(c + h_{n+1}), from (√(c² + 4n) − c)/2, which h_n approaches for large n.
-    """
-    orders = 2 * _SERIES_TERMS
-    last = orders + _extra_orders(float(c.min()))
-    ratio = 0.5 * (np.sqrt(c * c + 4.0 * last) - c)
-    ratios = np.empty((orders, c.size))
-    for n in range(last - 1, 0, -1):
-        ratio = n / (c + ratio)
-        if n < orders:
-            ratios[n] = ratio
-    moments = np.empty((orders, c.size))
-    moments[0] = mills(c)
-    for n in range(1, orders):
-        moments[n] = moments[n - 1] * ratios[n]
-    return moments
-
-
-def _extra_orders(c: float) -> int:
-    """Return the number of further orders from which the backward recurrence has forgotten its start."""
-    if c < 3:
-        return 220
-    return 80 if c < 20 else 24
-
-
-def _odd_moment_sum(c: float, first: float, shift: float) -> float:
-    """Return the result of `_odd_moment_series` for one c; for few numbers this is quicker than arrays.
-
-    The moments M_n have h_n = M_n/M_{n−1} ≤ n/c and h_n ≤ √n. A term of the series is therefore at most
-    q = (r/(2 max(1, c)))² times the previous one. J terms with q^J < 2^−60 are enough in double arithmetic.
-
-    Args:
-        c: ε/r.
-        first: M_0, the Mills ratio at c.
-        shift: r.
-    """
-    step = 0.5 * shift / max(1.0, c)
-    terms = 1
-    if step > 0.0:
-        terms = min(math.ceil(_NEGLIGIBLE_TERM / max(-2.0 * math.log(step), 1e-9)), _SERIES_TERMS)
-    odd_moments = _odd_moments_forward(c, first, terms) if c <= 1.0 else _odd_moments_backward(c, first, terms)
-    square, total, factor = 0.25 * shift * shift, 0.0, 1.0
-    for j, moment in enumerate(odd_moments):
-        total += factor * moment
-        factor *= square / ((2 * j + 2) * (2 * j + 3))
-    return total
-
-
-def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
-    """Return M_1, M_3, … by the recurrence of `_moments_forward`, for c ≤ 1 and M_0 = `first`."""
-    previous, current = first, 1.0 - c * first
-    odd = [current]
-    for n in range(1, 2 * terms - 2, 2):
-        previous = n * previous - c * current
-        current = (n + 1) * current - c * previous
-        odd.append(current)
-    return odd
-
-
-def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
-    """Return M_1, M_3, … by the recurrence of `_moments_backward` for the ratios h_n, from n = N down to 1.
-
-    At each n, an error of h_{n+1} is multiplied by h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the
-    product of all such factors is about e^{−2c(√N − √n)}. The start N is chosen so that the error is negligible.
-
-    Args:
-        c: ε/r > 1.
-        first: M_0.
-        terms: number of moments.
-    """
-    orders = 2 * terms
-    most = 2 * _SERIES_TERMS + _extra_orders(c)
-    last = min(most, max(math.ceil((math.sqrt(orders) + _DAMPED / c) ** 2), orders + _LEAST_STEPS))
-    ratio = 0.5 * (math.sqrt(c * c + 4.0 * last) - c)
-    for n in range(last - 1, orders - 1, -1):
-        ratio = n / (c + ratio)
-    ratios = [0.0] * orders
-    for n in range(orders - 1, 0, -1):
-        ratios[n] = ratio = n / (c + ratio)
-    odd = [first * ratios[1]]
-    for n in range(3, orders, 2):
-        odd.append(odd[-1] * ratios[n - 1] * ratios[n])
-    return odd
-
-
 def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
     """Return log θ_ε(r) for ε ≥ 0 and shift r ≥ 0 (in standard deviations), broadcast.
 
@@ -293,10 +169,8 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
     """
     eps, r = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(shift, dtype=np.float64))
     if eps.size <= _FEW:
-        pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
-        logs = [theta_logs(*pair) for pair in pairs]
-        values, complements = np.asarray(logs, dtype=np.float64).reshape(-1, 2).T
-        return values.reshape(eps.shape), complements.reshape(eps.shape)
+        return _theta_of_few(eps, r)
+    # At first θ = 0 everywhere, which is the value at r = 0 and at an infinite ε.
     log_value, log_complement = np.full(eps.shape, -np.inf), np.zeros(eps.shape)
     is_infinite = np.isposinf(r)
     log_value[is_infinite], log_complement[is_infinite] = 0.0, -np.inf
@@ -310,6 +184,14 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
     if is_inside.any():
         log_value[is_inside], log_complement[is_inside] = _theta_inside(eps[is_inside], r[is_inside])
     return log_value, log_complement
+
+
+def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the result of `_theta` for arrays of equal shape, by one number after the other."""
+    pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
+    logs = [theta_logs(*pair) for pair in pairs]
+    values, complements = np.asarray(logs, dtype=np.float64).reshape(-1, 2).T
+    return values.reshape(eps.shape), complements.reshape(eps.shape)
 
 
 def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
@@ -327,19 +209,21 @@ def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
     a, a_low = _threshold(epsilon, shift)
     log_density = _log_density(a, a_low)
     if a < -1.0:
-        complement = min(log_density + math.log(_mills_at(-a) + _mills_at(max(a + shift, 0.0))), 0.0)
+        mills_sum = _mills_at(-a) + _mills_at(max(a + shift, 0.0))
+        complement = min(log_density + math.log(mills_sum), 0.0)  # 1 − θ = φ(a)(R(−a) + R(a + r))
         return log1m_exp_at(complement), complement
-    if shift < 0.5 * max(1.0, a):
-        c = min(epsilon / shift, 1e150)
-        if c > _FAR_RATIO:
-            log_moment = -math.log(c - 0.5 * shift) - math.log(c + 0.5 * shift)
-        else:
-            log_moment = math.log(_odd_moment_sum(c, _mills_at(c), shift))
-        log_bracket = math.log(shift) + log_moment
-    else:
-        log_bracket = math.log(_mills_at(a) - _mills_at(a + shift))
-    value = min(log_density + log_bracket, 0.0)
+    value = min(log_density + _log_mills_difference_at(a, epsilon, shift), 0.0)  # θ = φ(a)(R(a) − R(a + r))
     return value, log1m_exp_at(value)
+
+
+def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
+    """Return the result of `_log_mills_difference` for one a = ε/r − r/2 ≥ −1 and r = `shift` > 0."""
+    if not shift < 0.5 * max(1.0, a):
+        return math.log(_mills_at(a) - _mills_at(a + shift))
+    c = min(epsilon / shift, 1e150)
+    if c > _FAR_RATIO:  # as `_log_far_bracket`
+        return math.log(shift) + (-math.log(c - 0.5 * shift) - math.log(c + 0.5 * shift))
+    return math.log(shift) + math.log(odd_moment_sum(c, _mills_at(c), shift))
 
 
 def _mills_at(x: float) -> float:
@@ -375,7 +259,7 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> FloatArray:
     """Return log(R(a) − R(a + r)) with Mills' ratio R, for a = ε/r − r/2 ≥ −1. Entries with other a are not set.
 
-    For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with c = ε/r, by the power series of `_odd_moment_series`.
+    For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with c = ε/r, by the power series of `odd_moment_series`.
     """
     log_bracket = np.empty_like(a)
     is_series = (a >= -1.0) & (r < 0.5 * np.maximum(1.0, a))
@@ -383,11 +267,20 @@ def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> Floa
     if is_series.any():
         c, small_r = np.minimum(eps[is_series] / r[is_series], 1e150), r[is_series]
         is_far = c > _FAR_RATIO  # the moment M_1 is about 1/c² and the rest of the series is below one unit
-        log_moment = np.log(_odd_moment_series(np.minimum(c, _FAR_RATIO), small_r))
+        near_c = np.minimum(c, _FAR_RATIO)
+        log_moment = np.log(_odd_moments(near_c, small_r))
         log_bracket[is_series] = np.log(small_r) + np.where(is_far, _log_far_bracket(c, small_r), log_moment)
     if is_direct.any():
         log_bracket[is_direct] = np.log(mills(a[is_direct]) - mills(a[is_direct] + r[is_direct]))
     return log_bracket
+
+
+def _odd_moments(c: FloatArray, r: FloatArray) -> FloatArray:
+    """Return `odd_moment_series`, or `odd_moment_sum` of one number after the other if they are few."""
+    if c.size > _FEW:
+        return odd_moment_series(c, mills(c), r)
+    arguments = zip(c.ravel().tolist(), mills(c).ravel().tolist(), r.ravel().tolist(), strict=True)
+    return np.asarray([odd_moment_sum(*triple) for triple in arguments]).reshape(c.shape)
 
 
 def _log_far_bracket(c: FloatArray, r: FloatArray) -> FloatArray:

@@ -302,7 +302,7 @@ def thin(base: Pair, rate: float) -> Pair:
     if rate == 1.0:
         return base
     forward = ThinnedProfile(base.forward, rate)
-    pair = Pair(forward, forward if base.symmetric else ThinnedProfile(base.backward, rate))
+    pair = Pair(forward, forward if base.symmetric else ThinnedProfile(base.backward, rate), below=base)
     return with_plateau(pair, thin_plateau(base.plateau, Fraction(rate)))
 
 
@@ -339,7 +339,7 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
         plateau = amplify_plateau(base.plateau, Fraction(share.around[1]))
         profiles = (forward,) if base.symmetric else (forward, backward)
         search = DrawnSearch(profiles, base, share.rate)
-        pair = Pair(forward, backward, atoms=atoms, plateau=plateau, special_search=search)
+        pair = Pair(forward, backward, atoms=atoms, plateau=plateau, below=base, special_search=search)
         return pair, pair
     return with_laws_around(forward, backward, share, mu, "remove")
 
@@ -358,7 +358,7 @@ def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
     share = share if mu is None else Share.at(share.around[1])
     profile = AmplifiedProfile(base.forward, share.rate, share.absent)
     law = None if mu is None else DrawnGaussianLaw(share.rate, mu)
-    return Pair(profile, profile, law=law, special_search=DrawnSearch((profile,), base, share.rate))
+    return Pair(profile, profile, law=law, below=base, special_search=DrawnSearch((profile,), base, share.rate))
 
 
 def with_laws_around(

@@ -96,6 +96,27 @@ class AtomicProfile(Profile):
         log_terms = np.append(self.log_infinite_mass, log_steps[::-1])
         return np.append(np.logaddexp.accumulate(log_terms)[::-1], self.log_infinite_mass)
 
+    @cached_property
+    def _loss_errors(self) -> tuple[FloatArray, FloatArray]:
+        """Bounds on errors by the rounding of sums with losses, which are relative to the losses.
+
+        A mass q_j = p_j e^{−l_j} has the relative error of its exponent, and so has e^{l_i} Σ q_j. The bounds are the
+        relative error of the latter at every loss, and the log of the error of δ(l_i), in the order of
+        `_log_delta_at_losses`.
+        """
+        losses, sizes, unit = self._loss_array, np.abs(self._loss_array), 8 * UNIT_ROUNDOFF
+        log_q = self._tails[1][:-1]
+        if not losses.size:
+            return np.zeros(1), np.full(1, -np.inf)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_each = np.asarray(self.log_masses) - losses + np.log(sizes)
+            log_total = np.logaddexp.accumulate(log_each[::-1])[::-1]
+            shares = np.exp(np.where(np.isneginf(log_q), 0.0, log_total - log_q))
+            relative = unit * (sizes + np.maximum(shares, 0.0))
+            log_steps = losses[1:] + log_one_minus_exp(losses[:-1] - losses[1:]) + log_q[1:]
+            log_errors = np.append(-np.inf, (log_steps + np.log(relative[1:]))[::-1])
+        return np.append(relative, 0.0), np.append(np.logaddexp.accumulate(log_errors)[::-1], -np.inf)
+
     def _next(self, epsilon: FloatArray) -> IntArray:
         """Return the index of the first loss above ε; n if no loss is."""
         return np.asarray(np.searchsorted(self._loss_array, epsilon, side="right"), dtype=np.int64)
@@ -120,22 +141,37 @@ class AtomicProfile(Profile):
             log_step = next_loss + log_one_minus_exp(at - next_loss) + log_q[index]
         log_step = np.where(np.isinf(next_loss), -np.inf, log_step)
         log_delta = np.logaddexp(self._log_delta_at_losses[index], log_step)
-        return Enclosure.around(np.asarray(log_delta), self.tail_accuracy)
+        lower, upper = Enclosure.around(np.asarray(log_delta), self.tail_accuracy)
+        relative, log_errors = self._loss_errors
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_error = np.logaddexp(log_errors[index], log_step + np.log(relative[index]))
+            error = np.where(np.isneginf(log_delta), 0.0, np.exp(log_error - log_delta))
+        return Enclosure(lower - error, np.minimum(upper + error, 0.0))
 
     @cached_property
     def _lists(self) -> tuple[list[float], list[float]]:
         """log δ at the losses and log Σ_{j ≥ i} q_j, for one ε at a time."""
         return self._log_delta_at_losses.tolist(), self._tails[1].tolist()
 
+    @cached_property
+    def _error_lists(self) -> tuple[list[float], list[float]]:
+        """`_loss_errors`, for one ε at a time."""
+        relative, log_errors = self._loss_errors
+        return relative.tolist(), log_errors.tolist()
+
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε, as `log_delta` does, without arrays."""
         index = bisect.bisect_right(self.losses, epsilon)
         log_delta_at_losses, log_q = self._lists
-        value = log_delta_at_losses[index]
+        value, error = log_delta_at_losses[index], 0.0
         if index < len(self.losses):
+            relative, log_errors = self._error_lists
             next_loss = self.losses[index]
-            value = log_sum(value, next_loss + log1m_exp_at(min(epsilon - next_loss, 0.0)) + log_q[index])
-        slack = self.tail_accuracy * (1.0 + abs(value)) if value > -math.inf else 0.0
+            log_step = next_loss + log1m_exp_at(min(epsilon - next_loss, 0.0)) + log_q[index]
+            value = log_sum(value, log_step)
+            if value > -math.inf:
+                error = math.exp(log_errors[index] - value) + relative[index] * math.exp(log_step - value)
+        slack = self.tail_accuracy * (1.0 + abs(value)) + error if value > -math.inf else 0.0
         return Interval(value - slack if value > LEAST_LOG else -math.inf, min(value + slack, 0.0))
 
     def solve(self, log_delta: float) -> EpsilonEstimate:

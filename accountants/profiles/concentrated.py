@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
-from epsilond.accountants.curve.facts import Concentrated
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.curve.renyi_bounds import Concentrated
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from epsilond.accountants.curve.renyi_bounds import WholeFormulas
     from epsilond.accountants.numerics.special import FloatArray
 
 _STEPS = 120
@@ -219,16 +220,19 @@ class ConcentratedProfile(Profile):
         return Tails(np.asarray(np.logaddexp(self.log_escape, self.log_survival + log_p)), self.log_survival + log_q)
 
 
-def concentrated_pair(rho: float, log_survival: float = 0.0, log_escape: float = -math.inf) -> Pair:
+def concentrated_pair(
+    rho: float, log_survival: float = 0.0, log_escape: float = -math.inf, summands: WholeFormulas = ()
+) -> Pair:
     """Return the symmetric pair of ρ-zCDP given an event of probability S.
 
     Args:
         rho: ρ.
         log_survival: log S.
         log_escape: upper bound on log(1 − S).
+        summands: formulas for the divergences without the event, each with its number of runs; empty if none are known.
     """
     profile = ConcentratedProfile(rho, log_survival, log_escape)
-    return Pair(profile, profile, concentrated=Concentrated(rho, log_survival, log_escape))
+    return Pair(profile, profile, concentrated=Concentrated(rho, log_survival, log_escape, summands))
 
 
 def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
@@ -244,4 +248,7 @@ def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
     rho = math.fsum(times * part.rho for part, times in listed) * (1 + 4 * UNIT_ROUNDOFF)
     log_survival = math.fsum(times * part.log_survival for part, times in listed)
     escapes = [math.log(times) + part.log_escape for part, times in listed]
-    return concentrated_pair(rho, log_survival, log_escape_of(log_survival, escapes))
+    formulas = [(part.formula, times) for part, times in listed]
+    summands = tuple((formula, times) for formula, times in formulas if formula is not None)
+    log_escape = log_escape_of(log_survival, escapes)
+    return concentrated_pair(rho, log_survival, log_escape, summands if len(summands) == len(listed) else ())

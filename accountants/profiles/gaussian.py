@@ -113,7 +113,8 @@ class GaussianProfile(Profile):
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
         """Solve δ(ε) = δ for ε by Newton steps that stay inside a bracket.
 
-        The difference of Mills' ratios in `_excess_and_steepness` loses its digits if μ is small.
+        The search is within (0, μ²/2 + μ √(2 log 1/δ)). If μ is small, the difference of Mills' ratios in
+        `_excess_and_steepness` loses its digits.
 
         Args:
             log_delta: natural logarithm of δ.
@@ -122,13 +123,29 @@ class GaussianProfile(Profile):
             The root with a bound on its error; None if no ε in (0, `LARGEST_EPSILON`) is a root, or if the difference
             has lost its digits.
         """
-        low, high = 0.0, self.mu * (0.5 * self.mu + math.sqrt(-2.0 * min(log_delta, -1e-300)))
+        high = self.mu * (0.5 * self.mu + math.sqrt(-2.0 * min(log_delta, -1e-300)))
         if not high < LARGEST_EPSILON:
             return None
         excess_at_zero, _ = self._excess_and_steepness(0.0, log_delta)
         if not excess_at_zero > 0.0 > self._excess_and_steepness(high, log_delta)[0]:
             return None
-        least, root, steepness = 1e-9 * high, high, 0.0
+        root, steepness = self._newton_root(log_delta, high)
+        if not (steepness > 0.0 and root > 1e-9 * high):
+            return None
+        pad = 2.0 * LOG_ACCURACY * (1.0 + abs(log_delta)) / steepness + 4 * UNIT_ROUNDOFF * root
+        return EpsilonEstimate(root, pad, steepness)
+
+    def _newton_root(self, log_delta: float, high: float) -> tuple[float, float]:
+        """Search the root ε of log δ(ε) − log δ by Newton steps from `high`. A step out of the bracket bisects it.
+
+        Args:
+            log_delta: the target, log δ.
+            high: an ε above the root; the bracket is (0, `high`) at first.
+
+        Returns:
+            The last ε, and |d log δ/dε| at the ε before it.
+        """
+        low, root, steepness = 0.0, high, 0.0
         for _ in range(_MOST_STEPS):
             excess, steepness = self._excess_and_steepness(root, log_delta)
             if excess > 0.0:
@@ -144,10 +161,7 @@ class GaussianProfile(Profile):
                 root = 0.5 * (low + high)
             if has_converged:
                 break
-        if not (steepness > 0.0 and root > least):
-            return None
-        pad = 2.0 * LOG_ACCURACY * (1.0 + abs(log_delta)) / steepness + 4 * UNIT_ROUNDOFF * root
-        return EpsilonEstimate(root, pad, steepness)
+        return root, steepness
 
     def _excess_and_steepness(self, epsilon: float, log_delta: float) -> tuple[float, float]:
         """Return log δ(ε) minus a target, and |d log δ/dε|. A δ that is nearly 1 counts as 1.

@@ -289,8 +289,8 @@ POPULATION = replace(
     of_unit="{unit}s that a batch is drawn from",
 )
 LARGEST_BATCH = replace(
-    count("B", "most records in a batch, or clients if clients are drawn; of more, a uniform subset is kept"),
-    of_unit="most {unit}s in a batch; of more, a uniform subset is kept",
+    count("B", "most records in a batch, or clients if clients are drawn; of more, only a uniform subset enters"),
+    of_unit="most {unit}s in a batch; of more, only a uniform subset enters",
 )
 RECORDS_OF_ONE_CLIENT = count("k", "most records that one client has, if σ refers to the norm of one record's part")
 TIMES = count("T", "how often the mechanism is run")

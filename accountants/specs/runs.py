@@ -50,8 +50,9 @@ class Subsampled:
     cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last batch,
     or is left out.
 
-    `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
-    `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+    `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. The other
+    drawn records do not enter this batch. Then `population` is the number of records. Under add-or-remove-one it is
+    that of the larger data set.
 
     `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
     protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound of
@@ -97,12 +98,19 @@ class Subsampled:
             return
         if self.epochs is not None:
             raise InvalidInput.at("/epochs", "is a field of shuffled epochs", allowed="sampling shuffled-epochs")
+        if self.largest_batch is not None or self.sampling != "full":
+            self._check_counts()
+
+    def _check_counts(self) -> None:
+        """Require the fields that determine how many records or clients are in a batch.
+
+        Raises:
+            InvalidInput: they are missing or contradict each other.
+        """
         present = (self.rate is not None, self.batch_size is not None, self.population is not None)
         if self.largest_batch is not None:
             if present != (True, False, True):
                 raise InvalidInput.at("/population", "a largest batch needs rate and population, and no batch_size")
-            return
-        if self.sampling == "full":
             return
         if present not in {(True, False, False), (False, True, True)}:
             raise InvalidInput.at("/rate", "give either rate, or batch_size and population")

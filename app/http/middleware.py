@@ -301,25 +301,34 @@ class Authenticate:
             return
         path = scope["path"]
         address = address_of(scope)
-        record = record_in(scope)
-        record.caller = address
+        record_in(scope).caller = address
         is_open = path in self.open or path.startswith(OPEN_BELOW)
         if not self.needs_credentials:
             scope[CALLER] = Caller.at(address, self.budgets)
         elif not is_open:
-            credentials = Headers(scope=scope).getlist("authorization")
             try:
-                caller = await self._caller(credentials)
-                record.caller = caller.shown
-                record.caller_label = caller.label
-                await caller.count_request()
-                caller.require_scope(*required_scopes(path))
+                await self._identify_caller(scope)
             except Problem as problem:
                 await response_of(problem)(scope, receive, send)
                 return
-            scope[CALLER] = caller
-            scope[AGAIN] = partial(self._again, credentials, path, caller.name)
         await self.app(scope, receive, send)
+
+    async def _identify_caller(self, scope: Scope) -> None:
+        """Add the caller to the scope of a request, and count the request.
+
+        Raises:
+            Problem: the credentials are not accepted, the caller has sent too many requests, or its key does not allow
+                requests to this path.
+        """
+        path, record = scope["path"], record_in(scope)
+        credentials = Headers(scope=scope).getlist("authorization")
+        caller = await self._caller(credentials)
+        record.caller = caller.shown
+        record.caller_label = caller.label
+        await caller.count_request()
+        caller.require_scope(*required_scopes(path))
+        scope[CALLER] = caller
+        scope[AGAIN] = partial(self._again, credentials, path, caller.name)
 
     async def _caller(self, header_values: list[str]) -> Caller:
         """Return the caller with the credentials in the Authorization headers, of which there must be exactly one.

@@ -140,27 +140,40 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
         label: names of the sampling schemes by which this batch was drawn, such as "poisson shuffled ". Each ends with
             a space, because the name of the mechanism is appended.
     """
-    kind = spec.kind
-    if kind == "composed":
-        for mechanism in spec.mechanisms:
-            yield from runs_of(mechanism, times, rate, label)
-    elif kind == "repeated":
-        yield from runs_of(spec.mechanism, times + math.log10(spec.times), rate, label)
-    elif kind == "subsampled":
-        drawn = "" if spec.sampling == "full" else f"{spec.sampling} "
-        yield from runs_of(spec.mechanism, times, rate + log10(spec.inclusion_probability), label + drawn)
-    elif kind == "random_allocation":
-        drawn_share = log10(spec.times_chosen / spec.steps)
-        runs = times + log10(spec.steps) + log10(spec.epochs)
-        yield from runs_of(spec.mechanism, runs, rate + drawn_share, f"{label}random-allocation ")
-    elif kind == "shuffled":
-        yield from runs_of(spec.mechanism, times, rate, label + "shuffled ")
-    elif kind == "select_best":
-        yield from runs_of(spec.mechanism, times, rate, label + "best of ")
-    else:
-        name, power = NOISES.get(kind, ("", 0.0))
+    inner = _inner_runs(spec, times, rate, label)
+    if inner is None:
+        name, power = NOISES.get(spec.kind, ("", 0.0))
         noise = power * log10(getattr(spec, name)) if name else 0.0
-        yield RepeatedMechanism(label + kind, times, rate, noise)
+        yield RepeatedMechanism(label + spec.kind, times, rate, noise)
+        return
+    for mechanism, inner_times, inner_rate, inner_label in inner:
+        yield from runs_of(mechanism, inner_times, inner_rate, inner_label)
+
+
+def _inner_runs(spec: Any, times: float, rate: float, label: str) -> list[tuple[Any, float, float, str]] | None:
+    """Return the mechanisms that a spec is composed of, each with its own number of runs, rate and label.
+
+    The arguments are those of `runs_of`.
+
+    Returns:
+        A list of arguments of `runs_of`; None for a basic mechanism, which is composed of no others.
+    """
+    if spec.kind == "composed":
+        return [(mechanism, times, rate, label) for mechanism in spec.mechanisms]
+    if spec.kind == "repeated":
+        return [(spec.mechanism, times + math.log10(spec.times), rate, label)]
+    if spec.kind == "subsampled":
+        sampling = "" if spec.sampling == "full" else f"{spec.sampling} "
+        return [(spec.mechanism, times, rate + log10(spec.inclusion_probability), label + sampling)]
+    if spec.kind == "random_allocation":
+        share = log10(spec.times_chosen / spec.steps)
+        runs = times + log10(spec.steps) + log10(spec.epochs)
+        return [(spec.mechanism, runs, rate + share, f"{label}random-allocation ")]
+    if spec.kind == "shuffled":
+        return [(spec.mechanism, times, rate, label + "shuffled ")]
+    if spec.kind == "select_best":
+        return [(spec.mechanism, times, rate, label + "best of ")]
+    return None
 
 
 def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> None:

@@ -80,7 +80,19 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     value = {**shown.example, "sweep": {"field": "epsilon", "values": [0.5, 1.0, 2.0], "true_figures": True}}
 
     async def sweep_calibration(request: Request, algorithm: str, body: bytes, preferences: OfQuestion) -> Response:
-        """Calibrate for each value of `sweep`; the other fields are those of the calibration."""
+        """Calibrate for each value of `sweep`; the other fields are those of the calibration.
+
+        \f
+
+        Args:
+            request: the HTTP request.
+            algorithm: name of the calibrator.
+            body: JSON text of the calibration's request, with the swept field and its values in `sweep`.
+            preferences: preferred wait for the answer, and the idempotency key.
+
+        Raises:
+            Problem: there is no such calibrator, or the request is not valid.
+        """
         if algorithm not in homes:
             raise unknown("algorithm", algorithm, homes)
         reading = partial(read_sweep, homes[algorithm], algorithm)

@@ -89,7 +89,18 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
         status: Annotated[Status | None, Query(description="only theorems of this status")] = None,
         paper_name: Annotated[str | None, Query(alias="paper", description="only theorems of this paper")] = None,
     ) -> Response:
-        """List every theorem that the service uses or can evaluate, in the order of the catalogue."""
+        """List every theorem that the service uses or can evaluate, in the order of the catalogue.
+
+        \f
+
+        Args:
+            request: the HTTP request.
+            status: status of the listed theorems; None for any.
+            paper_name: paper of the listed theorems; None for any.
+
+        Raises:
+            Problem: the catalogue has no theorem of this paper.
+        """
         if paper_name is not None and paper_name not in papers:
             raise Problem(
                 "invalid-input",
@@ -144,7 +155,19 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
         body: bytes,
         preferences: OfQuestion,
     ) -> Response:
-        """Evaluate the formula. Its inputs, outputs and examples are at /v1/theorems/{id}."""
+        """Evaluate the formula. Its inputs, outputs and examples are at /v1/theorems/{id}.
+
+        \f
+
+        Args:
+            request: the HTTP request.
+            id: id of the theorem.
+            body: JSON text of the formula's inputs, and of its reading: printed or corrected.
+            preferences: preferred wait for the answer, and the idempotency key.
+
+        Raises:
+            Problem: an input is missing or not valid.
+        """
         record_of(request).theorem = id
         return await respond(request, "evaluation", id, partial(read_evaluation, home, id), body, preferences)
 

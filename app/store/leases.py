@@ -60,13 +60,8 @@ class Leases(Reading):
                 free = self._free(connection, engine_version, limit, held)
                 for row in free:
                     is_it = JOBS.c.sequence == row["sequence"]
-                    has_lost_replica = row["state"] == "running"
-                    lost = row["lost"] + 1 if has_lost_replica else row["lost"]
-                    end: End | None = None
-                    if row["cancel_requested"]:
-                        end = End(state="cancelled")
-                    elif lost >= MOST_LOST:
-                        end = End(state="failed", problem=exhausted)
+                    lost = _count_lost(row)
+                    end = _end_instead(row, lost, exhausted)
                     if end is None:
                         claimed.append(self._take(connection, is_it, replica, lost, lease_seconds))
                     else:
@@ -262,3 +257,29 @@ def _is_attempt(identifier: str, attempt: int, replica: str) -> ColumnElement[bo
     """Return the condition that a job runs in this attempt on this replica."""
     is_mine = (JOBS.c.attempt == attempt) & (JOBS.c.replica == replica)
     return (JOBS.c.id == identifier) & (JOBS.c.state == "running") & is_mine
+
+
+def _count_lost(row: JsonObject) -> int:
+    """Return the number of attempts of a free job in which its replica was lost.
+
+    A free job in the state running has an expired lease, so that its replica was lost once more.
+
+    Args:
+        row: the state of the job, and the number of lost attempts before.
+    """
+    lost: int = row["lost"]
+    has_lost_replica = row["state"] == "running"
+    return lost + 1 if has_lost_replica else lost
+
+
+def _end_instead(row: JsonObject, lost: int, exhausted: bytes) -> End | None:
+    """Return the end of a free job that is not to be run again; None if it is to be run.
+
+    Args:
+        row: the job.
+        lost: number of its attempts with a lost replica.
+        exhausted: problem (JSON text) of a job that has lost its replica too often.
+    """
+    if row["cancel_requested"]:
+        return End(state="cancelled")
+    return End(state="failed", problem=exhausted) if lost >= MOST_LOST else None

@@ -177,9 +177,22 @@ class Mu2SgdProblem(TargetedProblem):
         faults = []
         if (participation.most_participations or 0) > rounds:
             faults.append(Fault("/participation/most_participations", "cannot exceed rounds", f"≤ {rounds}"))
-        groups = participation.groups
-        if groups is None:
-            return faults
+        if participation.groups is not None:
+            faults += self._groups_faults(participation, participation.groups, is_valid=not faults)
+        return faults
+
+    def _groups_faults(
+        self, participation: Participation, groups: Sequence[ParticipatingGroup], *, is_valid: bool
+    ) -> list[Fault]:
+        """Return the faults of the groups of clients.
+
+        Args:
+            participation: the requested participation.
+            groups: its groups.
+            is_valid: whether the cap on reports is valid. If not, the busiest round is not searched.
+        """
+        rounds = self.rounds
+        faults: list[Fault] = []
         if sum(group.clients for group in groups) != self.clients:
             faults.append(Fault("/participation/groups", "must add up to clients", f"{self.clients} clients"))
         if sum(len(group.rounds or ()) for group in groups) > MOST_LISTED:
@@ -190,7 +203,7 @@ class Mu2SgdProblem(TargetedProblem):
             faults += _group_faults(group, f"/participation/groups/{place}", rounds, most_reports)
         if sum(group.clients * group.reports for group in groups) > self.reporting * rounds:
             faults.append(Fault("/participation/groups", "report more often in all than participants · rounds"))
-        if not faults and participation.kind == "pattern" and _busiest(groups) > self.reporting:
+        if is_valid and not faults and participation.kind == "pattern" and _busiest(groups) > self.reporting:
             faults.append(Fault("/participation/groups", "more clients report in a round than participants"))
         return faults
 

@@ -4853,8 +4853,9 @@ export interface components {
          *     cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last batch,
          *     or is left out.
          *
-         *     `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
-         *     `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+         *     `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. The other
+         *     drawn records do not enter this batch. Then `population` is the number of records. Under add-or-remove-one it is
+         *     that of the larger data set.
          *
          *     `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
          *     protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound of
@@ -5013,7 +5014,7 @@ export interface components {
             batch_size?: number;
             /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
-            /** @description most records in a batch, or clients if clients are drawn; of more, a uniform subset is kept */
+            /** @description most records in a batch, or clients if clients are drawn; of more, only a uniform subset enters */
             largest_batch?: number;
             /** @description most records that one client has, if σ refers to the norm of one record's part */
             records_of_one_client?: number;

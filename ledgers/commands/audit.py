@@ -34,7 +34,22 @@ def entries(
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """List the entries of the log about a ledger, such as its opening, reservations and commits."""
+    """List the entries of the log about a ledger, such as its opening, reservations and commits.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        start: number of the first entry, from 0.
+        order: whether the oldest or the newest entries come first.
+        limit: largest number of entries, at least 1; None for all.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
@@ -52,7 +67,20 @@ def export(
     at: At = HERE,
     key_file: KeyFile = None,
 ) -> None:
-    """Write what `verify` needs into one file: entries, and the signed head of the log; no keys, and no data."""
+    """Write what `verify` needs into one file: entries, and the signed head of the log; no keys, and no data.
+
+    \f
+
+    Args:
+        ledger: name or id of a ledger on a service; only its entries are exported. None exports all entries of the
+            organisation, for its auditor.
+        out: file of the bundle; None prints it.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         give(books.bundle(None if ledger is None else books.ledger(ledger)).to_bytes(), out)
 
@@ -64,7 +92,19 @@ def report(
     at: At = HERE,
     key_file: KeyFile = None,
 ) -> None:
-    """Write a ledger as a signed page to be read and kept. `epsilond verify` checks it with the public keys alone."""
+    """Write a ledger as a signed page to be read and kept. `epsilond verify` checks it with the public keys alone.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        out: file of the page.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         give(books.ledger(ledger).report().encode(), out)
         typer.echo(f"report: {out}")
@@ -95,6 +135,19 @@ def verify(
 
     The exit code is 0 if everything is shown, and 1 if something does not hold. It is 2 if something is not shown, or
     if the document is not evidence.
+
+    \f
+
+    Args:
+        bundle: file of a bundle, a receipt, or ledgers.
+        keys: file or folder of the public keys that the verifier trusts.
+        checkpoint: files with signed heads that the verifier kept earlier. The log must continue each of them.
+        log: exported log that shows whether runs of a receipt were voided later.
+        witness: vkeys of witnesses, each of which must have cosigned the largest head.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: a claim does not hold (code 1), or one is not shown or the document is no evidence (code 2).
     """
     with exit_codes(), extra("ledger", "a ledger"):
         from epsilond.ledgers.client.auditing import audited  # noqa: PLC0415  only the extra has its packages

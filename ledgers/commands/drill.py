@@ -32,6 +32,16 @@ def drill(
     """Cause faults of a deployment in a temporary store, and report each outcome. Existing ledgers are not used.
 
     Exits with 0 where all drills passed, 1 where one failed.
+
+    \f
+
+    Args:
+        store: URL of a PostgreSQL server for temporary databases; None uses temporary SQLite files.
+        only: names of the drills; None runs all.
+        as_body: whether to print JSON; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: a drill failed (code 1), or the server cannot be used.
     """
     with exit_codes(), extra("ledger", "a ledger"):
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it

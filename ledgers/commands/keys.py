@@ -35,7 +35,19 @@ Secret = Annotated[
 
 @keys.callback(invoke_without_command=True)
 def publish(context: typer.Context, out: Out = None, at: At = HERE, key_file: KeyFile = None) -> None:
-    """Write the public keys that signatures are verified with. Give them to whoever verifies, by a way they trust."""
+    """Write the public keys that signatures are verified with. Give them to whoever verifies, by a way they trust.
+
+    \f
+
+    Args:
+        context: context of the command. If it names a subcommand, nothing is written here.
+        out: file of the public keys; None prints them.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     if context.invoked_subcommand is not None:
         return
     with books_at(at, key_file) as books:
@@ -57,6 +69,17 @@ def make(
     """Make the first key of a log, or a new one after the last was retired. A service without keys makes its own.
 
     With --secret the private key goes into that file and not into the folder, whose keys.json may then be published.
+
+    \f
+
+    Args:
+        folder: folder of the keys.
+        name: permanent name of the log. None takes the name of the folder's earlier keys, or makes a random one.
+        secret: file of the private key, if it is kept apart from the folder; None keeps it in the folder.
+        as_body: whether to print the keys as JSON; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: the keys cannot be read or written; the reason was printed.
     """
     with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
@@ -79,6 +102,16 @@ def rotate(folder: Folder, secret: Secret = None, as_body: AsJson = False) -> No
     """Let a new key sign from now on. The one before stays published, so that what it signed is verified as before.
 
     A running service takes the new one up by itself. Give out the public keys again.
+
+    \f
+
+    Args:
+        folder: folder of the keys.
+        secret: file of the new private key, if it is kept apart from the folder; None keeps it in the folder.
+        as_body: whether to print the keys as JSON; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: the keys cannot be read or written; the reason was printed.
     """
     with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
@@ -98,6 +131,16 @@ def retire(
     Nothing is signed, and no ledger changes, until `make` makes a new key. The old key stays published, to verify old
     signatures. A thief may sign with it, under any date. Such a log differs from the checkpoints that were kept
     elsewhere: compare them.
+
+    \f
+
+    Args:
+        folder: folder of the keys.
+        kid: id of the key that signs now.
+        as_body: whether to print the keys as JSON; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: the keys cannot be read or written; the reason was printed.
     """
     with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages

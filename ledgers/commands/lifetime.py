@@ -46,6 +46,7 @@ def add(main: typer.Typer) -> None:
         drill,  # noqa: F401
         keys,  # noqa: F401
         moves,  # noqa: F401
+        overrides,  # noqa: F401
         pending,  # noqa: F401
         witness,  # noqa: F401
     )
@@ -102,7 +103,38 @@ def open_ledger(
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """Open a ledger, certified to stay within ε and δ. You declare that nothing was released of the data before."""
+    """Open a ledger, certified to stay within ε and δ. You declare that nothing was released of the data before.
+
+    \f
+
+    Args:
+        context: context of the command, with the faults of its options.
+        name: name of the ledger for people.
+        dataset: name of the data set that the budget belongs to.
+        epsilon: ε of the target, in nats; positive.
+        unit: protected unit, such as record, client or client-day; required.
+        relation: relation of neighbouring data sets: add-or-remove-one, replace-one or zero-out-one; required.
+        observer: adversary of the guarantee, such as released-models or server; required.
+        delta: δ of the target, in (0, 1); give it or `log10_delta`.
+        log10_delta: decimal logarithm of δ, negative.
+        plan: NAME=SPEC for each item, a mechanism that is run independently of all outputs.
+        slot: KIND or KIND=JSON for each slot, a part of the budget for other runs. Without JSON the slot is as large
+            as possible.
+        block: name of the block of the data set; None for all of it.
+        sealed: whether the members of the block are declared to be fixed from now on.
+        inputs: declaration of the inputs on which specs depend: functions-of-releases or independent-of-outputs.
+        approval: whether a second person approves amendments, voids and reconciliations.
+        by: name of the person who acts, for a file of ledgers; a service takes it from the API key.
+        key: idempotency key. A repeated request with the same key changes nothing and gets the same answer. None
+            makes a new key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: an option is missing or not valid, or the plan and the slots cannot be certified; the reason was
+            printed.
+    """
     with exit_codes(option_of):
         _demand_options(context, unit=unit, relation=relation, observer=observer)
     from epsilond.accountants.quantities.units import unit_named  # noqa: PLC0415  help needs no mathematics
@@ -131,7 +163,18 @@ def open_ledger(
 
 @group.command("list")
 def list_ledgers(at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
-    """List the ledgers."""
+    """List the ledgers.
+
+    \f
+
+    Args:
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
@@ -141,7 +184,19 @@ def list_ledgers(at: At = HERE, key_file: KeyFile = None, as_body: AsJson = Fals
 
 @group.command("show")
 def show_ledger(ledger: Name, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
-    """Show what a ledger promises, what is left of it, and what the promise rests on."""
+    """Show what a ledger promises, what is left of it, and what the promise rests on.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         print_ledger(books.ledger(ledger), as_body=as_body)
 
@@ -162,6 +217,23 @@ def ask_what_if(
     """Show the charge of runs of an item of the plan, or of a mechanism in a slot, and whether they fit.
 
     Nothing changes. A slot is a part of the budget for runs that are not planned.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        name: item of the plan; a label if a slot is charged.
+        spec: mechanism as JSON text, path of a JSON file, or `-` for standard input; needed if a slot is charged.
+        slot: kind of the slot that is charged: gdp, zcdp, rdp or pure. None charges the item of the plan.
+        count: number of runs, at least 1; None for all that the job has.
+        eta: η, the largest δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
+        delta: δ of each run in a zcdp or pure slot.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it

@@ -14,7 +14,19 @@ Move = Annotated[str, typer.Argument(metavar="MOVE", help="its id, which `pendin
 
 @group.command()
 def pending(ledger: Name, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
-    """List the moves of a ledger that wait for a second person."""
+    """List the moves of a ledger that wait for a second person.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
@@ -30,6 +42,19 @@ def approve(
 
     On a service it takes a key with the role approver. In a file everybody who can write it can approve: names are
     declared, and the log shows who was named.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        move: id of the pending move.
+        by: name of the person who acts, for a file of ledgers; a service takes it from the API key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
         print_pending(books.ledger(ledger).approve(move, by=by), as_body=as_body)
@@ -39,6 +64,20 @@ def approve(
 def reject(
     ledger: Name, move: Move, by: By = None, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False
 ) -> None:
-    """Reject a move that waits, or withdraw your own. Nothing else changes."""
+    """Reject a move that waits, or withdraw your own. Nothing else changes.
+
+    \f
+
+    Args:
+        ledger: name or id of the ledger.
+        move: id of the pending move.
+        by: name of the person who acts, for a file of ledgers; a service takes it from the API key.
+        at: path of the file of ledgers, or URL of a service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+
+    Raises:
+        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+    """
     with books_at(at, key_file) as books:
         print_pending(books.ledger(ledger).reject(move, by=by), as_body=as_body)

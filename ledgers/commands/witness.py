@@ -38,6 +38,20 @@ def witness(
 
     A witness is run by somebody other than the operator of the log, on a separate machine and storage. It stores the
     newest head of each log on the disk before it answers. It stores no entries.
+
+    \f
+
+    Args:
+        folder: folder with the key of the witness and the newest head of each log.
+        name: permanent name of the witness.
+        log: vkeys of the logs with heads to cosign; at least one, unless `make` or `forget` is given.
+        host: address to listen on.
+        port: port to listen on, 0 to 65535; 0 takes a free one.
+        make: whether to make the key if there is none, print its vkey, and end.
+        forget: origin of a log. Its newest head is deleted and printed, and nothing is served.
+
+    Raises:
+        typer.Exit: the folder, the key or an option cannot be used; the reason was printed.
     """
     with exit_codes(), extra("service", "a witness"):
         from epsilond.ledgers.cosigning.folder import WitnessFolder  # noqa: PLC0415  only the extra has its packages

@@ -1,4 +1,4 @@
-"""Routes of /v1/ledgers: open, read, query, seal, close, and correct by approvers."""
+"""Routes of /v1/ledgers: open, read, query, seal and close."""
 
 from __future__ import annotations
 
@@ -12,20 +12,17 @@ from fastapi import Path as InPath
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
 from epsilond.app.jobs.responses import REPORT_HEADERS
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.answers import LedgerAnswer, LedgerList, WhatIfAnswer, WithinAnswer
-from epsilond.ledgers.book.pending import PendingMove
-from epsilond.ledgers.http import examples, work
+from epsilond.ledgers.http import corrections, examples, work
 from epsilond.ledgers.http.asking import (
     ID,
     LEDGERS,
     LOCATION,
     READERS,
-    Key,
     LedgerId,
     MayBeKey,
     created_response,
@@ -34,25 +31,14 @@ from epsilond.ledgers.http.asking import (
 )
 from epsilond.ledgers.http.documents import EntryList
 from epsilond.ledgers.requests import (
-    AmendAsked,
     CalibrateAsked,
-    ContradictAsked,
     OpenLedger,
     Order,
-    VoidAsked,
     WhatIfAsked,
 )
 
 TAGS: list[str | Enum] = ["ledgers"]
 ONE = f"{LEDGERS}/{{id}}"
-WAITS: dict[int | str, JsonRecord] = {
-    202: {
-        "model": PendingMove,
-        "description": "The ledger has approval: the move waits for a second person, and nothing has changed",
-        "headers": LOCATION,
-    }
-}
-"""Response of a move that waits for approval."""
 
 
 def add(app: FastAPI) -> None:
@@ -110,32 +96,7 @@ def add(app: FastAPI) -> None:
             summary=summary,
             response_model=LedgerAnswer,
         )
-    post(
-        f"{ONE}/amendments",
-        amend,
-        status_code=201,
-        operation_id="amend_ledger_plan",
-        summary="Amend the plan; after a commit by a decision declared independent of outputs",
-        response_model=LedgerAnswer,
-        responses=WAITS,
-    )
-    post(
-        f"{ONE}/contradictions",
-        contradict,
-        status_code=201,
-        operation_id="contradict_ledger",
-        summary="Report observations that contradict a run: nothing more is committed",
-        response_model=LedgerAnswer,
-    )
-    post(
-        f"{ONE}/voids",
-        void,
-        status_code=201,
-        operation_id="void_ledger_runs",
-        summary="Take back runs with unseen output, for approvers",
-        response_model=LedgerAnswer,
-        responses=WAITS,
-    )
+    corrections.add(app)
 
 
 async def open_ledger(
@@ -143,7 +104,19 @@ async def open_ledger(
     body: Annotated[unread(OpenLedger), Body(openapi_examples=examples.OPEN)],  # type: ignore[valid-type]
     key: MayBeKey = None,
 ) -> Response:
-    """Open a ledger. Its plan and its slots are certified together, once, at the opening."""
+    """Open a ledger. Its plan and its slots are certified together, once, at the opening.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        body: JSON text of the request: data set, target, plan and slots.
+        key: idempotency key of the request. A repeated request with the same key changes nothing. None makes a new
+            key.
+
+    Returns:
+        Status 201 with the ledger, and its path in Location.
+    """
     ledgers, caller = ledgers_of(request, "owner")
     order = await read_request(OpenLedger, body)
     key = key or secrets.token_urlsafe(16)
@@ -156,7 +129,15 @@ async def list_ledgers(
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=100)] = 20,
     cursor: Annotated[str | None, Query(description="as `next` has it", pattern=ID)] = None,
 ) -> Response:
-    """List ledgers in the order in which they were opened."""
+    """List ledgers in the order in which they were opened.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        limit: largest number of ledgers in the answer, 1 to 100.
+        cursor: `next` of the previous page; None for the first page.
+    """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.list_ledgers, ledgers, caller.organisation, limit, cursor))
 
@@ -177,7 +158,18 @@ async def list_entries(
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
     order: Annotated[Order, Query(description="which come first")] = "oldest",
 ) -> Response:
-    """Return entries of a ledger, which never change. They are numbered in the common log of all ledgers."""
+    """Return entries of a ledger, which never change. They are numbered in the common log of all ledgers.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        start: number in the log at which the list starts. None starts at the first entry, or at the last if the
+            newest come first.
+        limit: largest number of entries in the answer, 1 to 1000.
+        order: whether the oldest or the newest entries come first.
+    """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(
         await ledgers.call(caller, work.list_entries, ledgers, caller.organisation, id, start, limit, order)
@@ -203,7 +195,18 @@ async def ask_what_if(
     id: LedgerId,  # noqa: A002 (the path parameter)
     body: Annotated[unread(WhatIfAsked), Body(openapi_examples=examples.JOB)],  # type: ignore[valid-type]
 ) -> Response:
-    """Return the cost of a job and reserve nothing: another caller may reserve in between."""
+    """Return the cost of a job and reserve nothing: another caller may reserve in between.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        body: JSON text of the job: an item of the plan, or a mechanism in a slot, and its number of runs.
+
+    Returns:
+        The charge of the job, and whether it fits.
+    """
     ledgers, caller = ledgers_of(request, "analyst", "owner")
     job = await read_request(WhatIfAsked, body)
     with caller.computation():
@@ -216,7 +219,19 @@ async def calibrate_within(
     algorithm: Annotated[str, InPath(description="as GET /v1/algorithms lists it", pattern=ID, examples=["gaussian"])],
     body: Annotated[unread(CalibrateAsked), Body(openapi_examples=examples.WITHIN)],  # type: ignore[valid-type]
 ) -> Response:
-    """Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved."""
+    """Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        algorithm: name of the calibrator, as GET /v1/algorithms lists it.
+        body: JSON text of the calibration's fields that the ledger does not set, and the slot or item that pays.
+
+    Returns:
+        The parameters with the least noise with which the run fits.
+    """
     ledgers, caller = ledgers_of(request, "analyst", "owner")
     question = await read_request(CalibrateAsked, body)
     with caller.computation():
@@ -226,12 +241,36 @@ async def calibrate_within(
 
 
 async def seal(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
-    """Fix the membership of the block, which nothing may read before. The request has no body."""
+    """Fix the membership of the block, which nothing may read before. The request has no body.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        key: idempotency key of the request. A repeated request with the same key changes nothing. None makes a new
+            key.
+
+    Returns:
+        The sealed ledger.
+    """
     return await _change(request, "sealed", id, key)
 
 
 async def close(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
-    """Accept no further reservations; existing ones may be committed. The block gets no other ledger."""
+    """Accept no further reservations; existing ones may be committed. The block gets no other ledger.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        key: idempotency key of the request. A repeated request with the same key changes nothing. None makes a new
+            key.
+
+    Returns:
+        The closed ledger.
+    """
     return await _change(request, "closed", id, key)
 
 
@@ -250,63 +289,3 @@ async def _change(request: Request, kind: str, identifier: str, key: str | None)
     return json_response(
         await ledgers.move(caller, kind, work.change_ledger, ledgers, caller.organisation, identifier, change)
     )
-
-
-async def amend(
-    request: Request,
-    id: LedgerId,  # noqa: A002 (the path parameter)
-    body: Annotated[unread(AmendAsked), Body(openapi_examples=examples.AMEND)],  # type: ignore[valid-type]
-    key: Key,
-) -> Response:
-    """Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
-
-    In a ledger with approval nothing changes before an approver approves the pending move.
-    """
-    ledgers, caller = ledgers_of(request, "owner")
-    amendment = await read_request(AmendAsked, body)
-    change = partial(ledgers.book.amend, caller.organisation, id, amendment, key, by=caller.name)
-    answer = await ledgers.move(caller, "amended", work.make_or_request, ledgers, caller.organisation, id, change)
-    return _made_or_waiting(answer, id)
-
-
-async def contradict(
-    request: Request,
-    id: LedgerId,  # noqa: A002 (the path parameter)
-    body: Annotated[unread(ContradictAsked), Body(openapi_examples=examples.CONTRADICT)],  # type: ignore[valid-type]
-    key: Key,
-) -> Response:
-    """Block all further commits, because a run differs from its record, so that the ledger has no ε.
-
-    Its reservations may be cancelled, and it may be closed.
-    """
-    ledgers, caller = ledgers_of(request, "analyst", "owner")
-    contradiction = await read_request(ContradictAsked, body)
-    change = partial(ledgers.book.contradict, caller.organisation, id, contradiction, key, by=caller.name)
-    answer = await ledgers.move(caller, "contradicted", work.change_ledger, ledgers, caller.organisation, id, change)
-    return created_response(answer, f"{LEDGERS}/{id}")
-
-
-async def void(
-    request: Request,
-    id: LedgerId,  # noqa: A002 (the path parameter)
-    body: Annotated[unread(VoidAsked), Body(openapi_examples=examples.VOID)],  # type: ignore[valid-type]
-    key: Key,
-) -> Response:
-    """Return committed runs to the budget, on the declaration that nobody saw an output of them.
-
-    The log records the caller and the declaration, and the guarantee of the ledger depends on it from then on. In a
-    ledger with approval, owners and analysts may request it too, and another person approves it.
-    """
-    ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
-    order = await read_request(VoidAsked, body)
-    may_act = "approver" in caller.roles
-    change = partial(ledgers.book.void, caller.organisation, id, order, key, by=caller.name, may_act=may_act)
-    answer = await ledgers.move(caller, "voided", work.make_or_request, ledgers, caller.organisation, id, change)
-    return _made_or_waiting(answer, id)
-
-
-def _made_or_waiting(answer: LedgerAnswer | PendingMove, identifier: str) -> Response:
-    """Return 201 with the ledger, or 202 with a move that waits for a second person."""
-    if isinstance(answer, PendingMove):
-        return created_response(answer, f"{LEDGERS}/{identifier}/pending/{answer.id}", status=202)
-    return created_response(answer, f"{LEDGERS}/{identifier}")

@@ -88,7 +88,22 @@ async def get_proof(
     first: Annotated[Number, Query(alias="from", description="the size of the earlier log")] = None,
     second: Annotated[Number, Query(alias="to", description="the size of the later log; absent: as it is now")] = None,
 ) -> Response:
-    """Return the proof for `entry`, or for `from` and, if it is not the present log, `to`."""
+    """Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        entry: number of an entry of the caller's organisation, from 0, for a proof of inclusion.
+        first: number of entries of the earlier log, for a proof that the later log continues it.
+        second: number of entries of the later log; None for the present log.
+
+    Returns:
+        A proof of inclusion of the entry, or of consistency of two logs (RFC 9162).
+
+    Raises:
+        Problem: the parameters are neither `entry` nor `from` with an optional `to`.
+    """
     ledgers, caller = ledgers_of(request, *READERS)
     if entry is not None and first is None and second is None:
         return json_response(await ledgers.call(caller, proving.inclusion, ledgers, caller.organisation, entry))
@@ -103,7 +118,15 @@ async def list_log_entries(
     start: Annotated[int, Query(alias="from", description="from this number in the log on", ge=0, le=2**53)] = 0,
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
 ) -> Response:
-    """Return the entries as they were signed, the oldest first. Missing numbers are entries of other organisations."""
+    """Return the entries as they were signed, the oldest first. Missing numbers are entries of other organisations.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        start: number in the log at which the list starts, from 0.
+        limit: largest number of entries in the answer, 1 to 1000.
+    """
     ledgers, caller = ledgers_of(request, "auditor")
     return json_response(await ledgers.call(caller, proving.log_entries, ledgers, caller.organisation, start, limit))
 

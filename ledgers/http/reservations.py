@@ -84,7 +84,20 @@ async def reserve(
     body: Annotated[unread(ReserveAsked), Body(openapi_examples=examples.JOB)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`."""
+    """Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+        body: JSON text of the job: an item of the plan, or a mechanism in a slot, and its number of runs.
+        key: idempotency key of the request. A repeated request with the same key changes nothing and gets the same
+            answer.
+
+    Returns:
+        Status 201 with the reservation, and its path in Location.
+    """
     return await _reserve(request, (id,), await read_request(ReserveAsked, body), key)
 
 
@@ -93,7 +106,19 @@ async def reserve_many(
     body: Annotated[unread(ReserveManyAsked), Body(openapi_examples=examples.MANY)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """Reserve runs of a job that reads several blocks; each of their ledgers is debited."""
+    """Reserve runs of a job that reads several blocks; each of their ledgers is debited.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        body: JSON text of the job, and the ids of the ledgers of its blocks.
+        key: idempotency key of the request. A repeated request with the same key changes nothing and gets the same
+            answer.
+
+    Returns:
+        Status 201 with the reservation, and its path in Location.
+    """
     order = await read_request(ReserveManyAsked, body)
     return await _reserve(request, order.ledgers, order, key)
 
@@ -119,7 +144,20 @@ async def commit(
     body: Annotated[unread(CommitAsked), Body(openapi_examples=examples.COMMIT)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """Commit runs. The same request with the same key gets the same bytes. Release nothing before."""
+    """Commit runs. The same request with the same key gets the same bytes. Release nothing before.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the reservation.
+        body: JSON text of the number of runs.
+        key: idempotency key of the request. A repeated request with the same key changes nothing and gets the same
+            answer.
+
+    Returns:
+        Status 201 with the receipt.
+    """
     ledgers, caller = ledgers_of(request, "analyst")
     order = await read_request(CommitAsked, body)
     return stored_response(await ledgers.move(caller, "committed", work.commit, ledgers, caller, id, order, key))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from epsilond.ledgers.http import ledgers, log, pending, reservations
+from epsilond.ledgers.http import corrections, ledgers, log, reservations
 
 
 def add(app: FastAPI) -> None:
@@ -15,5 +15,5 @@ def add(app: FastAPI) -> None:
     """
     ledgers.add(app)
     reservations.add(app)
-    pending.add(app)
+    corrections.add_pending(app)
     log.add(app)

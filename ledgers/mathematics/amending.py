@@ -56,14 +56,11 @@ def amend_plan(
         RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
     require_consistent(state)
-    if state.status == "closed":
-        raise LedgerClosed("The ledger was closed: its plan is not amended.")
-    if approval is not None and approval == state.approval:
-        raise InvalidInput.at("/approval", "is already in the ledger")
-    if not add and not lower and approval is None:
-        raise InvalidInput.at("/add", "say which items are added, or which fall")
-    state = state if approval is None else replace(state, approval=approval)
-    if not add and not lower:
+    changes_plan = bool(add or lower)
+    _require_amendable(state, changes_plan=changes_plan, approval=approval)
+    if approval is not None:
+        state = replace(state, approval=approval)
+    if not changes_plan:
         return state, opening(state)
     released = released or state.released or _count_committed(state) > 0
     if released and declared is None:
@@ -74,6 +71,26 @@ def amend_plan(
         state = _with_added(state, item, index)
     state = replace(state, amended=True, conditional=state.conditional or released)
     return state, opening(state)
+
+
+def _require_amendable(state: LedgerState, *, changes_plan: bool, approval: bool | None) -> None:
+    """Check that a ledger is open, and that an amendment changes something.
+
+    Args:
+        state: the ledger before the amendment.
+        changes_plan: whether items are added or lowered.
+        approval: whether a second person approves from then on. None leaves it as it is.
+
+    Raises:
+        LedgerClosed: the ledger was closed.
+        InvalidInput: nothing is amended, or approval already has the requested value.
+    """
+    if state.status == "closed":
+        raise LedgerClosed("The ledger was closed: its plan is not amended.")
+    if approval is not None and approval == state.approval:
+        raise InvalidInput.at("/approval", "is already in the ledger")
+    if not changes_plan and approval is None:
+        raise InvalidInput.at("/add", "say which items are added, or which fall")
 
 
 def _needs_declaration(state: LedgerState) -> ConditionViolated:

@@ -180,14 +180,7 @@ def _root_near(excess: Callable[[float], float], estimate: float) -> float:
         The number: within a relative tolerance of 1e-9 of a root if the function is smooth, and within the noise of the
         certified bound otherwise. It is 0 if no number above 1e-15 is found.
     """
-    low = high = estimate
-    width = 4.0 * _ESTIMATED  # relative; it grows until the root is between low and high
-    while excess(high) <= 0.0:
-        low, high = high, high * (1.0 + width)
-        width *= 8.0
-    while low > _SMALLEST and excess(low) > 0.0:
-        low, high = low / (1.0 + width), low
-        width *= 8.0
+    low, high = _bracket_root(excess, estimate)
     low_excess = excess(low)
     if low <= _SMALLEST and low_excess > 0.0:
         return 0.0
@@ -197,6 +190,29 @@ def _root_near(excess: Callable[[float], float], estimate: float) -> float:
         root = max(root * (1.0 - margin), low)
         margin *= 4.0
     return root
+
+
+def _bracket_root(excess: Callable[[float], float], estimate: float) -> tuple[float, float]:
+    """Return two numbers around the root of an increasing function, the first with a value of at most 0.
+
+    The bracket begins next to the estimate, with a relative width that grows by a factor of 8 in each step.
+
+    Args:
+        excess: the function.
+        estimate: initial estimate of the root, above 0.
+
+    Returns:
+        The bracket. If the root is below 1e-15, the first number is at most 1e-15 and may have a positive value.
+    """
+    low = high = estimate
+    width = 4.0 * _ESTIMATED
+    while excess(high) <= 0.0:
+        low, high = high, high * (1.0 + width)
+        width *= 8.0
+    while low > _SMALLEST and excess(low) > 0.0:
+        low, high = low / (1.0 + width), low
+        width *= 8.0
+    return low, high
 
 
 def product(state: LedgerState) -> Pair:

@@ -374,9 +374,10 @@ def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
     changed: dict[str, object] = {}
     for member in fields(spec):
         value = getattr(spec, member.name)
+        is_list_of_specs = isinstance(value, tuple) and any(is_dataclass(contained) for contained in value)
         if member.name in _NOISE:
             changed[member.name] = noise(float(value))
-        elif isinstance(value, tuple) and any(is_dataclass(contained) for contained in value):
+        elif is_list_of_specs:
             changed[member.name] = tuple(map_noise(contained, noise) for contained in value)
         elif is_dataclass(value) and not isinstance(value, type):
             changed[member.name] = map_noise(value, noise)

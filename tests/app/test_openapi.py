@@ -15,6 +15,7 @@ from epsilond.app import openapi
 from epsilond.app.document import document as document_of
 from epsilond.app.main import create_app
 from epsilond.app.questions.readings import POSTED
+from epsilond.app.routes.jobs.jobs import list_jobs
 from epsilond.app.routes.pages.docs import compact
 from epsilond.app.settings import Settings
 from epsilond.calibrators.account_examples import EXAMPLES
@@ -84,6 +85,12 @@ def test_a_shared_problem_says_what_its_status_means_there(document: dict[str, A
             if one == {"$ref": f"#/components/responses/{name}"}
         }
         assert used == {name.removeprefix("Problem").partition("-")[0]}
+
+
+def test_a_description_ends_before_the_arguments_of_the_function(document: dict[str, Any]) -> None:
+    assert "Args:" in (list_jobs.__doc__ or "")
+    texts = [node[name] for node in objects(document) for name in ("description", "summary") if name in node]
+    assert not [text for text in texts if "Args:" in text or "\f" in text]
 
 
 def test_problems_are_declared_on_every_operation(document: dict[str, Any]) -> None:

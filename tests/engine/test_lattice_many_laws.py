@@ -13,10 +13,11 @@ from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.discretise import LatticeDistribution
 from epsilond.accountants.engine.lattice.laws import LatticeComposition
+from epsilond.accountants.engine.lattice.powers import Factor, raise_to_counts
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
-from epsilond.accountants.engine.lattice.tilted_line import Factor, TiltedLine, raise_to_counts
+from epsilond.accountants.engine.lattice.tilted_line import TiltedLine
 from epsilond.accountants.profiles.amplification import Share, drawn_or_not, with_and_without
 from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -99,7 +100,7 @@ def test_the_rounding_of_adding_many_small_angles_is_charged() -> None:
     )
     line = TiltedLine.of(laws, TiltCoordinate(0.0, direct=True))
     power = raise_to_counts(
-        line, np.ones(1, dtype=np.int64), (Factor(np.asarray([value]), 0.0) for value in values), 0.0
+        line.laws.counts, np.ones(1, dtype=np.int64), (Factor(np.asarray([value]), 0.0) for value in values), 0.0
     )
     with mp.workdps(40):
         product = mp.fprod(mp.mpc(value) for value in values)

@@ -14,11 +14,11 @@ from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.discretise import LatticeDistribution
 from epsilond.accountants.engine.lattice.laws import LatticeComposition
+from epsilond.accountants.engine.lattice.powers import Power
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.search import _bounded_search, epsilon_of
 from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCoordinate
 from epsilond.accountants.engine.lattice.tilted_line import (
-    Power,
     TiltedDistribution,
     TiltedLine,
     _Runs,

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import epsilond
@@ -67,6 +68,24 @@ def test_every_route_has_a_command():
         if command not in helped:
             helped[command] = run(*command, "--help").exit_code
         assert helped[command] == 0, path
+
+
+def every_command(words, group):
+    """Yield each command below a group, with its words."""
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        yield (*words, name), command
+        if hasattr(command, "list_commands"):
+            yield from every_command((*words, name), command)
+
+
+def test_help_ends_before_the_arguments_of_the_function():
+    commands = dict(every_command((), get_command(line)))
+    with_arguments = [words for words, command in commands.items() if "Args:" in (command.callback.__doc__ or "")]
+    assert ("ledger", "open") in with_arguments
+    for words in with_arguments:
+        assert not re.search(r"Args:|\f|\n$", commands[words].help or ""), words
+        assert "Args:" not in run(*words, "--help").output, words
 
 
 def test_the_exit_codes_are_in_the_help_and_in_the_documents():

@@ -12,11 +12,11 @@ import pytest
 from epsilond.accountants.composition.methods import METHODS
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import RenyiBounds
 from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.plateaus import Plateau
 from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.curve.renyi_bounds import RenyiBounds
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.declared.approximate import approximate_pair
 from epsilond.accountants.kinds.randomized_response import response_pair

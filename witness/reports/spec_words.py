@@ -72,7 +72,7 @@ def _batch_details(spec: SpecBody, noun: str) -> str:
         details.append(f"a population of {full(spec['population'])}")
     if "largest_batch" in spec:
         most = count_phrase(spec["largest_batch"], noun)
-        details.append(f"of more than {most} a uniform subset of this size is kept")
+        details.append(f"of more than {most} a uniform subset of this size is kept, and the rest does not enter")
     return (f" ({', '.join(details)})" if details else "") + _client_detail(spec)
 
 

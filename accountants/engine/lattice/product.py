@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.curve.enclosure import Interval, Tails
+from epsilond.accountants.curve.enclosure import SMALL_EPSILON, Interval, Tails
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.discretise import log_probability_of_any
@@ -182,7 +182,8 @@ class ComposedProfile(PointwiseProfile):
             return TiltedEvaluation(None, self._basic_composition(epsilon))
         log_estimate = DEPTHS[chosen.key.depth]
         is_missed = chosen.place.direct and log_estimate < _NO_DOUBLE and upper > 0.5 * log_estimate
-        if is_missed:  # the cells are too wide for such a tilt, and the bound at half of ε holds too
+        if is_missed and epsilon > SMALL_EPSILON:
+            # The cells are too wide for such a tilt. The bound at half of ε holds too.
             upper = min(upper, self.evaluation(0.5 * epsilon).upper)
         return TiltedEvaluation(chosen, upper)
 

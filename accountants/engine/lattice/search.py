@@ -193,9 +193,10 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
             continue
         chosen_for_root, upper = profile.evaluation(root)
         is_certified = upper <= log_delta if from_above else profile.lower_on(chosen_for_root, root) > log_delta
-        if is_certified and (best is None or (root < best) == from_above):
+        is_closer = best is None or (root < best) == from_above
+        if is_certified and is_closer:
             best = root
-        if chosen_for_root == chosen or chosen_for_root is None:
+        if chosen_for_root == chosen or chosen_for_root is None:  # no other transform is better at the root
             break
         chosen, guess = chosen_for_root, Guess(root, max(abs(chosen_for_root.place.tilt), 1e-9))
     return best

@@ -195,10 +195,13 @@ class FlatDistributions:
             step = -derivative / ((variance + place.stiffness) * place.speed)
             if not math.isfinite(step):
                 step = math.copysign(_LONGEST_STEP, -derivative)
-            if 0.0 <= step <= _TOLERANCE or high - low <= _TOLERANCE:
+            is_just_below_root = 0.0 <= step <= _TOLERANCE
+            if is_just_below_root or high - low <= _TOLERANCE:
                 break
-            y = min(max(y + min(max(step, -_LONGEST_STEP), _LONGEST_STEP), low), high)
-            leaves_bracket = y in (low, high) and lowest < low and high < highest
+            bounded_step = min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
+            y = min(max(y + bounded_step, low), high)
+            has_both_bounds = lowest < low and high < highest
+            leaves_bracket = has_both_bounds and y in (low, high)
             if leaves_bracket or attempt % _BISECTION_PERIOD == 0:
                 y = 0.5 * (low + high)
         return TiltCoordinate(low, direct)

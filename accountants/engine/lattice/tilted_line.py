@@ -1,15 +1,16 @@
-"""Tilted lattice distributions, their characteristic functions raised to counts, and the spectrum from these."""
+"""Tilted lattice distributions, their characteristic functions, and the spectrum of their composition."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.fft import rfft
 
-from epsilond.accountants.engine.lattice.spectrum import TINY, ComplexArray, Kernel, Spectrum, Weights, sum_terms
+from epsilond.accountants.engine.lattice.powers import Factor, Power, raise_to_counts
+from epsilond.accountants.engine.lattice.spectrum import ComplexArray, Kernel, Spectrum, Weights, sum_terms
 from epsilond.accountants.engine.lattice.tilted import IntArray, TiltCoordinate
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
 _KEPT = 1e-21
 """Size of φ^T plus its error above which a frequency is used; the others are charged, a million of them 1e-15."""
-_NEGLIGIBLE = -60.0
-"""log |φ^T| below which a frequency is dropped early: a million of them add 1e-20."""
-_ROUNDING = 8 * UNIT_ROUNDOFF
-"""Relative rounding of |φ| and of the ratio of its error to it."""
 _LONGEST_RUN = 64
 """Largest number of frequencies whose rotations are products of each other: a product costs a 64th of a sine."""
 _BLOCK = 2**10
@@ -126,83 +123,6 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     return np.where(is_moderate, precise, plain), errors
 
 
-class Factor(NamedTuple):
-    """φ of one tilted distribution on some frequencies, and a bound on the error |φ̂ − φ| of its computed values."""
-
-    values: ComplexArray
-    error: FloatArray | float
-
-
-class Power(NamedTuple):
-    """The power φ^T on some frequencies.
-
-    Attributes:
-        frequencies: indices of the frequencies.
-        log_size: log |φ^T|.
-        angle: angle of φ^T, in radians.
-        growth: g, where the error of φ^T is at most e^g − 1 of its size.
-        skipped: bound on Σ |φ^T| over all other frequencies.
-    """
-
-    frequencies: IntArray
-    log_size: FloatArray
-    angle: FloatArray
-    growth: FloatArray
-    skipped: float
-
-
-def raise_to_counts(line: TiltedLine, frequencies: IntArray, factors: Iterator[Factor], skipped: float) -> Power:
-    """Compute Π φ_j^{T_j} in logarithms (docs/engine-certificate.md A4).
-
-    A frequency is dropped and charged once (|φ̂| + error)^T of the distributions so far proves the product negligible.
-    This is valid because |φ| of the others is at most one.
-
-    Args:
-        line: the tilted distributions and their counts.
-        frequencies: indices of the frequencies.
-        factors: φ_j on these frequencies, for each distribution in turn.
-        skipped: bound of Σ |φ^T| over all other frequencies.
-
-    Guarantees:
-        The computed power φ̂^T satisfies |Π φ̂^T − Π φ^T| ≤ |Π φ̂^T| (e^growth − 1).
-    """
-    log_size, angle, growth, log_bound = (np.zeros(frequencies.size) for _ in range(4))
-    remaining = np.arange(frequencies.size)
-    for count, factor in zip(line.laws.counts, factors, strict=True):
-        values = factor.values[remaining]
-        errors = np.broadcast_to(factor.error, frequencies.shape)[remaining]
-        square = values.real * values.real + values.imag * values.imag
-        log_bound += count * np.minimum(np.log(np.sqrt(square) + errors + _ROUNDING), 0.0)
-        is_relevant = log_bound > _NEGLIGIBLE
-        if not is_relevant.all():
-            skipped += float(np.exp(log_bound[~is_relevant]).sum()) * (1.0 + 1e-9)
-            values, errors, remaining = values[is_relevant], errors[is_relevant], remaining[is_relevant]
-            log_size, angle, growth, log_bound = (part[is_relevant] for part in (log_size, angle, growth, log_bound))
-        logs, angles, modulus = _log_polar(values)
-        log_size += count * logs
-        rotation = count * angles
-        # Subtract the nearest multiple of 2π; 2π itself is rounded, so small angles of either sign stay unchanged.
-        angle += rotation - 2.0 * np.pi * np.rint(rotation / (2.0 * np.pi))
-        growth += count * (1.0 + _ROUNDING) * np.log1p(errors / modulus)
-        growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(logs) + np.abs(angles))
-        growth += UNIT_ROUNDOFF * (np.abs(log_size) + np.abs(angle))
-    return Power(frequencies[remaining], log_size, angle, growth, skipped)
-
-
-def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return log|φ|, the angle of φ, and |φ|.
-
-    The logarithm is computed from |φ|² − 1, to keep the digits that a large count would magnify.
-    """
-    real, imaginary = values.real, values.imag
-    excess = (real - 1.0) * (real + 1.0) + imaginary * imaginary
-    near_one = np.abs(excess) < 0.5
-    logs = np.empty(excess.size)
-    logs[near_one] = 0.5 * np.log1p(excess[near_one])
-    logs[~near_one] = 0.5 * np.log(np.maximum(1.0 + excess[~near_one], TINY))
-    return logs, np.arctan2(imaginary, real), np.sqrt(np.maximum(1.0 + excess, TINY))
-
-
 def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> Spectrum:
     """Multiply the powers φ^T by the kernel of δ, and add up the errors of all frequencies.
 
@@ -283,7 +203,7 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
             error = (gamma + float(law.errors.max())) * np.minimum(sizes, 8.0)
             yield Factor(1.0 + runs.sum(law, size), error + law.total_error + 8 * UNIT_ROUNDOFF)
 
-    return raise_to_counts(line, frequencies, factors(), skipped)
+    return raise_to_counts(line.laws.counts, frequencies, factors(), skipped)
 
 
 @dataclass(frozen=True)
@@ -362,7 +282,7 @@ def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = 
     """
     chosen = np.arange(size // 2 + 1, dtype=np.int64) if frequencies is None else frequencies
     factors = (_transform(law, size, frequencies) for law in line.parts())
-    return raise_to_counts(line, chosen, factors, skipped)
+    return raise_to_counts(line.laws.counts, chosen, factors, skipped)
 
 
 def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None) -> Factor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.curve.facts import RenyiBounds
+from epsilond.accountants.curve.renyi_bounds import RenyiBounds
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.profiles.declared.renyi_bounds import renyi_pair

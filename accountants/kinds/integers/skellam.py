@@ -24,8 +24,10 @@ from epsilond.accountants.profiles.integers.allowed_shifts import (
     majorising_shift,
     spread_shift,
 )
-from epsilond.accountants.profiles.integers.skellam import log_unlisted, skellam_pairs
+from epsilond.accountants.profiles.integers.skellam import skellam_pairs
 from epsilond.accountants.profiles.integers.skellam_concentration import skellam_concentration
+from epsilond.accountants.profiles.integers.skellam_renyi import SkellamVectorRenyi
+from epsilond.accountants.profiles.integers.skellam_table import log_unlisted
 from epsilond.accountants.quantities import delta_outputs
 from epsilond.accountants.rule import Case, Effort, Refusal, Rule
 from epsilond.accountants.specs import Skellam
@@ -154,7 +156,9 @@ def enclosure(spec: Skellam, case: Case) -> Guarantee:
     if constant is not None:
         rho = constant * bounds.square * (1.0 + 4 * UNIT_ROUNDOFF)
         coordinates = min(bounds.total, bounds.dimension)
-        uppers.append(concentrated_pair(rho, *log_unlisted(spec.variance, bounds.largest, coordinates)))
+        formula = SkellamVectorRenyi(spec.variance, bounds.largest, bounds.square)
+        unlisted = log_unlisted(spec.variance, bounds.largest, coordinates)
+        uppers.append(concentrated_pair(rho, *unlisted, summands=((formula, 1),)))
         inputs["zcdp_rho"] = rho
     shifts = tuple(dict.fromkeys((concentrated_shift(bounds), spread_shift(bounds))))
     witnesses = tuple(shifted_pair(spec.variance, parts, case.effort, attained=True) for parts in shifts)

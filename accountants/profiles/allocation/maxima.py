@@ -8,13 +8,16 @@ of all other batches are known up to noise. The largest deviation M from these k
 from __future__ import annotations
 
 import functools
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from epsilond.accountants.numerics.special import log_difference
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
 from epsilond.accountants.profiles.binned import finite_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
@@ -47,7 +50,10 @@ def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen:
     log_p, p_error = _cell_masses(bounds, shift, steps, times_chosen)
     log_q, q_error = _cell_masses(bounds, other_shift, steps, times_chosen)
     is_accurate = (p_error <= _ACCURACY) & (q_error <= _ACCURACY)
-    return finite_pair(log_p[is_accurate], log_q[is_accurate], _ACCURACY)
+    pair = finite_pair(log_p[is_accurate], log_q[is_accurate], _ACCURACY)
+    # By joint convexity, the pair of public batches dominates.
+    public = math.sqrt(times_chosen) * (shift - other_shift) * (1.0 + 8 * UNIT_ROUNDOFF)
+    return replace(pair, below=gaussian_pair(public))
 
 
 def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int) -> tuple[FloatArray, FloatArray]:

@@ -7,16 +7,19 @@ independent ratios of N(c, 1) to N(0, 1). Proof: docs/random-allocation.md.
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.allocation_renyi import AllocationRenyi
 from epsilond.accountants.profiles.allocation.gaussian_ratio import LARGEST_SHIFT, LEAST_SHIFT, gaussian_ratio
 from epsilond.accountants.profiles.allocation.ratios import Side, sum_copies
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.binned import finite_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -49,8 +52,14 @@ def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
         steps: number of batches t, at least 1.
         cells: number of cells of each sum.
     """
+    # By joint convexity, the pair of a public batch dominates.
+    public = gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF))
     upper = dominating_pair(_mean_ratio(shift, steps, cells, "above"))
-    return AllocationPairs(upper, attained_pair(_mean_ratio(shift, steps, cells, "below")))
+    attained = attained_pair(_mean_ratio(shift, steps, cells, "below"))
+    formulas = [AllocationRenyi(shift * (1.0 + side * UNIT_ROUNDOFF), steps) for side in (4, -4)]
+    return AllocationPairs(
+        replace(upper, formula=formulas[0], below=public), replace(attained, formula=formulas[1], below=public)
+    )
 
 
 def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio:
@@ -127,4 +136,5 @@ def unequal_attained_pair(shift: float, steps: int, share: float, last_share: fl
     """
     ratio = gaussian_ratio(shift, cells, "below")
     total = sum_copies(ratio, steps, cells).scale(share)
-    return attained_pair(total.add(ratio.scale(last_share), cells) if last_share > 0.0 else total)
+    attained = attained_pair(total.add(ratio.scale(last_share), cells) if last_share > 0.0 else total)
+    return replace(attained, below=gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF)))

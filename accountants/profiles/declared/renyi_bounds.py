@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
-from epsilond.accountants.curve.facts import RenyiBounds
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.curve.renyi_bounds import RenyiBounds
 from epsilond.accountants.numerics.outward import product_up, sum_up
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.declared.points import ProfilePoint, points_pair

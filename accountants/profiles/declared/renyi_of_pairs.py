@@ -23,6 +23,8 @@ from epsilond.accountants.numerics.renyi_divergence import divergence_of_atoms, 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from epsilond.accountants.curve.facts import NormalLaw
     from epsilond.accountants.curve.finite_law import FiniteLaw
     from epsilond.accountants.curve.pair import Pair
@@ -39,26 +41,58 @@ def upper_renyi(pair: Pair, order: float) -> float:
     """
     if pair.alternatives:
         return min(upper_renyi(alternative, order) for alternative in pair.alternatives)
-    bounds = [math.inf]
+    return min(_upper_bounds(pair, order), default=math.inf)
+
+
+def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
+    """Yield an upper bound on D_a, the Rényi divergence of order a, for each known property of a pair.
+
+    - ρ-zero-concentrated differential privacy: D_a ≤ ρa.
+    - μ-Gaussian differential privacy: D_a ≤ aμ²/2.
+    - A composition of parts k, each T_k times: D_a ≤ Σ T_k D_a(k).
+    - Finitely many losses: D_a by summation.
+    - Stated divergences, and those of a formula: the stated number.
+    - A pair that dominates this one: its bound.
+
+    The other bounds are those of the module docstring.
+
+    Args:
+        pair: the pair.
+        order: order a > 1.
+    """
     if pair.renyi is not None:
-        bounds.append(pair.renyi.at(order))
+        yield pair.renyi.at(order)
     if pair.concentrated is not None and pair.concentrated.log_escape == -math.inf:
-        bounds.append(product_up(pair.concentrated.rho, order))
+        yield product_up(pair.concentrated.rho, order)
+    if pair.formula is not None:
+        yield pair.formula.divergence(order).upper
+    if pair.below is not None:
+        yield upper_renyi(pair.below, order)
     if pair.gaussian_dp_mu is not None:
-        bounds.append(0.5 * order * pair.gaussian_dp_mu**2 * _ROUNDING)
+        yield 0.5 * order * pair.gaussian_dp_mu**2 * _ROUNDING
     if pair.law is not None and getattr(pair.law, "log_rest", -math.inf) == -math.inf:
-        bounds.append(_upper_renyi_of_law(pair.law, order))
+        yield _upper_renyi_of_law(pair.law, order)
     if pair.laplace_shift is not None:
-        bounds.append(_laplace_renyi(pair.laplace_shift * _ROUNDING, order))
+        yield _laplace_renyi(pair.laplace_shift * _ROUNDING, order)
     if pair.plateau is not None and pair.plateau.delta == 0:
-        bounds.append(pure_renyi(pair.plateau.epsilon, order))
+        yield pure_renyi(pair.plateau.epsilon, order)
     if pair.atoms is not None:
-        bounds.extend(_atoms_renyi(pair.atoms, order))
+        yield from _atoms_renyi(pair.atoms, order)
     if pair.parts:
-        divergences = [(upper_renyi(part, order), times) for part, times in pair.parts]
-        if all(value < math.inf for value, _ in divergences):
-            bounds.append(sum_up(product_up(value, times) for value, times in divergences))
-    return min(bounds)
+        yield _composed_renyi(pair.parts, order)
+
+
+def _composed_renyi(parts: Iterable[tuple[Pair, int]], order: float) -> float:
+    """Return the sum of the upper bounds on D_a of the parts of a composition, rounded up; math.inf if one is unknown.
+
+    Args:
+        parts: the composed pairs, each with its number of runs.
+        order: order a > 1.
+    """
+    divergences = [(upper_renyi(part, order), times) for part, times in parts]
+    if any(value == math.inf for value, _ in divergences):
+        return math.inf
+    return sum_up(product_up(value, times) for value, times in divergences)
 
 
 def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference, log_normal_tail
+from epsilond.accountants.profiles.integers.discrete_gaussian_renyi import DiscreteGaussianRenyi
 from epsilond.accountants.profiles.integers.shifted_noise import ShiftedPairs, ShiftedTable, shifted_pairs
 
 if TYPE_CHECKING:
@@ -43,11 +44,12 @@ def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
     """
     if shift == 0:
         return shifted_pairs(None)
+    formula = DiscreteGaussianRenyi(scale, shift)
     if scale <= LARGEST_LISTED:
-        return shifted_pairs(_table(scale, shift))
+        return shifted_pairs(_table(scale, shift), formula)
     edges = _cell_edges(scale, shift)
     upper, attained = _cells(scale, shift, edges)
-    return ShiftedPairs(shifted_pairs(upper).upper, shifted_pairs(attained).attained)
+    return ShiftedPairs(shifted_pairs(upper, formula).upper, shifted_pairs(attained, formula).attained)
 
 
 def _table(scale: float, shift: int) -> ShiftedTable:

@@ -31,6 +31,7 @@ from epsilond.accountants.profiles.gaussian import ZeroProfile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from epsilond.accountants.curve.renyi_bounds import RenyiFormula
     from epsilond.accountants.numerics.special import FloatArray
 
 
@@ -143,8 +144,13 @@ class ShiftedPairs(NamedTuple):
     attained: Pair
 
 
-def shifted_pairs(table: ShiftedTable | None) -> ShiftedPairs:
-    """Return the pairs of a table of losses; None is the table of no shift."""
+def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = None) -> ShiftedPairs:
+    """Return the pairs of a table of losses.
+
+    Args:
+        table: the table; None is the table of no shift.
+        formula: Rényi divergences of the noise and its shift, if they are known.
+    """
     if table is None:
         pair = Pair(ZeroProfile(), ZeroProfile())
         return ShiftedPairs(pair, pair)
@@ -162,7 +168,7 @@ def shifted_pairs(table: ShiftedTable | None) -> ShiftedPairs:
     profiles = [
         ShiftedNoiseProfile(atoms, table.loss_accuracy, table.misplacement, table.span) for atoms in (upper, attained)
     ]
-    return ShiftedPairs(*(Pair(profile, profile) for profile in profiles))
+    return ShiftedPairs(*(Pair(profile, profile, formula=formula) for profile in profiles))
 
 
 LARGEST_LOSS = 1e9

@@ -19,7 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from epsilond.accountants.profiles.integers.skellam import SkellamTable, skellam_table
+from epsilond.accountants.profiles.integers.skellam_table import SkellamTable, skellam_table
 
 _FIRST, _RATIO = 1e-3, 1.05
 """Least order minus 1, which makes ρ at most a thousandth too large, and quotient of neighbouring orders minus 1."""
@@ -70,12 +70,12 @@ def _constant(table: SkellamTable, shift: int) -> float:
     largest = previous / _FIRST
     while most > largest * (1.0 + t):
         following = log_moment(t * _RATIO)
-        largest = max(largest, _largest_quotient((1.0 + t, previous), (1.0 + t * _RATIO, following)))
+        largest = max(largest, largest_quotient((1.0 + t, previous), (1.0 + t * _RATIO, following)))
         t, previous = t * _RATIO, following
     return largest / shift**2
 
 
-def _largest_quotient(first: tuple[float, float], second: tuple[float, float]) -> float:
+def largest_quotient(first: tuple[float, float], second: tuple[float, float]) -> float:
     """Return the largest quotient of a chord of K and α (α − 1).
 
     Args:

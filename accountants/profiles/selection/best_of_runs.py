@@ -16,7 +16,8 @@ q′ = Q′(g). Let S(v, w) be the supremum of v φ(q) − w φ(q′) over all t
 
    It is Lemma 7 of Papernot and Steinke (2022). Their Theorems 2 and 6 bound S by one more order.
 2. *Profiles.* With H = S(1, 1), A(y) − γ A′(y) ≤ F (Q(y) − γ e^{−H} Q′(y)), F = ∫ f′(Q(g_t)) dt ≤ f′(1) = E[K].
-   So δ_A(ε) ≤ E[K] δ_Q(ε − H) for ε ≥ H.
+   So δ_A(ε) ≤ E[K] δ_Q(ε − H) for ε ≥ H. Koskela, Redberg and Wang (2024, arXiv 2402.06701) bound the profile by that
+   of one run, too. The proof here does not rely on theirs.
 3. *Pure guarantees.* If one run is ε-private, 1 − q′ ≤ e^ε (1 − q), and losses are at most ε + H. A negative binomial
    number of shape η has φ(q) = const − (1 + η) log(1 + c (1 − q)), so that H ≤ (1 + η) ε. The geometric one gives 3ε
    (Liu and Talwar 2019). A Poisson number of mean μ has H ≤ μ tanh(ε/2). ∎

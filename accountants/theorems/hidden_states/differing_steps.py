@@ -298,14 +298,11 @@ class DifferingSteps:
         theta, theta_error = theta_with_error(epsilon, np.concatenate(mus))
         cuts = np.cumsum([mu.size for mu in mus])[:-1]
         values, errors = np.split(theta, cuts), np.split(theta_error, cuts)
-        best, best_error = values[0], errors[0]
+        best = LogValues(values[0], errors[0])  # of u = v
         for (length, _), value, error in zip(windows, values[1:], errors[1:], strict=True):
-            places = slice(length, length + value.size)
-            candidate, candidate_error = value + products.value[: value.size], error + products.error[: value.size]
-            is_better = candidate < best[places]
-            best[places] = np.where(is_better, candidate, best[places])
-            best_error[places] = np.where(is_better, candidate_error, best_error[places])
-        return LogValues(best, best_error), LogProduct(float(products.value[-1]), float(products.error[-1]))
+            candidates = LogValues(value + products.value[: value.size], error + products.error[: value.size])
+            _take_least(best, candidates, slice(length, length + value.size))
+        return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[tuple[int, FloatArray]]:
         """Return the windows of `windows` of which both ends, v and v − u, may be places of the stage."""
@@ -360,6 +357,19 @@ class DifferingSteps:
         slack = 1e-13 + 16 * UNIT_ROUNDOFF * abs(log_share)
         low, high = log_sum(lower) + log_share - slack, log_sum(upper) + log_share + slack
         return Interval(low, min(high, 0.0))
+
+
+def _take_least(best: LogValues, candidates: LogValues, places: slice) -> None:
+    """Replace the values at some places, with their errors, by smaller candidates.
+
+    Args:
+        best: values to be changed in place.
+        candidates: one value for each of the places.
+        places: the places.
+    """
+    is_better = candidates.value < best.value[places]
+    best.value[places] = np.where(is_better, candidates.value, best.value[places])
+    best.error[places] = np.where(is_better, candidates.error, best.error[places])
 
 
 def _running_products(product: LogProduct, factors: LogValues, last: int) -> LogValues:

@@ -19,6 +19,7 @@ Outcomes are merged until the likelihood ratio increases along the line, so that
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -39,7 +40,7 @@ from epsilond.accountants.theorems.hidden_states.ordered_cells import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
@@ -320,35 +321,68 @@ def _released_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> Fl
 def _models(line: _Line, rest: FloatArray, use: FloatArray) -> Iterator[FloatArray]:
     """Yield the distribution of the model on the grid after each step.
 
-    In a secret fixed order of a single pass, a record is used in each step with equal probability, or not at all. If a
-    single secret batch is repeated, a record is used in every step or in none.
+    The model starts in the middle of the grid. A distribution is a row vector, which a step multiplies by a transition
+    matrix from the right.
 
     Args:
         line: the run.
         rest: transition matrix of a step without the record.
         use: transition matrix of a step that uses the record.
     """
-    spec = line.spec
-    distribution: FloatArray = np.eye(PLACES)[PLACES // 2]
+    start: FloatArray = np.eye(PLACES)[PLACES // 2]
     if line.has_equal_steps:
         mixed = (1.0 - line.share) * rest + line.share * use
-        for _ in range(spec.steps):
-            distribution = np.asarray(distribution @ mixed)
-            yield distribution
-        return
-    if spec.batches == "cyclic":
-        for is_use in line.uses(spec.steps):
-            distribution = np.asarray(distribution @ (use if is_use else rest))
-            yield distribution
-        return
+        return _run_steps(start, itertools.repeat(mixed, line.spec.steps))
+    if line.spec.batches == "cyclic":
+        return _run_steps(start, (use if is_use else rest for is_use in line.uses(line.spec.steps)))
     if line.repeats_one_batch:
-        used = distribution
-        for _ in range(spec.steps):
-            used, distribution = np.asarray(used @ use), np.asarray(distribution @ rest)
-            yield np.asarray(line.share * used + (1.0 - line.share) * distribution)
-        return
-    after_use = np.zeros(PLACES)
-    for step in range(1, spec.steps + 1):
-        after_use = after_use @ rest + line.share * (distribution @ use)
-        distribution = np.asarray(distribution @ rest)
-        yield np.asarray(after_use + max(1.0 - line.share * step, 0.0) * distribution)
+        return _repeat_one_batch(line, rest, use, start)
+    return _pass_once(line, rest, use, start)
+
+
+def _run_steps(model: FloatArray, transitions: Iterable[FloatArray]) -> Iterator[FloatArray]:
+    """Yield the distribution of the model after each of several steps.
+
+    Args:
+        model: distribution at the start.
+        transitions: transition matrix of each step.
+    """
+    for transition in transitions:
+        model = np.asarray(model @ transition)
+        yield model
+
+
+def _repeat_one_batch(line: _Line, rest: FloatArray, use: FloatArray, start: FloatArray) -> Iterator[FloatArray]:
+    """Yield the distribution of the model after each step if a single secret batch is repeated.
+
+    The record is used in every step, with probability q = `line.share`, or in none.
+
+    Args:
+        line: the run.
+        rest: transition matrix of a step without the record.
+        use: transition matrix of a step that uses the record.
+        start: distribution at the start.
+    """
+    with_record = without_record = start
+    for _ in range(line.spec.steps):
+        with_record, without_record = np.asarray(with_record @ use), np.asarray(without_record @ rest)
+        yield np.asarray(line.share * with_record + (1.0 - line.share) * without_record)
+
+
+def _pass_once(line: _Line, rest: FloatArray, use: FloatArray, start: FloatArray) -> Iterator[FloatArray]:
+    """Yield the distribution of the model after each step of a single pass in a secret fixed order.
+
+    The record is used in each step with the same probability q = `line.share`, and at most once.
+
+    Args:
+        line: the run.
+        rest: transition matrix of a step without the record.
+        use: transition matrix of a step that uses the record.
+        start: distribution at the start.
+    """
+    before_use = start  # the distribution if the record was not used so far
+    after_use = np.zeros(PLACES)  # the joint mass of the model and the event that the record was used
+    for step in range(1, line.spec.steps + 1):
+        after_use = after_use @ rest + line.share * (before_use @ use)
+        before_use = np.asarray(before_use @ rest)
+        yield np.asarray(after_use + max(1.0 - line.share * step, 0.0) * before_use)

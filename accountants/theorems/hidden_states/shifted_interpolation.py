@@ -95,12 +95,7 @@ def periodic_mu(
         contraction=_powers(rate, steps + 1.0),
     )
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        if uses == 1:
-            squares = [last_use.cost(0.0, 0.0)]
-        else:
-            use = shift * float(_powers(rate, period - 1.0))
-            distance = use * float(powers_sum(period * rate, uses - 1.0))
-            squares = [last_use.cost(distance, period * (uses - 1.0))]
+        squares = [last_use.cost(*_distance_before_last_use(uses, period, rate, shift))]
         if uses > 1 and has_diameter:
             late_starts = _late_starts(uses, period, rate, shift=shift, diameter=diameter)
             squares += [last_use.cost(late_distance, late_steps) for late_distance, late_steps in late_starts]
@@ -112,6 +107,24 @@ def periodic_mu(
     has_distance = shift > 0.0 and diameter > 0.0
     least = np.maximum(np.minimum.reduce(squares), LEAST_SQUARE if has_distance else 0.0)
     return np.asarray(np.sqrt(least) * OUTWARD)
+
+
+def _distance_before_last_use(uses: int, period: int, rate: float, shift: float) -> tuple[float, float]:
+    """Return the distance of two runs on neighbouring data just before the last use, and the steps since the first use.
+
+    Each of the earlier uses shifts the model by s, and each later step multiplies the distance by c. With period P and
+    n uses the distance is s c^{P−1} Σ_{k<n−1} c^{Pk}, and the number of steps is P (n − 1).
+
+    Args:
+        uses: number n of uses of the record, at least 1.
+        period: steps P from one use to the next.
+        rate: −log c.
+        shift: s, in units of the noise of one step.
+    """
+    if uses == 1:
+        return 0.0, 0.0
+    use = shift * float(_powers(rate, period - 1.0))
+    return use * float(powers_sum(period * rate, uses - 1.0)), period * (uses - 1.0)
 
 
 def _powers(rate: float, count: FloatArray | float) -> FloatArray:

@@ -95,7 +95,7 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
     the first example all other records equal the replacing record, so a batch without the replaced record gives Q. The
     pair is then (1 − q) Q + q P against Q, with q the probability that the record is in the batch. For
     contributions of bounded norm, the second example has opposite contributions of the record, with all others zero.
-    There are no pairs if the mechanism samples again, is not tight, or is no sum of contributions.
+    There are no pairs if the mechanism samples again or is no sum of contributions.
 
     Args:
         spec: the subsampled mechanism.
@@ -105,9 +105,11 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
     mechanism = spec.mechanism
     if isinstance(mechanism.primitive, RandomSum):
         return random_among_zeros(inner, share)
-    if draws(mechanism) or not inner.curve.tight or not may_sum_contributions(mechanism):
+    if draws(mechanism) or not may_sum_contributions(mechanism):
         return ()
-    return (drawn_or_not(inner.curve.upper, share)[1], *opposite_contributions(mechanism, share, inner))
+    attained = (inner.curve.upper,) if inner.curve.tight else inner.curve.single_witnesses
+    drawn = (drawn_or_not(pair, share)[1] for pair in attained)
+    return (*drawn, *opposite_contributions(mechanism, share, inner))
 
 
 def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:

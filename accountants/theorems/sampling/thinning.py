@@ -12,6 +12,12 @@ and for γ < 1 by duality, in both directions. This is the profile of the follow
 composes: with probability q the mechanism's pair, otherwise two equal distributions, and the case is observed. It is
 attained if R is singular to P and Q, for example if reports carry names, or if the number of records is observed. ∎
 
+It is also approached by integers, scores and queries that may depend on the batch in any way. A sensitivity limits
+their differences between neighbours in the request's relation, and a batch without the unit is no such neighbour. Let
+the integers of batches without the unit be far from all others. Or let a third candidate have by far the largest score
+there, or a first query be far above the threshold there only. R becomes singular as the distance grows. So no smaller
+bound holds for these kinds under replace-one or zero-out-one. Amplification needs a declaration about removal.
+
 So the members of a batch may be public. The bound does not cover add-or-remove-one: the data sets, given that the unit
 is drawn, are then not neighbours in that relation, or the absence of the unit is observed.
 """
@@ -24,14 +30,20 @@ from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.amplification import Share, drawn_or_not, thin
 from epsilond.accountants.rule import Case, Refusal, Rule
-from epsilond.accountants.specs.primitives import CategoryReport
-from epsilond.accountants.structure import FRESH_DRAW, primitives
+from epsilond.accountants.specs.primitives import (
+    CategoryReport,
+    NoisyIntegers,
+    ScoredChoice,
+    ShiftedIntegers,
+    ThresholdAnswers,
+)
+from epsilond.accountants.structure import FRESH_DRAW, draws, primitives
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.subsampling import drawn_mechanism, reject_other_draw
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
-    from epsilond.accountants.specs import Subsampled
+    from epsilond.accountants.specs import Spec, Subsampled
 
 DRAWN_OR_NOT = Theorem(
     id="epsilond.drawn-or-not",
@@ -65,42 +77,57 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if case.setting.relation == "add-or-remove-one":
         return Refusal(DRAWN_OR_NOT, "the bound of this theorem is for a record that is replaced or zeroed")
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
-    lower_rate, upper_rate = Share.of(spec).around
-    upper = thin(inner.curve.upper, upper_rate)
+    upper = thin(inner.curve.upper, Share.of(spec).around[1])
     step = DRAWN_OR_NOT.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
     return Guarantee(
         setting=case.setting,
-        curve=Curve(upper, _instances(spec, case, inner, upper, lower_rate)),
+        curve=_with_instances(spec, case, inner, upper),
         derivation=step,
         declared=tuple(dict.fromkeys((*inner.declared, FRESH_DRAW))),
     )
 
 
-def _instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair, lower_rate: float) -> tuple[Pair, ...]:
-    """Return pairs that neighbouring data sets attain, for lower bounds on δ.
+def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair) -> Curve:
+    """Return the curve with pairs that neighbouring data sets attain or approach, for lower bounds on δ.
 
-    Reports under a name show the members of the batch, and attain the upper pair. In sums of integers a zeroed record
-    and a record that is not drawn both add zero, and the pair is that of Poisson sampling. Other cases have no pair.
+    Reports under a name show the members of the batch, and attain the upper pair. Integers, scores and queries of any
+    dependence on the batch approach it. Other cases have no pair, unless a zeroed record acts like one not drawn.
 
     Args:
         spec: the subsampled mechanism.
         case: the requested setting and effort.
         inner: guarantee of the mechanism on the batch.
         upper: the dominating pair of the subsampled mechanism.
-        lower_rate: largest double that is at most the inclusion probability.
     """
     mechanism = drawn_mechanism(spec, case.setting)
     share = Share.of(spec)
-    are_reports = [isinstance(primitive, CategoryReport) for primitive in primitives(mechanism)]
-    if all(are_reports):
-        rate_is_double = lower_rate == share.rate
-        if inner.curve.tight and rate_is_double:
-            return (upper,)
-        return tuple(thin(pair, lower_rate) for pair in inner.curve.witnesses)
+    are_reports = all(isinstance(primitive, CategoryReport) for primitive in primitives(mechanism))
+    if are_reports or _is_free_without_unit(mechanism):
+        lower_rate, upper_rate = share.around
+        if inner.curve.tight and lower_rate == upper_rate:
+            extra = [pair for pair in inner.curve.witnesses if pair is not inner.curve.upper]
+            instances = (upper, *(thin(pair, lower_rate) for pair in extra))
+            return Curve(upper, instances, pointwise=inner.curve.pointwise)
+        return Curve(upper, tuple(thin(pair, lower_rate) for pair in inner.curve.single_witnesses))
     is_zeroed_in_poisson_batch = case.setting.relation == "zero-out-one" and spec.sampling == "poisson"
-    if is_zeroed_in_poisson_batch and not any(are_reports):
-        return tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses)
-    return ()
+    if is_zeroed_in_poisson_batch and not _has_reports(mechanism):
+        return Curve(upper, tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses))
+    return Curve(upper, ())
+
+
+def _has_reports(mechanism: Spec) -> bool:
+    """Return whether a part of the mechanism is a report under a name."""
+    return any(isinstance(primitive, CategoryReport) for primitive in primitives(mechanism))
+
+
+def _is_free_without_unit(mechanism: Spec) -> bool:
+    """Return whether the outputs on batches without the unit may be singular to those on batches with it.
+
+    It holds for integers, scores and queries that may depend on the batch in any way. It does not if the mechanism
+    samples again: it may then miss the unit, and its output is that of a batch without it.
+    """
+    free = NoisyIntegers | ShiftedIntegers | ScoredChoice | ThresholdAnswers
+    return not draws(mechanism) and all(isinstance(primitive, free) for primitive in primitives(mechanism))
 
 
 THEOREMS: tuple[Theorem, ...] = (DRAWN_OR_NOT,)

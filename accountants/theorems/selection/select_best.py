@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,9 +19,9 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.amplification import thin
 from epsilond.accountants.profiles.declared.points import ProfilePoint, points_pair
 from epsilond.accountants.profiles.declared.renyi_bounds import bounds_at, renyi_pair
-from epsilond.accountants.profiles.declared.renyi_of_pairs import upper_renyi
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.selection.best_of_runs import RunsDistribution, SelectionGain
+from epsilond.accountants.profiles.selection.best_of_runs_renyi import BestOfRunsRenyi, selected_renyi
 from epsilond.accountants.quantities import Epsilon, NoiseMultiplier, RenyiOrder, request
 from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.specs import PoissonRepetitions, SelectBest
@@ -68,9 +69,10 @@ def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
         gains.append(SelectionGain(runs, base.backward, base.forward, places))
     loss = max(gain.supremum(1.0, 1.0) for gain in gains)
     pairs = [_profile_bound(base, runs, loss, places)]
-    bounds = bounds_at(ORDERS, lambda order: _selected_renyi(base, runs, gains, order))
+    bounds = bounds_at(ORDERS, lambda order: selected_renyi(base, runs, gains, order))
     if bounds.orders:
-        pairs.append(renyi_pair(bounds))
+        formula = BestOfRunsRenyi(base, runs, tuple(gains), loss, bounds)
+        pairs.append(replace(renyi_pair(bounds), formula=formula))
     if base.plateau is not None and base.plateau.delta == 0:
         pairs.append(approximate_pair(selected_pure_epsilon(base.plateau.epsilon, runs, loss), 0.0))
     return least_of(pairs)
@@ -90,26 +92,6 @@ def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, places: Floa
     moved = (places + loss) * (1.0 + 2 * UNIT_ROUNDOFF)
     values = np.minimum(log_deltas + slack, 0.0)
     return points_pair([ProfilePoint(*point) for point in zip(moved.tolist(), values.tolist(), strict=True)])
-
-
-def _selected_renyi(base: Pair, runs: RunsDistribution, gains: list[SelectionGain], order: float) -> float:
-    """Return an upper bound on the Rényi divergence of the best run, in the worse direction; math.inf if unknown.
-
-    Args:
-        base: dominating pair of one run.
-        runs: distribution of the number of runs.
-        gains: the gain of the choice in each direction.
-        order: order a > 1.
-    """
-    divergence = upper_renyi(base, order)
-    if divergence == math.inf:
-        return math.inf
-    gain = max(each.supremum(order, order - 1.0) for each in gains)
-    terms = ((order - 1.0) * divergence, math.log(runs.mean), gain)
-    log_moment = math.fsum(terms) + 16 * UNIT_ROUNDOFF * math.fsum(map(abs, (*terms, order)))
-    if runs.never_runs > 0.0:
-        log_moment = float(np.logaddexp(math.log(runs.never_runs), log_moment)) + 16 * UNIT_ROUNDOFF
-    return max(log_moment, 0.0) / (order - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)
 
 
 def selected_pure_epsilon(epsilon: float, runs: RunsDistribution, loss: float) -> float:
@@ -155,7 +137,7 @@ def selected_gaussian_divergence(inputs: SelectionInputs) -> Outputs:
     base = gaussian_pair(1.0 / inputs.noise_multiplier)
     runs = runs_distribution(repetitions)
     gains = [SelectionGain(runs, base.forward, base.backward, read_places(base))]
-    return {"renyi_divergence": _selected_renyi(base, runs, gains, inputs.order)}
+    return {"renyi_divergence": selected_renyi(base, runs, gains, inputs.order)}
 
 
 @request
@@ -205,9 +187,7 @@ PURE_SELECTION = Theorem(
         "The best of a negative binomial number of runs of shape η, each ε-private, is (2 + η) ε-private. A geometric "
         "number has η = 1 (Liu and Talwar 2019, Theorem 3.5)"
     ),
-    source=Source(
-        "papernot2022tuning", "Theorem 2 as the orders grow; proof in accountants/profiles/selection/best_of_runs.py"
-    ),
+    source=Source("papernot2022tuning", "Corollary 3; proof in accountants/profiles/selection/best_of_runs.py"),
     status=Status.PROVED,
     conditions=(ONLY_THE_BEST,),
     inputs=PureSelectionInputs,

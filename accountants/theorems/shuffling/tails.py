@@ -147,13 +147,25 @@ class ScaledProfile(BoundProfile):
             yield next_epsilon, next_value
             fall, planned_fall = value - next_value, _planned_fall(value, first_value)
             stalled_rows = stalled_rows + 1 if fall < 0.1 * planned_fall else 0
-            if next_value <= _DEEPEST or stalled_rows > _MOST_STALLED or next_epsilon > _FURTHEST_ROW:
+            is_negligible = next_value <= _DEEPEST
+            if is_negligible or stalled_rows > _MOST_STALLED or next_epsilon > _FURTHEST_ROW:
                 break
-            # A fall that is nearly zero, or very large, predicts little, so the step changes by 0.3 to 2 times only.
-            step = (next_epsilon - epsilon) * min(2.0, max(0.3, planned_fall / max(fall, 1e-12)))
+            step = (next_epsilon - epsilon) * _step_factor(fall, planned_fall)
             epsilon, value = next_epsilon, min(value, next_value)
         if math.isfinite(self.bound.largest_loss):
             yield self.bound.largest_loss, -math.inf
+
+
+def _step_factor(fall: float, planned_fall: float) -> float:
+    """Return the factor by which the step in ε changes, so that log δ falls by about the planned amount.
+
+    A fall that is nearly zero, or very large, predicts little. The factor is therefore between 0.3 and 2.
+
+    Args:
+        fall: decrease of log δ in the previous step.
+        planned_fall: planned decrease, above 0.
+    """
+    return min(2.0, max(0.3, planned_fall / max(fall, 1e-12)))
 
 
 def _planned_fall(log_delta: float, largest: float) -> float:

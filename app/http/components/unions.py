@@ -159,20 +159,29 @@ def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Sc
     if _are_figures(distinct):
         return {"$ref": FIGURE}
     if all("$ref" in schema for schema in distinct):
-        if (widest := _union_of_all(schemas, distinct)) is not None:
-            return widest
-        merged_name = pascal(name)
-        names = [schema["$ref"].removeprefix(REF) for schema in distinct]
-        if merged_name in schemas and merged_name not in names:
-            names.insert(0, merged_name)  # another property of this name was merged before, and is referred to
-        schemas[merged_name] = merge_objects(schemas, [schemas[each] for each in names])
-        return {"$ref": REF + merged_name}
+        return _union_of_all(schemas, distinct) or _merge_references(schemas, name, distinct)
     types = {schema.get("type") for schema in distinct}
     if types == {"array"}:
         return {"type": "array", "items": merge_property(schemas, name, [schema["items"] for schema in distinct])}
     if types <= {"number", "integer"}:
         return {"type": "number" if "number" in types else "integer", **_widest(distinct)}
     return {}
+
+
+def _merge_references(schemas: dict[str, Schema], name: str, references: Sequence[Schema]) -> Schema:
+    """Merge the objects that several references name, and return the reference to the merged object.
+
+    Args:
+        schemas: the named schemas of the document. The merged object is added under the name of the property.
+        name: name of the property.
+        references: different references to objects.
+    """
+    merged_name = pascal(name)
+    names = [reference["$ref"].removeprefix(REF) for reference in references]
+    if merged_name in schemas and merged_name not in names:
+        names.insert(0, merged_name)  # another property of this name was merged before, and is referred to
+    schemas[merged_name] = merge_objects(schemas, [schemas[object_name] for object_name in names])
+    return {"$ref": REF + merged_name}
 
 
 def _union_of_all(schemas: Mapping[str, Schema], references: Sequence[Schema]) -> Schema | None:

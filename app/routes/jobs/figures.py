@@ -55,7 +55,18 @@ def _endpoint(figures: str) -> Endpoint:
         id: str,  # noqa: A002 (the name of the path parameter)
         form: Annotated[Format | None, Query(alias="format", description="image format, before Accept")] = None,
     ) -> Response:
-        """Draw the result in the format that `format` or, without it, Accept states; PNG if Accept prefers none."""
+        """Draw the result in the format that `format` or, without it, Accept states; PNG if Accept prefers none.
+
+        \f
+
+        Args:
+            request: the HTTP request; its Accept header selects the format if `form` is None.
+            id: id of the job.
+            form: png or svg; None follows the Accept header.
+
+        Raises:
+            Problem: the job is no simulation, has no result, or the Accept header allows neither format.
+        """
         chosen = form or accepted_format(request.headers.get("accept", "").strip() or "*/*")
         record = (await looked_for(request, id, 0.0)).record
         if record.kind != SIMULATION:

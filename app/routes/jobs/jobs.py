@@ -86,7 +86,20 @@ async def list_jobs(
         str | None, Query(description="as in `next` of the previous page", pattern=r"^[0-9]{1,18}$")
     ] = None,
 ) -> Response:
-    """List the jobs of the caller, the newest first."""
+    """List the jobs of the caller, the newest first.
+
+    \f
+
+    Args:
+        request: the HTTP request.
+        state: state of the listed jobs; None for any.
+        kind: kind of the listed jobs, such as simulation; None for any.
+        limit: largest number of jobs in the answer, 1 to 100.
+        cursor: digits in `next` of the previous page; None for the first page.
+
+    Returns:
+        A page of jobs, with the path of the next page if there is one.
+    """
     jobs = JOBS.of(request)
     before = None if cursor is None else int(cursor)
     # One job more than the page shows is read, to learn whether a further page exists.
@@ -100,13 +113,35 @@ async def list_jobs(
 
 
 async def get_job(request: Request, id: str, preferences: OfLook) -> Response:  # noqa: A002 (the path parameter)
-    """Return the job at once. With `Prefer: wait` return it when it has ended, or after that time."""
+    """Return the job at once. With `Prefer: wait` return it when it has ended, or after that time.
+
+    \f
+
+    Args:
+        request: the HTTP request.
+        id: id of the job.
+        preferences: longest preferred wait for the end of the job; without a wait the answer is immediate.
+
+    Raises:
+        Problem: the caller has no such job.
+    """
     job = await looked_for(request, id, float(preferences.granted or 0))
     return Response(document(job), media_type=JSON, headers={"cache-control": "no-cache", **preferences.applied})
 
 
 async def get_job_result(request: Request, id: str, preferences: OfLook) -> Response:  # noqa: A002
-    """Return the result; the problem of a job that failed; 409 if the job has not ended or was cancelled."""
+    """Return the result; the problem of a job that failed; 409 if the job has not ended or was cancelled.
+
+    \f
+
+    Args:
+        request: the HTTP request.
+        id: id of the job.
+        preferences: longest preferred wait for the end of the job; without a wait the answer is immediate.
+
+    Raises:
+        Problem: the caller has no such job, or the job has no result.
+    """
     return await signed_result(request, await looked_for(request, id, float(preferences.granted or 0)))
 
 

@@ -61,6 +61,16 @@ def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
         The job's state, progress, events and result, its figure and its cancellation are at `/v1/jobs/{id}`. The
         response waits for the end of the job as long as `Prefer: wait` asks and the service grants. It is 202 at once
         if too many requests already wait for jobs.
+
+        \f
+
+        Args:
+            request: the HTTP request.
+            simulation: JSON text of the simulation's request.
+            preferences: preferred wait for the answer, and the idempotency key.
+
+        Returns:
+            Status 202 with the job, or 200 if it ended within the granted wait.
         """
         jobs = JOBS.of(request)
         caller = caller_of(request)

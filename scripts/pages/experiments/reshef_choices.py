@@ -73,7 +73,16 @@ def list_choices(rho: float) -> dict[str, SeveralPassesChoice]:
 def train(
     records: LabelledRecords, choice: SeveralPassesChoice, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return the last and the mean iterate at each step of the grid. A machine's batches are disjoint in each pass."""
+    """Return the last and the mean iterate at each step of the grid. A machine's batches are disjoint in each pass.
+
+    Args:
+        records: training records with labels; machine m has records m·SHARE to (m + 1)·SHARE − 1.
+        choice: number of rounds, batch size and standard deviation of the noise.
+        generator: source of all random numbers: schedule, batches and noise.
+
+    Returns:
+        The last iterates and the means of the iterates, one model per step of the grid.
+    """
     steps = table.FACTORS * table.sgd_step(choice.noise_std, SIZE, choice.rounds)
     steps = steps.astype(np.float32)[:, None, None]
     model = np.zeros((len(steps), table.FEATURES, CLASSES), dtype=np.float32)

@@ -95,7 +95,14 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
     """Make the command that bounds the excess risk of an algorithm, with one option for each field of its request."""
 
     def command(*, context: typer.Context, request: str | None, as_body: bool, **texts: Any) -> None:
-        """Bound the excess risk, and print the bounds."""
+        """Bound the excess risk, and print the bounds.
+
+        Args:
+            context: context of the command, with the faults of its options.
+            request: JSON text or path of a JSON file with fields, or `-` for standard input; options override them.
+            as_body: whether to print JSON; otherwise tables are printed.
+            **texts: texts of the options, by the names of the fields; None if an option is absent.
+        """
         with exit_codes():
             from epsilond.calibrators.risk.bounder import RISK_BOUNDS  # noqa: PLC0415  help needs no mathematics
             from epsilond.questions import risk  # noqa: PLC0415
@@ -128,7 +135,17 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
         as_body: bool,
         **texts: object,
     ) -> None:
-        """Calibrate the algorithm, and print the answer or the sweep."""
+        """Calibrate the algorithm, and print the answer or the sweep.
+
+        Args:
+            context: context of the command, with the faults of its options.
+            sweep: FIELD=VALUE,… with the swept field and its values; None for a single calibration.
+            dask: address of the scheduler of a Dask cluster; None computes in this process.
+            request: JSON text or path of a JSON file with fields, or `-` for standard input; options override them.
+            as_body: whether to print JSON; otherwise tables are printed.
+            **texts: texts of the options, by the names of the fields; None if absent. Options of a ledger are among
+                them.
+        """
         budget = budget_options.take_budget(texts)
         faults = option_faults(context)
         if budget is not None:

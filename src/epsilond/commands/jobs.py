@@ -62,7 +62,22 @@ def list_jobs(
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """List jobs, newest first."""
+    """List jobs, newest first.
+
+    \f
+
+    Args:
+        state: state of the listed jobs, such as running; None for any.
+        kind: kind of the listed jobs, such as simulation; None for any.
+        limit: largest number of jobs, 1 to 100; None for 20.
+        cursor: end of an earlier page, after which the list continues.
+        service: URL of the service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: the service rejects the request or does not answer; the reason was printed.
+    """
     with exit_codes():
         filters = {"state": state, "kind": kind, "limit": limit, "cursor": cursor}
         query = urlencode({name: value for name, value in filters.items() if value is not None})
@@ -79,7 +94,19 @@ def list_jobs(
 
 @group.command("show")
 def show_job(job: Id, service: Url = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
-    """Show a job: its question, its state and its progress."""
+    """Show a job: its question, its state and its progress.
+
+    \f
+
+    Args:
+        job: id of the job.
+        service: URL of the service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: the service rejects the request or does not answer; the reason was printed.
+    """
     with exit_codes():
         _show(Service.at(service, key_file).ask(_path(job)).document(), as_body=as_body)
 
@@ -92,7 +119,21 @@ def wait(
     key_file: KeyFile = None,
     as_body: AsJson = False,
 ) -> None:
-    """Wait until a job ends. Ctrl-C ends the wait, and the job goes on."""
+    """Wait until a job ends. Ctrl-C ends the wait, and the job goes on.
+
+    \f
+
+    Args:
+        job: id of the job.
+        timeout: longest wait in seconds; None waits until the job ends.
+        service: URL of the service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+        as_body: whether to print JSON as the service answers it; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: the job has no result, or the service rejects the request or does not answer; the reason was
+            printed.
+    """
     with exit_codes():
         last = _wait_for_end(Service.at(service, key_file), _path(job), timeout)
         _show(last, as_body=as_body)
@@ -106,7 +147,19 @@ def result(
     service: Url = HERE,
     key_file: KeyFile = None,
 ) -> None:
-    """Print the answer of a job that is done: the same as that to its request without a job."""
+    """Print the answer of a job that is done: the same as that to its request without a job.
+
+    \f
+
+    Args:
+        job: id of the job.
+        out: file of the answer; None prints it.
+        service: URL of the service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+
+    Raises:
+        typer.Exit: the service rejects the request or does not answer; the reason was printed.
+    """
     with exit_codes():
         answer = Service.at(service, key_file).ask(f"{_path(job)}/result").content
         if out is None:
@@ -120,7 +173,18 @@ def result(
 
 @group.command()
 def cancel(job: Id, service: Url = HERE, key_file: KeyFile = None) -> None:
-    """Cancel a job; one that has ended stays as it is."""
+    """Cancel a job; one that has ended stays as it is.
+
+    \f
+
+    Args:
+        job: id of the job.
+        service: URL of the service.
+        key_file: file with the API key of the service; None reads the key, if any, from EPSILOND_API_KEY.
+
+    Raises:
+        typer.Exit: the service rejects the request or does not answer; the reason was printed.
+    """
     with exit_codes():
         server = Service.at(service, key_file)
         current = server.ask(_path(job)).document()

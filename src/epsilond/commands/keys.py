@@ -61,7 +61,26 @@ def new(
         float | None, typer.Option(min=0.0, help="CPU time in the long run; absent: the service's")
     ] = None,
 ) -> None:
-    """Make an API key and print it, this once only. The line for the file of keys has a digest and not the key."""
+    """Make an API key and print it, this once only. The line for the file of keys has a digest and not the key.
+
+    \f
+
+    Args:
+        name: owner of the key, to whom its jobs belong.
+        file: file of keys to which the line is added; None prints the line.
+        scope: scopes of the key: calibrate, simulate, ledger, metrics, admin. None gives calibrate and simulate.
+        organisation: owner of the data sets that the key may use; None shares them with all keys without
+            organisation.
+        role: roles in ledgers: owner, analyst, approver, auditor. None gives owner and analyst.
+        expires: duration such as 12h, 90d or 4w, or date and time of RFC 3339; None for never.
+        requests_per_minute: largest number of requests per minute, at least 1; None for no limit.
+        concurrent_computations: largest number of computations at a time, at least 1; None for no limit.
+        jobs: largest number of jobs that have not ended, at least 1; None for the service's limit.
+        cpu_seconds_per_minute: CPU seconds per minute in the long run, more than 0; None for the service's limit.
+
+    Raises:
+        typer.Exit: an option is not valid, or the file cannot be written; the reason was printed.
+    """
     with _exit_on_error():
         from epsilond.app.callers import key_file, limits, scopes  # noqa: PLC0415  as below
         from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  other commands need no framework

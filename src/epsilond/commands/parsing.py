@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -27,6 +28,11 @@ class Command(TyperCommand):
 
     runs_with_faults = False
     """True if the callback reads the faults itself, by `option_faults`, to report those of the request with them."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        # The parser cuts the help at a form feed, but would show the blank lines before it.
+        self.help = None if self.help is None else inspect.cleandoc(self.help).partition("\f")[0].rstrip()
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, required options first, each in a titled panel."""

@@ -49,12 +49,37 @@ def calibration(
     out: Out = "report.html",
     date: Date = None,
 ) -> None:
-    """Report the parameters of an algorithm at a target."""
+    """Report the parameters of an algorithm at a target.
+
+    \f
+
+    Args:
+        algorithm: name of the calibrator.
+        request: JSON request: path of a file, `-` for standard input, or the text itself.
+        out: file of the page, in a folder that exists; `-` prints the page.
+        date: date on the page, YYYY-MM-DD. None is today in UTC, and `none` leaves the date out.
+
+    Raises:
+        typer.Exit: the request is not valid, nothing can be certified, or the file cannot be written; the reason was
+            printed.
+    """
     _write("calibration", algorithm, request, out, date)
 
 
 def account(request: Source, out: Out = "report.html", date: Date = None) -> None:
-    """Report the guarantee of a run; the request is the body of /v1/accounts."""
+    """Report the guarantee of a run; the request is the body of /v1/accounts.
+
+    \f
+
+    Args:
+        request: JSON request: path of a file, `-` for standard input, or the text itself.
+        out: file of the page, in a folder that exists; `-` prints the page.
+        date: date on the page, YYYY-MM-DD. None is today in UTC, and `none` leaves the date out.
+
+    Raises:
+        typer.Exit: the request is not valid, nothing can be certified, or the file cannot be written; the reason was
+            printed.
+    """
     _write("account", None, request, out, date)
 
 
@@ -81,6 +106,18 @@ def verify(
     Exit codes: 0 it agrees, or is signed and nothing was computed anew, 4 the report was altered or is incomplete, or
     the signature does not hold, 5 today's engine does not agree, 6 another version of the engine made the report: its
     figures are confirmed, its page is not.
+
+    \f
+
+    Args:
+        report: path of the page, or with a signature of an answer in JSON.
+        signature: file with the header Epsilond-Signature of the response, or with all its headers.
+        keys: file of the public keys that the verifier trusts, or folder of a service's keys.
+        request: request of an answer in JSON: path of a file, `-` for standard input, or the text itself.
+        as_outcome: whether to print the outcome as JSON.
+
+    Raises:
+        typer.Exit: the report is not confirmed; the exit codes are listed above.
     """
     with exit_codes():
         from epsilond.questions import report as reporting  # noqa: PLC0415  it needs an extra, this list does not

@@ -29,7 +29,18 @@ def serve(
         typer.Option(metavar="ADDRESS", help="run jobs on the Dask cluster of this scheduler; default EPSILOND_DASK"),
     ] = None,
 ) -> None:
-    """Start the HTTP service."""
+    """Start the HTTP service.
+
+    \f
+
+    Args:
+        host: address to listen on; None for EPSILOND_HOST, or 127.0.0.1.
+        port: port to listen on, 0 to 65535; None for EPSILOND_PORT, or 8000.
+        dask: address of the scheduler of the Dask cluster that runs jobs; None for EPSILOND_DASK.
+
+    Raises:
+        typer.Exit: a setting is not valid; the reason was printed.
+    """
     gc.disable()  # until the service has started: a collection would find nothing, since imported objects stay
     from epsilond.app.workers.threads import ONE_THREAD  # noqa: PLC0415  help needs nothing of the service
 

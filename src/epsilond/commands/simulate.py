@@ -52,7 +52,27 @@ def simulate(
     ] = None,
     as_body: AsJson = False,
 ) -> None:
-    """Run an algorithm or attack a mechanism, and compare the measurement with the guarantee. Draws a figure."""
+    """Run an algorithm or attack a mechanism, and compare the measurement with the guarantee. Draws a figure.
+
+    \f
+
+    Args:
+        words: name of a preset, also after the word `preset`, or path of a JSON request; `-` for standard input.
+        listed: whether to only list the presets.
+        repetitions: number of independent repetitions, 2 to 1000; None for the number in the preset or request.
+        seed: seed of the random numbers, 0 to 2^53 − 1, which determines the answer. None for the one in the preset or
+            request.
+        workers: number of processes, at least 1; None for one per core. It does not change the answer.
+        dask: address of the scheduler of a Dask cluster; None computes on this machine.
+        out: file of the figure, .png or .svg. None names it after the preset, as .png, unless `as_body` is set.
+        request: path of a JSON request, instead of an argument; `-` for standard input.
+        data: NAME=FOLDER for each data set.
+        resume: file in which finished trials are kept, and from which the run continues.
+        as_body: whether to print JSON instead of a table.
+
+    Raises:
+        typer.Exit: the request is not valid, or nothing can be certified; the reason was printed.
+    """
     with exit_codes():
         from epsilond import simulating  # noqa: PLC0415  it needs an extra, which the rest of the commands do not
 

@@ -51,7 +51,19 @@ def evaluate(
     reading: Annotated[Reading, typer.Option(help="the formula as printed, or as corrected")] = "printed",
     as_body: AsJson = False,
 ) -> None:
-    """Evaluate a theorem's formula and its conditions."""
+    """Evaluate a theorem's formula and its conditions.
+
+    \f
+
+    Args:
+        theorem_id: id of the theorem.
+        inputs: NAME=VALUE for each input of the formula.
+        reading: whether to evaluate the formula as printed or as corrected.
+        as_body: whether to print JSON as the service answers it; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: there is no such theorem, or an input is missing or not valid; the reason was printed.
+    """
     with exit_codes(name_field=_name_input):
         from epsilond import option_values  # noqa: PLC0415  as above
         from epsilond.questions import evaluate as evaluating  # noqa: PLC0415

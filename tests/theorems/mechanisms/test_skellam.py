@@ -16,8 +16,9 @@ from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.kinds.integers.skellam import ENCLOSED, EXACT
 from epsilond.accountants.profiles.integers.allowed_shifts import ShiftBounds, majorising_shift
-from epsilond.accountants.profiles.integers.skellam import log_unlisted, skellam_pairs, skellam_table
+from epsilond.accountants.profiles.integers.skellam import skellam_pairs
 from epsilond.accountants.profiles.integers.skellam_concentration import skellam_concentration
+from epsilond.accountants.profiles.integers.skellam_table import log_unlisted, skellam_table
 from epsilond.accountants.specs import Gaussian, Repeated, Skellam, Subsampled
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "integer_noise.json").read_text(encoding="utf-8"))

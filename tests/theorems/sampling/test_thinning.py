@@ -56,7 +56,7 @@ def test_a_zeroed_record_that_is_counted_keeps_its_loss(rate: float, mechanism: 
     }
     assert guarantee.theorems()[0] == "epsilond.drawn-or-not"
     assert guarantee.curve.epsilon(math.log(1e-6)).upper == pytest.approx(truths[mechanism], rel=1e-8)
-    assert guarantee.tight == ("unknown" if mechanism is PURE else "witnessed")
+    assert guarantee.tight == ("unknown" if mechanism is PURE else "proved")
 
 
 @pytest.mark.parametrize("gamma", [Fraction(1), Fraction(2), Fraction(3), Fraction(5), Fraction(9)])

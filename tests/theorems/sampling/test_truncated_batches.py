@@ -18,6 +18,8 @@ from epsilond.accountants.quantities import Relation
 from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Subsampled
 from epsilond.accountants.theorems.sampling.truncated.batches import dominating_pair
 from epsilond.accountants.theorems.sampling.truncated.masses import TruncatedMasses
+from epsilond.accountants.theorems.sampling.truncated.symbol_renyi import ShownSymbol, SymbolRenyi
+from epsilond.accountants.theorems.sampling.truncated.symbols import Symbol, symbol_pair
 
 RELATIONS: tuple[Relation, ...] = ("add-or-remove-one", "zero-out-one", "replace-one")
 EPSILONS = (0.0, 0.2, 0.7, 1.5, 3.0)
@@ -243,3 +245,56 @@ def test_it_is_not_inside_another_draw() -> None:
     with pytest.raises(InvalidInput) as caught:
         Subsampled(sampling="poisson", rate=0.5, mechanism=truncated(3, 9, 0.1))
     assert caught.value.faults[0].pointer == "/mechanism/largest_batch"
+
+
+@pytest.mark.parametrize("margin", [1e-12, 1e-6])
+def test_equal_doubles_of_two_probabilities_are_no_proof_that_they_are_equal(margin: float) -> None:
+    """True probabilities (1 ± η)/4 and the rest, in both orders, with nothing else to tell: δ(0) is η/2."""
+    doubles = (math.log(0.25), math.log(0.75))
+    apart = symbol_pair([Symbol(value, value, None, is_shared=False) for value in doubles], margin)
+    truth = math.log(0.25 * (math.expm1(0.9 * margin) - math.expm1(-0.9 * margin)))
+    assert apart.log_delta_bounds(0.0).upper >= truth
+    assert not apart.symmetric
+    shared = symbol_pair([Symbol(value, value, None, is_shared=True) for value in doubles], margin)
+    assert shared.symmetric
+    assert shared.log_delta_bounds(0.0).upper == -math.inf
+
+
+def test_the_relation_and_not_the_doubles_decides_what_is_shared() -> None:
+    """τ − t and τ are one double if the record is hardly ever kept; under add-or-remove-one they still differ."""
+    masses = TruncatedMasses(-1e-3, -20.0, -1e-3, math.log(1e-3), math.log(1e-3) - 60.0, 2.0**-40)
+    added, replaced = (
+        dominating_pair(masses, 0.01, 1.0, relation) for relation in ("add-or-remove-one", "replace-one")
+    )
+    assert not added.symmetric
+    assert replaced.symmetric or replaced.alternatives
+
+
+@pytest.mark.parametrize("order", [1.5, 6.0])
+def test_divergences_of_symbols_are_the_sum(order: float) -> None:
+    """Three symbols in fifty digits; the pair of a symbol by quadrature."""
+    symbols = ((0.6, 0.6, 0.1, 0.8), (0.3, 0.25, 0.4, 0.8), (0.1, 0.15, 0.0, 0.8))
+
+    def moment(rate: float, shift: float, power: float) -> Any:
+        return mp.quad(
+            lambda x: mp.npdf(x) * (1 - rate + rate * mp.exp(shift * x - mp.mpf(shift) ** 2 / 2)) ** power,
+            [-20, 0, 5, 10, 30],
+        )
+
+    with mp.workdps(30):
+        totals = [
+            mp.log(
+                mp.fsum(
+                    (mp.mpf(w) / v) ** order * v * moment(rate, shift, order)
+                    if direction == 0
+                    else (mp.mpf(v) / w) ** order * w * moment(rate, shift, 1.0 - order)
+                    for w, v, rate, shift in symbols
+                )
+            )
+            / (order - 1.0)
+            for direction in (0, 1)
+        ]
+    shown = tuple(ShownSymbol(math.log(w), math.log(v), rate, shift) for w, v, rate, shift in symbols)
+    upper = SymbolRenyi(shown, is_replaced=False, distance=10.0, margin=1e-14).divergence(order).upper
+    assert float(max(totals)) <= upper * (1 + 1e-9)
+    assert upper <= float(max(totals)) * (1.0 + 1e-6) + 0.05

@@ -96,8 +96,8 @@ def certified_risk(
 ) -> RiskParts:
     """Compute three upper bounds on the excess risk, at any step size.
 
-    m of M clients report in each of T rounds. With p = m/M, A = T(T + 1)/2, h = 2ηLT, and base the sum of `base_parts`,
-    two of the bounds are
+    m of M clients report in each of T rounds. The domain has diameter D and dimension d, the losses are L-smooth, and η
+    is the step size. With p = m/M, A = T(T + 1)/2, h = 2ηLT, and base the sum of `base_parts`, two of the bounds are
 
         R0 = [base + D√(cd/m) Σ_{t≤T} √t]/(A(1 − h)),
         RI = [base + ηcdA/(mp²)]/(A(1 − 2h)).
@@ -117,34 +117,33 @@ def certified_risk(
     """
     h = 2.0 * step_size * run.smoothness * run.rounds
     optimisation, statistical = base_parts(run, step_size)
-    base, steps = optimisation + statistical, run.steps
-    noise_scale = step_size * noise_variance * run.dimension / run.participants
+    base, weight_sum = optimisation + statistical, run.steps  # A
     norm_noise = run.diameter * math.sqrt(noise_variance * run.dimension / run.participants) * root_sum(run.rounds)
-    young_noise = noise_scale * (steps / (run.rate * run.rate))
-    by_norm = _quotient_or_infinity(base + norm_noise, steps * (1.0 - h))
-    by_young = _quotient_or_infinity(base + young_noise, steps * (1.0 - 2.0 * h))
-    by_stability = math.inf
+    young_noise = step_size * noise_variance * run.dimension / run.participants * (weight_sum / (run.rate * run.rate))
+    by_norm = _quotient_or_infinity(base + norm_noise, weight_sum * (1.0 - h))  # R0
+    by_young = _quotient_or_infinity(base + young_noise, weight_sum * (1.0 - 2.0 * h))  # RI
+    by_stability = math.inf  # RS
     if h < 1.0:
         by_stability = stability_bound(
             run, base=base, noise_variance=noise_variance, step_size=step_size, thorough=thorough
         )
     bounds = {"by_norm": by_norm, "by_young": by_young, "by_stability": by_stability}
-    smallest_bound = min(bounds.values())
-    if not math.isfinite(smallest_bound):
+    least = min(bounds.values())
+    if not math.isfinite(least):
         return RiskParts(
             **bounds,
             optimisation=math.inf if optimisation > 0.0 else 0.0,
             statistical=math.inf if statistical > 0.0 else 0.0,
             noise=math.inf,
         )
-    inflation = 1.0 / (1.0 - 2.0 * h) if smallest_bound == by_young else 1.0 / (1.0 - h)
-    optimisation_term, statistical_term = inflation * optimisation / steps, inflation * statistical / steps
-    if smallest_bound == by_young:
-        noise_term = inflation * young_noise / steps
-    elif smallest_bound == by_norm:
-        noise_term = inflation * norm_noise / steps
+    inflation = 1.0 / (1.0 - 2.0 * h) if least == by_young else 1.0 / (1.0 - h)
+    optimisation_term, statistical_term = inflation * optimisation / weight_sum, inflation * statistical / weight_sum
+    if least == by_young:
+        noise_term = inflation * young_noise / weight_sum
+    elif least == by_norm:
+        noise_term = inflation * norm_noise / weight_sum
     else:
-        noise_term = max(smallest_bound - optimisation_term - statistical_term, 0.0)
+        noise_term = max(least - optimisation_term - statistical_term, 0.0)
     return RiskParts(**bounds, optimisation=optimisation_term, statistical=statistical_term, noise=noise_term)
 
 

@@ -24,6 +24,7 @@ from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_gaussian
 from epsilond.accountants.theorems.sampling.subsampling import observes_draw
 from epsilond.accountants.theorems.sampling.truncated.masses import TruncatedMasses
+from epsilond.accountants.theorems.sampling.truncated.symbol_renyi import ShownSymbol, SymbolRenyi
 from epsilond.accountants.theorems.sampling.truncated.symbols import Symbol, symbol_pair
 
 if TYPE_CHECKING:
@@ -70,11 +71,7 @@ def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if spec.largest_batch >= spec.population:
         return case.account(replace(spec, largest_batch=None, population=None), case.setting)
     shift = round_up(1 / Fraction(multiplier))
-    if spec.rate < 1.0:
-        masses = TruncatedMasses.of(population=spec.population, rate=spec.rate, largest_batch=spec.largest_batch)
-    else:
-        log_share = math.log(spec.largest_batch / spec.population)
-        masses = TruncatedMasses(-math.inf, -math.inf, -math.inf, 0.0, log_share, 2.0**-40)
+    masses = _masses_of(spec.population, spec.rate, spec.largest_batch)
     if masses.margin > MOST_MARGIN:
         return Refusal(TRUNCATED, "the probabilities of so large a population are not known accurately")
     upper = dominating_pair(masses, spec.rate, shift, case.setting.relation)
@@ -85,6 +82,20 @@ def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     return Guarantee(
         setting=case.setting, curve=Curve(upper, (attained,)), derivation=step, declared=(ONE_SUM, SECRET_DRAW)
     )
+
+
+def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMasses:
+    """Return the probabilities of a truncated batch, also for q = 1, where every batch is truncated.
+
+    Args:
+        population: number n of records.
+        rate: probability q that a record is drawn.
+        largest_batch: largest size B of a batch, below n.
+    """
+    if rate < 1.0:
+        return TruncatedMasses.of(population=population, rate=rate, largest_batch=largest_batch)
+    log_share = math.log(largest_batch / population)
+    return TruncatedMasses(-math.inf, -math.inf, -math.inf, 0.0, log_share, 2.0**-40)
 
 
 def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
@@ -99,10 +110,11 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
         shift: norm of a contribution, in standard deviations of the noise.
         relation: the neighbouring relation.
     """
-    exchanged = _exchanged_pair(masses, rate, shift, relation)
+    public = gaussian_pair(_distance(shift, relation))
+    exchanged = replace(_exchanged_pair(masses, rate, shift, relation), below=public)
     if masses.next_to_full == -math.inf or masses.full - masses.retained < 1e-6:
         return exchanged
-    counted = _counted_pair(masses, rate, shift, relation)
+    counted = replace(_counted_pair(masses, rate, shift, relation), below=public)
     is_rare = masses.retained < masses.next_to_full - math.log(8.0)
     return counted if is_rare else least_of([counted, exchanged])
 
@@ -121,16 +133,21 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
     share = math.exp(_log_sum(masses.next_to_full + math.log(rate), masses.retained) - next_or_kept)
     share = min(share * (1.0 + 8.0 * masses.margin), 1.0)
     # Where the record may be absent, the others are B − 1 with its place free, or B.
-    is_removed = relation == "add-or-remove-one"
+    is_shared = relation != "add-or-remove-one"
+    place_free = next_or_kept if is_shared else masses.next_to_full
     symbols = (
-        Symbol(masses.below, masses.below, _included_pair(rate, shift, relation)),
-        Symbol(
-            next_or_kept, masses.next_to_full if is_removed else next_or_kept, _included_pair(share, shift, relation)
-        ),
-        Symbol(not_kept, masses.full if is_removed else not_kept, None),
+        Symbol(masses.below, masses.below, _included_pair(rate, shift, relation), is_shared=True),
+        Symbol(next_or_kept, place_free, _included_pair(share, shift, relation), is_shared),
+        Symbol(not_kept, not_kept if is_shared else masses.full, None, is_shared),
     )
     # log(1 − kept/full) has the error of kept/full times kept/(full − kept).
-    return symbol_pair(symbols, 8.0 * masses.margin / -math.expm1(masses.retained - masses.full))
+    margin = 8.0 * masses.margin / -math.expm1(masses.retained - masses.full)
+    shown = tuple(
+        ShownSymbol(symbol.log_p, symbol.log_q, chance, shift)
+        for symbol, chance in zip(symbols, (rate, share, 0.0), strict=True)
+    )
+    formula = SymbolRenyi(shown, relation == "replace-one", _distance(shift, relation), margin)
+    return replace(symbol_pair(symbols, margin), formula=formula)
 
 
 def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
@@ -143,16 +160,37 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
         relation: the neighbouring relation.
     """
     share = min(math.exp(masses.retained - masses.full) * (1.0 + 8.0 * masses.margin), 1.0)
-    if relation == "add-or-remove-one":
-        truncated = _included_pair(share, 2.0 * shift, relation)
-    else:
+    margin = 8.0 * masses.margin
+    if relation != "add-or-remove-one":
         profile = AmplifiedProfile(GaussianProfile(2.0 * shift), share)
-        truncated = Pair(profile, profile)
+        truncated = Symbol(masses.full, masses.full, Pair(profile, profile), is_shared=True)
+        untruncated = Symbol(
+            masses.untruncated, masses.untruncated, _included_pair(rate, shift, relation), is_shared=True
+        )
+        return symbol_pair((untruncated, truncated), margin)
     symbols = (
-        Symbol(masses.untruncated, masses.untruncated, _included_pair(rate, shift, relation)),
-        Symbol(masses.full, masses.full, truncated),
+        Symbol(masses.untruncated, masses.untruncated, _included_pair(rate, shift, relation), is_shared=True),
+        Symbol(masses.full, masses.full, _included_pair(share, 2.0 * shift, relation), is_shared=True),
     )
-    return symbol_pair(symbols, 8.0 * masses.margin)
+    shown = (
+        ShownSymbol(masses.untruncated, masses.untruncated, rate, shift),
+        ShownSymbol(masses.full, masses.full, share, 2.0 * shift),
+    )
+    formula = SymbolRenyi(shown, is_replaced=False, distance=2.0 * shift, margin=margin)
+    return replace(symbol_pair(symbols, margin), formula=formula)
+
+
+def _distance(shift: float, relation: Relation) -> float:
+    """Return a distance of the means of the noise, in standard deviations, that no pair of batches exceeds.
+
+    A zeroed record is drawn as before, so that the batch differs by its contribution. Otherwise another record takes
+    its place.
+
+    Args:
+        shift: norm of a contribution, in standard deviations of the noise.
+        relation: the neighbouring relation.
+    """
+    return shift if relation == "zero-out-one" else 2.0 * shift
 
 
 def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:

@@ -31,11 +31,13 @@ class Symbol:
         log_p: log-probability [nat] of the symbol under the first distribution.
         log_q: log-probability [nat] under the second distribution.
         pair: the pair that belongs to the symbol; None for two equal distributions.
+        is_shared: whether both probabilities are one number. Two equal doubles do not show this, as both have errors.
     """
 
     log_p: float
     log_q: float
     pair: Pair | None
+    is_shared: bool
 
 
 @dataclass(frozen=True)
@@ -44,18 +46,20 @@ class SymbolProfile(Profile):
 
     Let H' be the profile for computed probabilities, each within a factor e^η of the true one. The true first
     distribution is at most e^η times the computed one, and the true second one is at least e^−η times. So the true
-    profile is at most e^η H'(α e^−2η). A symbol with equal probabilities needs the first factor only.
+    profile is at most e^η H'(α e^−2η). A symbol with one number as both probabilities needs the first factor only.
 
     Attributes:
         log_p: log w_i.
         log_q: log v_i.
         profiles: profiles of (P_i, Q_i); None for two equal distributions.
+        are_shared: whether w_i and v_i are one number.
         margin: η.
     """
 
     log_p: tuple[float, ...]
     log_q: tuple[float, ...]
     profiles: tuple[Profile | None, ...]
+    are_shared: tuple[bool, ...]
     margin: float
     log_infinite_mass: float = -math.inf
 
@@ -90,9 +94,8 @@ class SymbolProfile(Profile):
         return Tails(np.minimum(log_first, 0.0).reshape(points.shape), log_second.reshape(points.shape))
 
     def _offset(self, index: int, side: float) -> float:
-        """Return log w_i − log v_i, less (side = 1) or more (side = −1) the allowance 2η if these differ."""
-        gap = self.log_p[index] - self.log_q[index]
-        return gap - side * 2.0 * self.margin if gap != 0.0 else 0.0
+        """Return log w_i − log v_i, less (side = 1) or more (side = −1) the allowance 2η unless they are one number."""
+        return 0.0 if self.are_shared[index] else self.log_p[index] - self.log_q[index] - side * 2.0 * self.margin
 
     def _sum(
         self, points: FloatArray, side: float, log_delta_of: Callable[[Profile, FloatArray], FloatArray]
@@ -124,9 +127,10 @@ def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
     """
     shown = [symbol for symbol in symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
     log_p, log_q = tuple(symbol.log_p for symbol in shown), tuple(symbol.log_q for symbol in shown)
+    are_shared = tuple(symbol.is_shared for symbol in shown)
     pairs = [symbol.pair for symbol in shown]
-    forward = SymbolProfile(log_p, log_q, tuple(pair and pair.forward for pair in pairs), margin)
-    is_symmetric = log_p == log_q and all(pair is None or pair.symmetric for pair in pairs)
-    if is_symmetric:
+    forward = SymbolProfile(log_p, log_q, tuple(pair and pair.forward for pair in pairs), are_shared, margin)
+    if all(are_shared) and all(pair is None or pair.symmetric for pair in pairs):
         return Pair(forward, forward)
-    return Pair(forward, SymbolProfile(log_q, log_p, tuple(pair and pair.backward for pair in pairs), margin))
+    backward = SymbolProfile(log_q, log_p, tuple(pair and pair.backward for pair in pairs), are_shared, margin)
+    return Pair(forward, backward)

@@ -267,8 +267,10 @@ class PlanChange:
             batch,
             or is left out.
 
-            `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
-            `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+            `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. The
+            other
+            drawn records do not enter this batch. Then `population` is the number of records. Under add-or-remove-one it is
+            that of the larger data set.
 
             `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
             protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound

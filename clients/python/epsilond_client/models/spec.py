@@ -222,8 +222,9 @@ class Spec:
     cuts them into batches of `batch_size`, and `mechanism` is run on every batch. A remainder is a smaller last batch,
     or is left out.
 
-    `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
-    `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+    `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. The other
+    drawn records do not enter this batch. Then `population` is the number of records. Under add-or-remove-one it is
+    that of the larger data set.
 
     `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
     protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound of
@@ -561,8 +562,10 @@ class Spec:
                 batch,
                 or is left out.
 
-                `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. Then
-                `population` is the number of records. Under add-or-remove-one it is that of the larger data set.
+                `largest_batch` truncates Poisson batches: of more drawn records, a uniform subset of this size is kept. The
+                other
+                drawn records do not enter this batch. Then `population` is the number of records. Under add-or-remove-one it is
+                that of the larger data set.
 
                 `records_of_one_client` bounds the number of records of one client, where `level` is `records` and clients are
                 protected. Records are drawn from those of all clients together, and `noise_multiplier` refers to the norm bound
@@ -625,8 +628,8 @@ class Spec:
             rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
             batch_size (int | Unset): records in a batch, or clients if clients are drawn
             population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
-            largest_batch (int | Unset): most records in a batch, or clients if clients are drawn; of more, a uniform subset
-                is kept
+            largest_batch (int | Unset): most records in a batch, or clients if clients are drawn; of more, only a uniform
+                subset enters
             records_of_one_client (int | Unset): most records that one client has, if σ refers to the norm of one record's
                 part
             level (str | Unset): the drawn unit. Absent: the protected unit, or, if the mechanism draws again, the safe one

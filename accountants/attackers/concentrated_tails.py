@@ -1,0 +1,62 @@
+"""Far losses of zero-concentrated privacy against those of a Gaussian pair.
+
+Let D_a ≤ ρ a at every order, m = √(2ρ), y = (ε − ρ)/m for ε > ρ, and x = ε/μ − μ/2. At the order 1 + y/m the bound on δ
+from ρ (Canonne, Kamath and Steinke 2020, Proposition 12) is at most e^{−y²/2 − 1} m/y. Mills' ratio M(u) is below
+(u² + 2)/(u³ + 3u), so 1 − u M(u) > 1/(u² + 3). Hence δ_μ = φ(x) (M(x) − M(x + μ)) exceeds φ(x) μ/((x + μ)² + 3) for
+x > 0. The logarithm of the quotient of the two bounds is
+
+    g(ε) = y²/2 + 1 + log(y/m) − x²/2 − log √(2π) + log μ − log((x + μ)² + 3).
+
+Its derivative is at least ε (1/m² − 1/μ²) − 1/ε, as y/m − x/μ = ε (1/m² − 1/μ²). So δ ≤ δ_μ from ε on if g(ε) ≥ 0 and
+ε² (1/m² − 1/μ²) ≥ 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+TAIL_LOG_DELTA = -600.0
+"""log δ from which on ρ bounds δ. Tables of integer noise list outcomes down to about −880."""
+_BISECTIONS = 60
+_MARGIN = 1e-9
+"""Margin of both conditions, above their rounding at ε ≤ 1e15: 100 units of y²."""
+
+
+def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
+    """Return whether ρ-zero-concentrated privacy is proved to be below N(μ, 1) against N(0, 1) from an ε on.
+
+    Args:
+        epsilon: ε, in nats.
+        rho: ρ > 0.
+        mu: μ.
+    """
+    m = math.sqrt(2.0 * rho)
+    y, x = (epsilon - rho) / m, epsilon / mu - 0.5 * mu
+    if not (y > 0.0 and x > 0.0 and mu > m):
+        return False
+    rise = epsilon * epsilon * (1.0 / m - 1.0 / mu) * (1.0 / m + 1.0 / mu)
+    squares = 0.5 * (y - x) * (y + x)
+    logs = 1.0 + math.log(y / m) - 0.5 * math.log(2.0 * math.pi) + math.log(mu) - math.log((x + mu) ** 2 + 3.0)
+    return rise >= 1.0 + _MARGIN and squares + logs >= _MARGIN * (1.0 + y * y + x * x)
+
+
+def least_mu_from(epsilon: float, rho: float) -> float:
+    """Return a μ above √(2ρ), about the least, for which δ is below that of the Gaussian pair from an ε on.
+
+    Args:
+        epsilon: ε > ρ, in nats.
+        rho: ρ > 0.
+
+    Returns:
+        The μ; math.inf if no μ is proved.
+    """
+    m = math.sqrt(2.0 * rho)
+    low, high = m, m * (1.0 + 2.0**-20)
+    while not is_below_gaussian_from(epsilon, rho, high):
+        low, high = high, m + 2.0 * (high - m)
+        if high > 4.0 * m + 4.0 * math.sqrt(epsilon):
+            return math.inf
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if is_below_gaussian_from(epsilon, rho, middle) else (middle, high)
+    return high

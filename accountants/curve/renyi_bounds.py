@@ -1,0 +1,127 @@
+"""Facts about the Rényi divergences of a pair: a formula, ρ of zero-concentrated privacy, or a table of orders."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, TypeAlias
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+_ROUNDED = 1.0 + 8 * UNIT_ROUNDOFF
+"""Factor above the rounding of a sum, and of a product of three factors."""
+
+
+class RenyiFormula(Protocol):
+    """Bounds on the Rényi divergences of a pair at every order, which hold in both directions."""
+
+    @property
+    def rho(self) -> float:
+        """A ρ with D_a ≤ ρ a at every order a > 1; math.inf if none is known."""
+
+    def divergence(self, order: float) -> Interval:
+        """Return bounds on D_a: an upper one in both directions, a lower one for the first against the second.
+
+        Args:
+            order: order a > 1.
+        """
+
+
+WholeFormulas: TypeAlias = tuple[tuple[RenyiFormula, int], ...]
+"""Formulas of the parts of a product, each with its number of runs."""
+
+
+@dataclass(frozen=True)
+class Concentrated:
+    """ρ-zCDP given an event that has probability S under both distributions, and an infinite loss outside the event.
+
+    Attributes:
+        rho: ρ ≥ 0.
+        log_survival: log S.
+        log_escape: upper bound on log(1 − S).
+        summands: formulas for the divergences without the event, each with its number of runs; empty if none are known.
+    """
+
+    rho: float
+    log_survival: float = 0.0
+    log_escape: float = -math.inf
+    summands: WholeFormulas = ()
+
+    @property
+    def formula(self) -> RenyiFormula | None:
+        """Divergences of all outcomes, with those outside the event; None if they have no bound."""
+        if self.log_escape == -math.inf:
+            return ConcentratedRenyi(self.rho)
+        return SumRenyi(self.summands) if self.summands else None
+
+
+@dataclass(frozen=True)
+class SumRenyi:
+    """Divergences of a product, which are sums over its parts.
+
+    Attributes:
+        parts: formulas of the parts, each with its number of runs.
+    """
+
+    parts: WholeFormulas
+
+    @property
+    def rho(self) -> float:
+        """A ρ with D_a ≤ ρ a at every order a > 1; math.inf if none is known."""
+        return math.fsum(times * formula.rho for formula, times in self.parts) * _ROUNDED
+
+    def divergence(self, order: float) -> Interval:
+        """Return bounds on D_a: sums over the parts.
+
+        Args:
+            order: order a > 1.
+        """
+        bounds = [(formula.divergence(order), times) for formula, times in self.parts]
+        lower = math.fsum(times * bound.lower for bound, times in bounds)
+        return Interval(lower / _ROUNDED, math.fsum(times * bound.upper for bound, times in bounds) * _ROUNDED)
+
+
+@dataclass(frozen=True)
+class ConcentratedRenyi:
+    """Divergences of ρ-zero-concentrated privacy.
+
+    Attributes:
+        rho: ρ.
+    """
+
+    rho: float
+
+    def divergence(self, order: float) -> Interval:
+        """Return ρ a as an upper bound on D_a, and 0.
+
+        Args:
+            order: order a > 1.
+        """
+        return Interval(0.0, self.rho * order * _ROUNDED)
+
+
+@dataclass(frozen=True)
+class RenyiBounds:
+    """Upper bounds on the Rényi divergences of both directions of a pair, at finitely many orders.
+
+    Attributes:
+        orders: increasing orders, each above 1.
+        divergences: bound at each order, in nats, at least 0.
+    """
+
+    orders: tuple[float, ...]
+    divergences: tuple[float, ...]
+
+    @cached_property
+    def _least_from(self) -> tuple[float, ...]:
+        """The least bound at each order and all larger ones."""
+        return tuple(itertools.accumulate(reversed(self.divergences), min))[::-1]
+
+    def at(self, order: float) -> float:
+        """Return a bound at any order: the least of this order and larger ones, because divergences increase."""
+        index = bisect.bisect_left(self.orders, order)
+        return self._least_from[index] if index < len(self.orders) else math.inf

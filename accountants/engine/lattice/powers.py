@@ -1,0 +1,154 @@
+"""Characteristic functions of tilted lattice distributions, raised to their counts and multiplied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from epsilond.accountants.engine.lattice.spectrum import TINY, ComplexArray
+from epsilond.accountants.engine.lattice.tilted import IntArray
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from epsilond.accountants.numerics.special import FloatArray
+
+BoolArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
+
+_NEGLIGIBLE = -60.0
+"""log |φ^T| below which a frequency is dropped early: a million of them add 1e-20."""
+_ROUNDING = 8 * UNIT_ROUNDOFF
+"""Relative rounding of |φ| and of the ratio of its error to it."""
+
+
+class Factor(NamedTuple):
+    """φ of one tilted distribution on some frequencies, and a bound on the error |φ̂ − φ| of its computed values."""
+
+    values: ComplexArray
+    error: FloatArray | float
+
+
+class Power(NamedTuple):
+    """The power φ^T on some frequencies.
+
+    Attributes:
+        frequencies: indices of the frequencies.
+        log_size: log |φ^T|.
+        angle: angle of φ^T, in radians.
+        growth: g, where the error of φ^T is at most e^g − 1 of its size.
+        skipped: bound on Σ |φ^T| over all other frequencies.
+    """
+
+    frequencies: IntArray
+    log_size: FloatArray
+    angle: FloatArray
+    growth: FloatArray
+    skipped: float
+
+
+def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Iterator[Factor], skipped: float) -> Power:
+    """Compute Π φ_j^{T_j} in logarithms (docs/engine-certificate.md A4).
+
+    φ_j is the characteristic function of tilted distribution j, and T_j its count. A frequency is dropped and charged
+    once Π (|φ̂_j| + error)^{T_j} over the distributions so far proves the product negligible. This is valid because |φ|
+    of the others is at most one.
+
+    Args:
+        counts: count T_j of each distribution.
+        frequencies: indices of the frequencies.
+        factors: φ_j on these frequencies, for each distribution in turn.
+        skipped: bound of Σ |φ^T| over all other frequencies.
+
+    Guarantees:
+        The computed power φ̂^T satisfies |Π φ̂^T − Π φ^T| ≤ |Π φ̂^T| (e^growth − 1).
+    """
+    product = _RunningProduct.of_ones(frequencies.size, skipped)
+    for count, factor in zip(counts, factors, strict=True):
+        values = factor.values[product.remaining]
+        errors = np.broadcast_to(factor.error, frequencies.shape)[product.remaining]
+        is_relevant = product.bound(count, values, errors)
+        if not is_relevant.all():
+            product.drop_all_except(is_relevant)
+            values, errors = values[is_relevant], errors[is_relevant]
+        product.multiply(count, values, errors)
+    return Power(frequencies[product.remaining], product.log_size, product.angle, product.growth, product.skipped)
+
+
+@dataclass
+class _RunningProduct:
+    """The product of the powers φ_j^{T_j} so far, on the frequencies that are not dropped.
+
+    Attributes:
+        remaining: positions of these frequencies among all of them.
+        log_size: log of the product's absolute value.
+        angle: angle of the product, in radians.
+        growth: g, where the error of the product is at most e^g − 1 of its size.
+        log_bound: log of an upper bound on the product's absolute value.
+        skipped: bound of Σ |φ^T| over all other frequencies.
+    """
+
+    remaining: IntArray
+    log_size: FloatArray
+    angle: FloatArray
+    growth: FloatArray
+    log_bound: FloatArray
+    skipped: float
+
+    @classmethod
+    def of_ones(cls, size: int, skipped: float) -> _RunningProduct:
+        """Return the empty product, which is one, on a number of frequencies."""
+        log_size, angle, growth, log_bound = (np.zeros(size) for _ in range(4))
+        return cls(np.arange(size), log_size, angle, growth, log_bound, skipped)
+
+    def bound(self, count: int, values: ComplexArray, errors: FloatArray) -> BoolArray:
+        """Multiply the bound on the product by that of one more power, and return where it is not negligible.
+
+        Args:
+            count: exponent T.
+            values: computed φ̂ on the remaining frequencies.
+            errors: bounds on |φ̂ − φ|.
+        """
+        square = values.real * values.real + values.imag * values.imag
+        self.log_bound += count * np.minimum(np.log(np.sqrt(square) + errors + _ROUNDING), 0.0)
+        return self.log_bound > _NEGLIGIBLE
+
+    def drop_all_except(self, is_relevant: BoolArray) -> None:
+        """Drop the other frequencies, and add their bounds to `skipped`."""
+        self.skipped += float(np.exp(self.log_bound[~is_relevant]).sum()) * (1.0 + 1e-9)
+        self.remaining = self.remaining[is_relevant]
+        self.log_size, self.angle = self.log_size[is_relevant], self.angle[is_relevant]
+        self.growth, self.log_bound = self.growth[is_relevant], self.log_bound[is_relevant]
+
+    def multiply(self, count: int, values: ComplexArray, errors: FloatArray) -> None:
+        """Multiply the product by φ^T, and add the relative error of φ̂^T and of the rounding to its growth.
+
+        Args:
+            count: exponent T.
+            values: computed φ̂ on the remaining frequencies.
+            errors: bounds on |φ̂ − φ|.
+        """
+        logs, angles, modulus = _log_polar(values)
+        self.log_size += count * logs
+        rotation = count * angles
+        # Subtract the nearest multiple of 2π; 2π itself is rounded, so small angles of either sign stay unchanged.
+        self.angle += rotation - 2.0 * np.pi * np.rint(rotation / (2.0 * np.pi))
+        self.growth += count * (1.0 + _ROUNDING) * np.log1p(errors / modulus)
+        self.growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(logs) + np.abs(angles))
+        self.growth += UNIT_ROUNDOFF * (np.abs(self.log_size) + np.abs(self.angle))
+
+
+def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return log|φ|, the angle of φ, and |φ|.
+
+    The logarithm is computed from |φ|² − 1, to keep the digits that a large count would magnify.
+    """
+    real, imaginary = values.real, values.imag
+    excess = (real - 1.0) * (real + 1.0) + imaginary * imaginary
+    near_one = np.abs(excess) < 0.5
+    logs = np.empty(excess.size)
+    logs[near_one] = 0.5 * np.log1p(excess[near_one])
+    logs[~near_one] = 0.5 * np.log(np.maximum(1.0 + excess[~near_one], TINY))
+    return logs, np.arctan2(imaginary, real), np.sqrt(np.maximum(1.0 + excess, TINY))

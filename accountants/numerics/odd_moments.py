@@ -1,0 +1,135 @@
+"""The integral of e^{−ct − t²/2} sinh(rt/2) over t > 0, by the moments M_n = ∫ tⁿ e^{−ct − t²/2} dt of odd order."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+
+FloatArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
+
+_SERIES_TERMS = 14
+_NEGLIGIBLE_TERM = 60.0 * math.log(2.0)
+_DAMPED, _LEAST_STEPS = 20.0, 16
+
+
+def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> FloatArray:
+    """Return 2 ∫ e^{−ct−t²/2} sinh(rt/2) dt / r by its power series in r, for r < max(1, c)/2.
+
+    With the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!.
+
+    Args:
+        c: ε/r.
+        first: M_0, the Mills ratio at c.
+        shift: r.
+    """
+    moments = np.empty((2 * _SERIES_TERMS, *c.shape))
+    is_small = c <= 1.0
+    if is_small.any():
+        moments[:, is_small] = _moments_forward(c[is_small], first[is_small])
+    if not is_small.all():
+        moments[:, ~is_small] = _moments_backward(c[~is_small], first[~is_small])
+    half = 0.5 * shift
+    total, factor = np.zeros_like(c), np.ones_like(c)
+    for j in range(_SERIES_TERMS):
+        total = total + factor * moments[2 * j + 1]
+        factor = factor * half * half / ((2 * j + 2) * (2 * j + 3))
+    return total
+
+
+def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
+    """Return M_0, M_1, … (rows) by M_{n+1} = n M_{n−1} − c M_n, which is stable only for c ≤ 1."""
+    moments = np.empty((2 * _SERIES_TERMS, c.size))
+    moments[0] = first
+    moments[1] = 1.0 - c * moments[0]
+    for n in range(1, 2 * _SERIES_TERMS - 1):
+        moments[n + 1] = n * moments[n - 1] - c * moments[n]
+    return moments
+
+
+def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
+    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt, n = 0, 1, … (rows), for c > 1, by ratios h_n = M_n/M_{n−1}.
+
+    They are computed backwards, h_n = n/(c + h_{n+1}), from (√(c² + 4n) − c)/2, which h_n approaches for large n.
+    """
+    orders = 2 * _SERIES_TERMS
+    last = orders + _extra_orders(float(c.min()))
+    ratio = 0.5 * (np.sqrt(c * c + 4.0 * last) - c)
+    ratios = np.empty((orders, c.size))
+    for n in range(last - 1, 0, -1):
+        ratio = n / (c + ratio)
+        if n < orders:
+            ratios[n] = ratio
+    moments = np.empty((orders, c.size))
+    moments[0] = first
+    for n in range(1, orders):
+        moments[n] = moments[n - 1] * ratios[n]
+    return moments
+
+
+def _extra_orders(c: float) -> int:
+    """Return the number of further orders from which the backward recurrence has forgotten its start."""
+    if c < 3:
+        return 220
+    return 80 if c < 20 else 24
+
+
+def odd_moment_sum(c: float, first: float, shift: float) -> float:
+    """Return the result of `odd_moment_series` for one c; for few numbers this is quicker than arrays.
+
+    The moments M_n have h_n = M_n/M_{n−1} ≤ n/c and h_n ≤ √n. A term of the series is therefore at most
+    q = (r/(2 max(1, c)))² times the previous one. J terms with q^J < 2^−60 are enough in double arithmetic.
+
+    Args:
+        c: ε/r.
+        first: M_0, the Mills ratio at c.
+        shift: r.
+    """
+    step = 0.5 * shift / max(1.0, c)
+    terms = 1
+    if step > 0.0:
+        terms = min(math.ceil(_NEGLIGIBLE_TERM / max(-2.0 * math.log(step), 1e-9)), _SERIES_TERMS)
+    odd_moments = _odd_moments_forward(c, first, terms) if c <= 1.0 else _odd_moments_backward(c, first, terms)
+    square, total, factor = 0.25 * shift * shift, 0.0, 1.0
+    for j, moment in enumerate(odd_moments):
+        total += factor * moment
+        factor *= square / ((2 * j + 2) * (2 * j + 3))
+    return total
+
+
+def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
+    """Return M_1, M_3, … by the recurrence of `_moments_forward`, for c ≤ 1 and M_0 = `first`."""
+    previous, current = first, 1.0 - c * first
+    odd = [current]
+    for n in range(1, 2 * terms - 2, 2):
+        previous = n * previous - c * current
+        current = (n + 1) * current - c * previous
+        odd.append(current)
+    return odd
+
+
+def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
+    """Return M_1, M_3, … by the recurrence of `_moments_backward` for the ratios h_n, from n = N down to 1.
+
+    At each n, an error of h_{n+1} is multiplied by h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the
+    product of all such factors is about e^{−2c(√N − √n)}. The start N is chosen so that the error is negligible.
+
+    Args:
+        c: ε/r > 1.
+        first: M_0.
+        terms: number of moments.
+    """
+    orders = 2 * terms
+    most = 2 * _SERIES_TERMS + _extra_orders(c)
+    last = min(most, max(math.ceil((math.sqrt(orders) + _DAMPED / c) ** 2), orders + _LEAST_STEPS))
+    ratio = 0.5 * (math.sqrt(c * c + 4.0 * last) - c)
+    for n in range(last - 1, orders - 1, -1):
+        ratio = n / (c + ratio)
+    ratios = [0.0] * orders
+    for n in range(orders - 1, 0, -1):
+        ratios[n] = ratio = n / (c + ratio)
+    odd = [first * ratios[1]]
+    for n in range(3, orders, 2):
+        odd.append(odd[-1] * ratios[n - 1] * ratios[n])
+    return odd

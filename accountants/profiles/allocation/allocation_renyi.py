@@ -1,0 +1,132 @@
+"""Rényi divergences of a Gaussian contribution in one of t batches.
+
+Let S = (X₁ + … + X_t)/t with independent ratios X_i of P_c = N(c, 1) to N(0, 1), and K(a) = log E[S^a]. For whole a
+the power is expanded: t^a E[S^a]/a! is the coefficient of order a of (Σ_k m_k z^k/k!)^t, with m_k = E[X^k], which is
+e^{k(k − 1)c²/2}. K is convex, so between whole orders it is below its chord. Larger orders use Minkowski's inequality
+in the norm of order a − 1, with the contribution in the first batch.
+
+    e^{D_a} ≤ (e^{a c²/2} + (t − 1) e^{(a − 1) c²/2 · (a − 2)/(a − 1)})/t.
+
+In the other direction the geometric mean of the X_i is below S, so that D_a ≤ (1 + (a − 1)/t) c²/2. A public batch
+gives a c²/2 in both directions. Source: docs/random-allocation.md, Divergences at given orders.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaln
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_sum
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+_LARGEST_WHOLE = 256
+"""Largest order of which the power is expanded, in about a tenth of a second."""
+_FIRST_WHOLE = 16
+"""Least number of orders that are expanded together."""
+
+
+@dataclass(frozen=True)
+class AllocationRenyi:
+    """Divergences of a contribution in one of t batches.
+
+    Attributes:
+        shift: c, the norm of the contribution in standard deviations of the noise.
+        steps: number of batches t, at least 1.
+    """
+
+    shift: float
+    steps: int
+
+    @property
+    def rho(self) -> float:
+        """c²/2: the batch may be public."""
+        return 0.5 * self.shift * self.shift * (1.0 + 8 * UNIT_ROUNDOFF)
+
+    def divergence(self, order: float) -> Interval:
+        """Return an upper bound on D_a in both directions, and a lower bound with against without the contribution.
+
+        Args:
+            order: order a > 1.
+        """
+        backward = (1.0 + (order - 1.0) / self.steps) * self.rho
+        public = order * self.rho
+        both = max(self._with_against_without(order), backward)
+        upper = min(both, public) * (1.0 + 8 * UNIT_ROUNDOFF)
+        integer = min(math.floor(order), _LARGEST_WHOLE)
+        least = float(self._moments(integer)[0][integer]) / (integer - 1.0) if integer > 1 else 0.0
+        return Interval(min(least, upper) * (1.0 - 8 * UNIT_ROUNDOFF), upper)
+
+    def _moments(self, order: int) -> tuple[FloatArray, FloatArray]:
+        """Return lower and upper bounds on K at the whole orders up to at least a given one."""
+        count = _FIRST_WHOLE
+        while count < order:
+            count *= 2
+        return _log_moments(self.shift, self.steps, count)
+
+    def _with_against_without(self, order: float) -> float:
+        """Return an upper bound on D_a of the outputs with the contribution against those without it.
+
+        Args:
+            order: a.
+        """
+        if order > _LARGEST_WHOLE:
+            log_rest = math.log(self.steps - 1.0) + (order - 2.0) * self.rho if self.steps > 1 else -math.inf
+            size = 1.0 + order * self.rho + math.log(self.steps)
+            return log_sum(order * self.rho, log_rest) - math.log(self.steps) + 64 * UNIT_ROUNDOFF * size
+        below = min(math.floor(order), _LARGEST_WHOLE - 1)
+        moments = self._moments(below + 1)[1]
+        share = order - below
+        return max((1.0 - share) * float(moments[below]) + share * float(moments[below + 1]), 0.0) / (order - 1.0)
+
+
+@lru_cache(maxsize=64)
+def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, FloatArray]:
+    """Return lower and upper bounds on K(0), …, K(`largest`).
+
+    Args:
+        shift: c.
+        steps: t.
+        largest: the largest order.
+    """
+    orders = np.arange(largest + 1.0)
+    factorials = gammaln(orders + 1.0)
+    term = 0.5 * orders * (orders - 1.0) * shift * shift - factorials
+    total, power, remaining, products = None, term, steps, 0
+    while True:
+        if remaining & 1:
+            total = power if total is None else _log_product(total, power)
+        remaining >>= 1
+        products += 2
+        if not remaining:
+            break
+        power = _log_product(power, power)
+    assert total is not None
+    # Every sum has positive terms. A logarithm is rounded relative to itself, in the terms and in each product.
+    size = float(np.max(np.abs(term))) + factorials + orders * math.log(steps) + np.abs(total)
+    rounding = 64 * UNIT_ROUNDOFF * (products + 1) * (1.0 + size + largest * math.log(2.0 * steps))
+    values = total + factorials - orders * math.log(steps)
+    values[:2], rounding[:2] = 0.0, 0.0
+    return np.maximum(values - rounding, 0.0), np.maximum(values + rounding, 0.0)
+
+
+def _log_product(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the logarithms of the coefficients of a product of two power series, up to their order.
+
+    Args:
+        first: logarithms of the coefficients of the first series.
+        second: those of the second series.
+    """
+    coefficients = np.empty(first.size)
+    for order in range(first.size):
+        exponents = first[: order + 1] + second[order::-1]
+        largest = float(exponents.max())
+        coefficients[order] = largest + math.log(float(np.exp(exponents - largest).sum()))
+    return coefficients

@@ -1,0 +1,87 @@
+"""ρ of zero-concentrated privacy by the parts of a pair: D_a ≤ ρ a at every order a > 1.
+
+A part below N(μ, 1) against N(0, 1) has ρ = μ²/2. A pure part has ε²/2 (Bun and Steinke 2016, Proposition 1.4). A part
+may also be known by its ρ, or by a formula or a pair above it that has a ρ. All ρ add up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.curve.pair import unfold
+from epsilond.accountants.profiles.atoms import AtomicProfile
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.curve.renyi_bounds import RenyiFormula
+
+ROUNDED = 1.0 + 2.0**-48
+"""Factor above the rounding of a stored μ, of its square and of a sum of squares."""
+
+
+def concentration_of_part(part: Pair) -> float:
+    """Return a ρ for which a pair that is no product is ρ-zero-concentrated; math.inf if none is known.
+
+    Args:
+        part: a pair without parts. Of several alternatives it takes the least ρ.
+    """
+    if part.alternatives:
+        return min(concentration_of_parts(alternative) for alternative in part.alternatives)
+    bounds = [math.inf]
+    if part.gaussian_dp_mu is not None:
+        bounds.append(0.5 * part.gaussian_dp_mu**2)
+    if part.law is not None and getattr(part.law, "log_rest", -math.inf) == -math.inf:
+        bounds.append(0.5 * part.law.distance**2)
+    largest = largest_loss(part)
+    if math.isfinite(largest):
+        bounds.append(0.5 * largest * largest)
+    bounds.extend(formula.rho for formula in formulas_of(part))
+    if part.below is not None:
+        bounds.append(concentration_of_parts(part.below))
+    return min(bounds)
+
+
+def formulas_of(part: Pair) -> list[RenyiFormula]:
+    """Return the formulas for the Rényi divergences of a pair that is no product.
+
+    Args:
+        part: the pair.
+    """
+    formulas = [part.formula, None if part.concentrated is None else part.concentrated.formula]
+    return [formula for formula in formulas if formula is not None]
+
+
+def concentration_of_parts(pair: Pair) -> float:
+    """Return the sum of ρ over the parts of a pair, rounded up; math.inf if a part has none.
+
+    Args:
+        pair: the pair.
+    """
+    return math.fsum(times * concentration_of_part(part) for part, times in unfold(((pair, 1),))) * ROUNDED
+
+
+def largest_loss(pair: Pair) -> float:
+    """Return an ε from which on δ of a pair is zero in both directions, rounded up; math.inf if none is known.
+
+    Args:
+        pair: a pair. The largest losses of its parts add up.
+    """
+    losses = [times * _largest_loss_of_part(part) for part, times in unfold(((pair, 1),))]
+    return math.fsum(losses) * ROUNDED
+
+
+def _largest_loss_of_part(part: Pair) -> float:
+    """Return an ε from which on δ of a pair that is no product is zero; math.inf if none is known."""
+    law = part.atoms
+    if law is not None and law.log_infinite == law.log_missing == -math.inf:
+        return max(map(abs, law.losses), default=0.0) * (1.0 + 2.0 * law.accuracy)
+    return max(map(_largest_loss_of_profile, part.directions()))
+
+
+def _largest_loss_of_profile(profile: Profile) -> float:
+    """Return an ε from which on δ of one direction is zero; math.inf if none is known."""
+    if isinstance(profile, AtomicProfile) and profile.log_infinite_mass == -math.inf:
+        return max(profile.losses, default=0.0)
+    return profile.supremum

@@ -1,0 +1,302 @@
+"""The Rényi divergence of Skellam noise of variance μ and its shift by k, at every real order.
+
+Let L be the loss, t = a − 1, and K = t D_a = log E[e^{tL}] under the noise. E[e^{−L}] = 1, so
+
+    e^K − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)],
+
+where every term is positive and grows with |L|. Outcomes from k − R to R are listed. Of the others, those above R add
+at most t P(noise > R − k). Those below are less than a geometric series. Neighbouring terms at −n have a quotient of at
+most q(n). The function q falls, and log q(n) is t (arsinh((n + k + 1)/μ) − arsinh(n/μ)) − arsinh(n/μ). For the
+quotients r_n of neighbouring probabilities this is n + √(n² + μ²) ≤ μ/r_n ≤ n + 1 + √((n + 1)² + μ²) (Amos 1974). R is
+enlarged until the series converges. Two bounds in closed form hold for every t > 0 and v cosh v = tk/μ:
+
+    K ≤ (k²/2μ) t² + (k²/μ) t + log 2;
+
+    K ≤ tk (v + (k/μ)/cosh v − tanh v) + μ (cosh v − 1) + log 2.
+
+Proofs: docs/integer-noise.md, Divergences at given orders.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.integers.skellam_concentration import largest_quotient
+from epsilond.accountants.profiles.integers.skellam_table import SkellamTable, log_tail, skellam_table
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+MOST_LISTED = 2**18
+"""Largest R beyond the usual table, which takes a tenth of a second. Larger orders use the closed form."""
+_LARGEST_EXPONENT = 600.0
+"""Largest exponent [nat] of the sum of positive terms; a sum of logarithms is used beyond it."""
+_LARGEST_QUOTIENT, _NEGLIGIBLE = -1e-4, -40.0
+"""Largest logarithm of the quotient of the geometric series, and of the series next to the largest term, if any."""
+_FIRST, _RATIO, _COARSE_RATIO, _MANY = 1e-3, 1.05, 1.2, 2**14
+"""First order minus 1 of the search for ρ, quotients of neighbouring ones, and the size of a table for the second."""
+_LARGEST_FALL = 2000.0
+"""Bound on the logarithms of probabilities of the usual table."""
+_BISECTIONS = 60
+_CLOSE = 1.002
+"""Quotient of the closed form and the largest quotient so far at which the search for ρ ends."""
+_ROUNDED = 1.0 + 16 * UNIT_ROUNDOFF
+
+
+class _Listed(NamedTuple):
+    """The listed outcomes, with bounds on the size of each loss and the log probabilities."""
+
+    table: SkellamTable
+    least: FloatArray
+    most: FloatArray
+    log_masses: FloatArray
+
+
+@dataclass(frozen=True)
+class SkellamRenyi:
+    """Divergences of Skellam noise and its shift.
+
+    Attributes:
+        variance: μ.
+        shift: k ≥ 1.
+    """
+
+    variance: float
+    shift: int
+
+    def divergence(self, order: float) -> Interval:
+        """Return bounds on D_a, which is the same in both directions.
+
+        Args:
+            order: order a > 1.
+        """
+        excess = order - 1.0
+        moment = self.log_moment(excess)
+        upper = min(moment.upper / excess * _ROUNDED, self._closed_bound(excess))
+        return Interval(min(moment.lower / excess / _ROUNDED, upper), upper)
+
+    @cached_property
+    def rho(self) -> float:
+        """A ρ with D_a ≤ ρ a at every order a > 1.
+
+        K is convex, so it is below its chords. Beyond the last order the closed form is used: its quotient with
+        a (a − 1) is k²/2μ times 1 + (t + c)/(t² + t) for c = 2μ log 2/k², which falls.
+        """
+        ratio = _RATIO if skellam_table(self.variance).reach <= _MANY else _COARSE_RATIO
+        limit = 0.5 * self.shift * (self.shift / self.variance)
+        constant = math.log(2.0) / limit
+        t, previous = _FIRST, self.log_moment(_FIRST).upper
+        if math.isinf(previous):
+            return self._rho_in_closed_form(limit)
+        largest = previous / _FIRST
+        while (beyond := limit * (1.0 + (t + constant) / (t * (t + 1.0)))) > largest * _CLOSE:
+            following = self.log_moment(t * ratio).upper
+            if math.isinf(following):
+                break
+            largest = max(largest, largest_quotient((1.0 + t, previous), (1.0 + t * ratio, following)))
+            t, previous = t * ratio, following
+        largest = max(largest, beyond)
+        return min(largest * (1.0 + 1e-9), self._rho_in_closed_form(limit))
+
+    def _rho_in_closed_form(self, limit: float) -> float:
+        """Return ρ from the closed form only: D_a/a is at most D_b/a at every order b ≥ a.
+
+        Args:
+            limit: k²/2μ.
+        """
+        # With t' = max(t, s), D_{1+t} ≤ k²/2μ (t' + 2) + log 2/t'. Over 1 + t it is largest at t = 0.
+        s = math.sqrt(math.log(2.0) / limit)
+        return (limit * (s + 2.0) + math.log(2.0) / s) * _ROUNDED
+
+    def _closed_bound(self, excess: float) -> float:
+        """Return the bound on D_a in closed form, at the best order from a on, or for the slope of large orders.
+
+        Args:
+            excess: t = a − 1.
+        """
+        k, variance = float(self.shift), self.variance
+        limit = 0.5 * k * (k / variance)
+        t = max(excess, math.sqrt(math.log(2.0) / limit))
+        v = _saddle(excess * k / variance)
+        slope = v + (k / variance) / math.cosh(v) - math.tanh(v)
+        tilted = k * slope + (2.0 * variance * math.sinh(0.5 * v) ** 2 + math.log(2.0)) / excess
+        return min((limit * (t + 2.0) + math.log(2.0) / t) * _ROUNDED, tilted * (1.0 + 1e-9))
+
+    def log_moment(self, excess: float) -> Interval:
+        """Return bounds on K at the order 1 + t; the upper one is math.inf if the table would be too large.
+
+        Args:
+            excess: t > 0.
+        """
+        listed = self._outcomes(excess)
+        if listed is None:
+            return Interval(self._largest_term(excess), math.inf)
+        largest = float(np.max(np.abs(listed.most)))
+        if max(excess, 1.0) * largest > _LARGEST_EXPONENT:
+            return self._log_moment_by_logarithms(listed, excess)
+        lower, upper = (_positive_sum(losses, listed.log_masses, excess) for losses in (listed.least, listed.most))
+        relative = 8.0 * listed.table.error + 64 * UNIT_ROUNDOFF * (1.0 + max(excess, 1.0) * largest)
+        # Above the listed outcomes, the shifted noise has the mass of the noise above R − k.
+        log_right = log_tail(listed.table, listed.table.reach - self.shift + 1)
+        rest = math.exp(self._log_left(listed.table, excess)) + excess * math.exp(log_right)
+        return Interval(
+            math.log1p(max(lower[0] * (1.0 - relative) - lower[1], 0.0)),
+            math.log1p((upper[0] * (1.0 + relative) + upper[1] + rest) * _ROUNDED),
+        )
+
+    def _largest_term(self, excess: float) -> float:
+        """Return the logarithm of the largest p e^{tL} of the usual table, rounded down; 0 without one above 1.
+
+        Args:
+            excess: t.
+        """
+        reach = skellam_table(self.variance).reach
+        if 2 * self.shift > reach:
+            return 0.0
+        listed = _listed_losses(self.variance, self.shift, reach)
+        largest = float(np.max(listed.log_masses + excess * listed.least))
+        size = _LARGEST_FALL + excess * float(np.max(np.abs(listed.most)))
+        return max(largest - 4.0 * listed.table.error - 16 * UNIT_ROUNDOFF * size, 0.0)
+
+    def _log_moment_by_logarithms(self, listed: _Listed, excess: float) -> Interval:
+        """Return bounds on K by a sum of p e^{tL}. Above the listed outcomes, losses are negative and terms below p.
+
+        Args:
+            listed: losses and log probabilities of the listed outcomes.
+            excess: t.
+        """
+        lower, upper = (
+            float(np.logaddexp.reduce(listed.log_masses + excess * losses)) for losses in (listed.least, listed.most)
+        )
+        unlisted = self._log_left(listed.table, excess), listed.table.log_beyond
+        upper = float(np.logaddexp.reduce([upper, *unlisted]))
+        size = float(np.max(np.abs(listed.log_masses))) + excess * float(np.max(np.abs(listed.most)))
+        slack = 4.0 * listed.table.error + 16 * UNIT_ROUNDOFF * (size + listed.least.size)
+        return Interval(max(lower - slack, 0.0), upper + slack)
+
+    def _outcomes(self, excess: float) -> _Listed | None:
+        """Return the outcomes of a table beyond which the terms are a negligible series; None if it would be too large.
+
+        Args:
+            excess: t.
+        """
+        reach = max(skellam_table(self.variance).reach, 4 * self.shift)
+        most = max(skellam_table(self.variance).reach, MOST_LISTED)
+        while reach <= most:
+            if self._log_series_quotient(reach - self.shift, excess) <= _LARGEST_QUOTIENT:
+                listed = _listed_losses(self.variance, self.shift, reach)
+                largest_term = float(np.max(listed.log_masses + excess * listed.least))
+                if self._log_left(listed.table, excess) <= max(largest_term, 0.0) + _NEGLIGIBLE:
+                    return listed
+            reach *= 2
+        return None
+
+    def _log_series_quotient(self, place: int, excess: float) -> float:
+        """Return the logarithm of the bound on the quotient of two neighbouring terms at −n.
+
+        Args:
+            place: n ≥ 0.
+            excess: t.
+        """
+        near, far = math.asinh(place / self.variance), math.asinh((place + self.shift + 1.0) / self.variance)
+        return -near + excess * (far - near)
+
+    def _log_left(self, table: SkellamTable, excess: float) -> float:
+        """Return an upper bound on the log of the sum of p e^{tL} below the listed outcomes.
+
+        Args:
+            table: the noise.
+            excess: t.
+        """
+        place = table.reach - self.shift
+        loss = float(table.falls[table.reach] - table.falls[place]) + table.error
+        log_term = table.log_at_zero - float(table.falls[place]) + 2.0 * table.error + excess * loss
+        log_quotient = self._log_series_quotient(place, excess) * (1.0 - 1e-9)
+        return log_term + log_quotient - math.log(-math.expm1(log_quotient)) + 1e-9 * (1.0 + abs(log_term))
+
+
+@dataclass(frozen=True)
+class SkellamVectorRenyi:
+    """Divergences of independent Skellam noise on several coordinates and its shift by an integer vector.
+
+    The coordinates add up. D_a of a shift by k ≤ K is at most c k², with c the largest D_a(k)/k².
+
+    Attributes:
+        variance: μ.
+        largest: K, the largest coordinate of a shift, at least 1.
+        square: bound on the squared ℓ2 norm of a shift.
+    """
+
+    variance: float
+    largest: int
+    square: int
+
+    @cached_property
+    def _shifts(self) -> list[SkellamRenyi]:
+        """The shifts of one coordinate."""
+        return [SkellamRenyi(self.variance, shift) for shift in range(1, self.largest + 1)]
+
+    @cached_property
+    def rho(self) -> float:
+        """A ρ with D_a ≤ ρ a at every order a > 1."""
+        return max(each.rho / each.shift**2 for each in self._shifts) * self.square * _ROUNDED
+
+    def divergence(self, order: float) -> Interval:
+        """Return an upper bound on D_a in both directions, and 0.
+
+        Args:
+            order: order a > 1.
+        """
+        ratios = [each.divergence(order).upper / each.shift**2 for each in self._shifts]
+        return Interval(0.0, max(ratios) * self.square * _ROUNDED)
+
+
+def _saddle(ratio: float) -> float:
+    """Return v with v cosh v equal to a ratio within 1e-9 of itself, by bisection.
+
+    Args:
+        ratio: the ratio tk/μ ≥ 0.
+    """
+    low, high = 0.0, min(ratio, math.asinh(ratio) + 1.0)
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if middle * math.cosh(middle) < ratio else (low, middle)
+    return high
+
+
+def _positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> tuple[float, float]:
+    """Return E[(e^{tL} − 1) + t (e^{−L} − 1)] and a bound on the cancellation of both terms.
+
+    Args:
+        losses: losses L.
+        log_masses: log probabilities.
+        excess: t.
+    """
+    masses = np.exp(log_masses)
+    first, second = masses * np.expm1(excess * losses), excess * masses * np.expm1(-losses)
+    cancelled = 16 * UNIT_ROUNDOFF * float(np.sum(np.abs(first) + np.abs(second)))
+    return max(float(np.sum(first + second)), 0.0), cancelled
+
+
+@lru_cache(maxsize=8)
+def _listed_losses(variance: float, shift: int, reach: int) -> _Listed:
+    """Return the losses of the outcomes from k − R to R.
+
+    Args:
+        variance: μ.
+        shift: k.
+        reach: R, at least that of the usual table.
+    """
+    table = skellam_table(variance, reach)
+    outcomes = np.arange(float(shift - reach), reach + 1.0)
+    losses = table.losses(outcomes, shift)
+    least = np.sign(losses) * np.maximum(np.abs(losses) - table.error, 0.0)
+    log_masses = table.log_at_zero - table.falls[np.abs(outcomes).astype(np.int64)]
+    return _Listed(table, least, losses + np.sign(losses) * table.error, log_masses)

@@ -1,0 +1,136 @@
+"""Skellam noise of variance μ, P(y) = e^{−μ} I_|y|(μ) with the modified Bessel function I, as a table.
+
+With the ratios r_n = I_{n+1}(μ)/I_n(μ) in (0, 1), P(n) = P(0) r_0 ⋯ r_{n−1}. They follow from r_{n−1} = 1/(2n/μ + r_n),
+downward from a ratio far outside. The recursion multiplies a relative error of r_n by r_n r_{n−1} < 1, and adds a few
+roundings. So the error of each ratio is known. P(0) follows from the sum of all probabilities, which is 1.
+
+The loss at y is F(|y − k|) − F(|y|) with F(n) = −Σ_{m < n} log r_m, which has positive terms.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+_REACH = 900.0
+"""Log probability, with its sign changed, beyond which outcomes are not listed."""
+_LEAST_REACH = 256
+"""Least number of listed outcomes on each side."""
+_KEPT = 16
+"""Number of stored tables, of some megabytes each."""
+
+
+class SkellamTable(NamedTuple):
+    """Skellam noise at 0, …, R.
+
+    Attributes:
+        falls: F(n) = log P(0) − log P(n) for n = 0, …, R, increasing.
+        log_at_zero: log P(0).
+        log_beyond: upper bound on log P(noise > R).
+        error: bound on the absolute error of each F(n), of each difference of two of them, and of log P(0).
+    """
+
+    falls: FloatArray
+    log_at_zero: float
+    log_beyond: float
+    error: float
+
+    @property
+    def reach(self) -> int:
+        """R, the largest listed outcome."""
+        return self.falls.size - 1
+
+    def losses(self, outcomes: FloatArray, shift: int) -> FloatArray:
+        """Return F(|y − k|) − F(|y|) at outcomes y with |y| and |y − k| of at most R."""
+        near, far = np.abs(outcomes).astype(np.int64), np.abs(outcomes - shift).astype(np.int64)
+        return np.asarray(self.falls[far] - self.falls[near])
+
+
+def reach_of(variance: float) -> int:
+    """Return R with P(noise > R) ≤ e^{−900}, by Chernoff: P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}."""
+
+    def exponent(y: float) -> float:
+        """Return Chernoff's exponent with its sign changed, without cancellation."""
+        return y * math.asinh(y / variance) - y * y / (math.hypot(y, variance) + variance)
+
+    high = float(_LEAST_REACH)
+    while exponent(high) < _REACH:
+        high *= 1.1
+    return math.ceil(high)
+
+
+def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
+    """Return r_n for n = 0, …, `last`, and bounds on their relative errors.
+
+    Args:
+        variance: μ.
+        last: largest index.
+    """
+    n = last + 64 + math.ceil(64.0 * math.sqrt(variance))
+    # Amos 1974: μ/(n + 1 + √((n + 1)² + μ²)) ≤ r_n ≤ μ/(n + √(n² + μ²)). The first value is the lower bound.
+    ratio = variance / (n + 1.0 + math.hypot(n + 1.0, variance))
+    error = math.log(variance / (n + math.hypot(n, variance)) / ratio) + 16 * UNIT_ROUNDOFF
+    ratios, errors = np.empty(last + 1), np.empty(last + 1)
+    for index in range(n, -1, -1):
+        if index <= last:
+            ratios[index], errors[index] = ratio, error
+        if index > 0:
+            following = 1.0 / (2.0 * index / variance + ratio)
+            error = error * (1.0 + error) * ratio * following + 4 * UNIT_ROUNDOFF
+            ratio = following
+    return ratios, errors
+
+
+@lru_cache(maxsize=_KEPT)
+def skellam_table(variance: float, least_reach: int = 0) -> SkellamTable:
+    """Return the table of Skellam noise.
+
+    Args:
+        variance: μ, from 2^−20 to 2^22.
+        least_reach: least R, for sums over outcomes of a smaller probability.
+    """
+    reach = max(reach_of(variance), least_reach)
+    ratios, errors = _ratios(variance, reach)
+    falls = np.append(0.0, np.cumsum(-np.log(ratios[:reach]).astype(np.longdouble))).astype(np.float64)
+    steps = reach * (float(np.finfo(np.longdouble).eps) + UNIT_ROUNDOFF * float(np.max(-np.log(ratios))))
+    error = 1.01 * float(np.sum(errors)) + 4.0 * steps + 4 * UNIT_ROUNDOFF * float(falls[-1])
+    total = 1.0 + 2.0 * float(np.sum(np.exp(-falls[:0:-1])))
+    log_at_zero = -math.log(total)
+    # Ratios decrease, so the probabilities beyond R are below a geometric series.
+    log_beyond = log_at_zero - float(falls[-1]) + math.log(ratios[-1] / (1.0 - ratios[-1])) + 4.0 * error
+    return SkellamTable(falls, log_at_zero, log_beyond, 2.0 * error + 64 * UNIT_ROUNDOFF)
+
+
+def log_tail(table: SkellamTable, first: int) -> float:
+    """Return an upper bound on log P(noise ≥ n) for n ≥ 1.
+
+    Args:
+        table: the noise.
+        first: n.
+    """
+    listed = float(np.logaddexp.reduce(table.log_at_zero - table.falls[first:], initial=-np.inf))
+    return float(np.logaddexp(listed + 4.0 * table.error, table.log_beyond))
+
+
+def log_unlisted(variance: float, shift: int, coordinates: int) -> tuple[float, float]:
+    """Return log S and an upper bound on log(1 − S), with S the probability that all coordinates are listed.
+
+    A coordinate is listed if it and its shift are at most R from 0. S is the same for the noise and for its shift.
+
+    Args:
+        variance: variance of the noise.
+        shift: largest shift of a coordinate, at most R.
+        coordinates: number of coordinates that are shifted.
+    """
+    table = skellam_table(variance)
+    log_one = float(np.logaddexp(log_tail(table, table.reach - shift + 1), table.log_beyond))
+    log_any = min(math.log(coordinates) + log_one, 0.0)
+    return math.log1p(-math.exp(log_any)) if log_any < 0.0 else -math.inf, log_any

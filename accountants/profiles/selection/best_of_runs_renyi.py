@@ -1,0 +1,88 @@
+"""Rényi divergences of the best of a random number of runs, at every order (`best_of_runs`, first bound).
+
+Beyond the listed orders, S(a, a − 1) ≤ (a − 1) H + φ(1) with H = S(1, 1), as φ increases. Here φ(1) = log E[K], and
+f(0) ≤ 1 adds at most log 2. So D_a ≤ D_a(Q‖Q′) + H + (log E[K] + log 2)/(a − 1). For D_a(Q‖Q′) ≤ ρ a, D_a/a falls.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.declared.concentration import concentration_of_parts
+from epsilond.accountants.profiles.declared.renyi_of_pairs import upper_renyi
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.curve.renyi_bounds import RenyiBounds
+    from epsilond.accountants.profiles.selection.best_of_runs import RunsDistribution, SelectionGain
+
+
+@dataclass(frozen=True, eq=False)
+class BestOfRunsRenyi:
+    """Divergences of the best run, as upper bounds.
+
+    Attributes:
+        base: dominating pair of one run.
+        runs: distribution of the number of runs.
+        gains: the gain of the choice in each direction.
+        loss: H, an upper bound on the increase of every loss by the choice.
+        listed: bounds at some orders.
+    """
+
+    base: Pair
+    runs: RunsDistribution
+    gains: tuple[SelectionGain, ...]
+    loss: float
+    listed: RenyiBounds
+
+    @cached_property
+    def rho(self) -> float:
+        """A ρ with D_a ≤ ρ a at every order a > 1; math.inf if one run has none.
+
+        Between two listed orders D_a/a is at most the bound at the larger one over the smaller one.
+        """
+        orders = (1.0, *self.listed.orders)
+        ratios = [self.listed.at(larger) / smaller for smaller, larger in itertools.pairwise(orders)]
+        last = orders[-1]
+        added = self.loss + (abs(math.log(self.runs.mean)) + math.log(2.0)) / (last - 1.0)
+        base = min(concentration_of_parts(pair) for pair in self.base.alternatives or (self.base,))
+        return max(*ratios, base + added / last) * (1.0 + 16 * UNIT_ROUNDOFF)
+
+    def divergence(self, order: float) -> Interval:
+        """Return an upper bound on D_a in both directions, and 0.
+
+        Args:
+            order: order a > 1.
+        """
+        upper = min(self.listed.at(order), selected_renyi(self.base, self.runs, self.gains, order))
+        return Interval(0.0, upper)
+
+
+def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[SelectionGain], order: float) -> float:
+    """Return an upper bound on the Rényi divergence of the best run, in the worse direction; math.inf if unknown.
+
+    Args:
+        base: dominating pair of one run.
+        runs: distribution of the number of runs.
+        gains: the gain of the choice in each direction.
+        order: order a > 1.
+    """
+    divergence = upper_renyi(base, order)
+    if divergence == math.inf:
+        return math.inf
+    gain = max(each.supremum(order, order - 1.0) for each in gains)
+    terms = ((order - 1.0) * divergence, math.log(runs.mean), gain)
+    log_moment = math.fsum(terms) + 16 * UNIT_ROUNDOFF * math.fsum(map(abs, (*terms, order)))
+    if runs.never_runs > 0.0:
+        log_moment = float(np.logaddexp(math.log(runs.never_runs), log_moment)) + 16 * UNIT_ROUNDOFF
+    return max(log_moment, 0.0) / (order - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)
