@@ -344,7 +344,7 @@ def test_a_record_hardly_ever_drawn_needs_no_noise_and_the_answer_warns() -> Non
         ({"batch_size": None, "rounds": 10**9}, "/max_gradients"),
         ({"delta": None}, "/delta"),
         ({"log10_delta": -5.0}, "/delta"),
-        ({"epsilon": 0.0}, "/epsilon"),
+        ({"epsilon": -1e-9}, "/epsilon"),
         ({"delta": 1.0}, "/delta"),
         ({"readings": ("poetic",)}, "/readings"),
         ({"lipschitz": 1e170}, "/lipschitz"),

@@ -53,7 +53,7 @@ def test_every_field_has_an_option_with_its_symbol_and_range(calibrator):
     shown = run("calibrate", calibrator.name, "--help", env={"COLUMNS": "400", "TERMINAL_WIDTH": "400"}).output
     for field in fields(calibrator.problem):
         assert option_name(field.name) in shown
-    least = "≥ 0" if calibrator.name == "gaussian" else "> 0"
+    least = "> 0" if calibrator.name in ("qtdl", "norm-fedavg") else "≥ 0"
     assert f"privacy loss bound ε of (ε, δ), natural logs (ε, in nat, {least} and ≤ 1e+09)" in shown
 
 
@@ -140,8 +140,8 @@ def test_an_option_overrides_the_request_file(solved):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--epsilon", "-1"], "--epsilon is out of range (allowed: > 0 and ≤ 1e+09)"),
-        (["--epsilon", "one"], "--epsilon must be a number (allowed: > 0 and ≤ 1e+09)"),
+        (["--epsilon", "-1"], "--epsilon is out of range (allowed: ≥ 0 and ≤ 1e+09)"),
+        (["--epsilon", "one"], "--epsilon must be a number (allowed: ≥ 0 and ≤ 1e+09)"),
         (["--sampling", "lucky"], "(allowed: poisson, without-replacement, with-replacement, full)"),
         (["--request", "/no/such/file"], "error: the request cannot be read"),
         (["--no-such-option", "1"], "--no-such-option is not an option of this command"),
