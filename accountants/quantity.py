@@ -164,7 +164,7 @@ def _exact(bound: float) -> str:
 def _without_none(annotation: object) -> Any:
     """Return `X` for `X | None`."""
     arguments = get_args(annotation)
-    if NoneType not in arguments:
+    if NoneType not in arguments or arguments == (NoneType,):
         return annotation
     types = tuple(argument for argument in arguments if argument is not NoneType)
     union = types[0]

@@ -45,7 +45,7 @@ def test_a_value_out_of_range_is_named_with_what_is_allowed(calibrator):
     with pytest.raises(epsilond.InvalidInput) as caught:
         epsilond.calibrate(calibrator.name, **{**calibrator.example, "epsilon": -1.0})
     (fault,) = caught.value.faults
-    least = "≥ 0" if calibrator.name == "gaussian" else "> 0"
+    least = "> 0" if calibrator.name in ("qtdl", "norm-fedavg") else "≥ 0"
     assert (fault.pointer, fault.allowed) == ("/epsilon", f"{least} and ≤ 1e+09")
 
 

@@ -137,7 +137,8 @@ def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence
         alternatives: schemas of the property in different objects.
     """
     bare_schemas = {json.dumps(_bare(schema), sort_keys=True): _bare(schema) for schema in alternatives}
-    distinct = [schema for schema in bare_schemas.values() if schema]
+    # A tagged union without a name is the list of its members.
+    distinct = [member for schema in bare_schemas.values() if schema for member in schema.get("oneOf", [schema])]
     if not distinct:
         return dict(alternatives[0])
     return {**_merge_distinct(schemas, name, distinct), **_notes(alternatives)}
