@@ -4987,7 +4987,7 @@ export interface components {
              *     - the mechanism that is run on every batch
              *     - the inner mechanism
              */
-            mechanism?: components["schemas"]["JsonValue"];
+            mechanism?: components["schemas"]["Spec"];
             /** @description categories a report is one of */
             categories?: number;
             /** @description Rényi orders in increasing order, each above 1 and at most 1e6 */

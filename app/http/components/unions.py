@@ -137,11 +137,16 @@ def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence
         alternatives: schemas of the property in different objects.
     """
     bare_schemas = {json.dumps(_bare(schema), sort_keys=True): _bare(schema) for schema in alternatives}
-    # A tagged union without a name is the list of its members.
-    distinct = [member for schema in bare_schemas.values() if schema for member in schema.get("oneOf", [schema])]
+    distinct = [member for schema in bare_schemas.values() if schema for member in _members(schema)]
     if not distinct:
         return dict(alternatives[0])
     return {**_merge_distinct(schemas, name, distinct), **_notes(alternatives)}
+
+
+def _members(schema: Schema) -> Sequence[Schema]:
+    """Return the references of a union of objects without a name; for another schema, the schema itself."""
+    members: Sequence[Schema] = schema.get("anyOf", ())
+    return members if members and all("$ref" in member for member in members) else (schema,)
 
 
 def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Schema]) -> Schema:
