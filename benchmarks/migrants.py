@@ -3,7 +3,7 @@
 The first table has Rényi divergences and ε by dp-accounting's RdpAccountant and by epsilond. The second one is
 riskcal's black-box search for the noise that bounds a pair of error rates, with epsilond, and with --own also with
 riskcal's accountant.
-Both peers get an environment of their own. The tables are written to docs/benchmarks.md.
+Both peers get an environment of their own. The tables are written to docs/riskcal.md.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ RISKCAL = Accountant("riskcal", "", (), ("riskcal==1.3.0", "typing_extensions"))
 SECONDS = 600
 """CPU limit of one search."""
 HEAD = ("1000 steps", "question", "dp-accounting 0.4.4", "epsilond")
+PAGE = ROOT / "docs" / "riskcal.md"
 SEARCH_HEAD = ("accountant", "CPU", "questions", "noise multiplier")
 
 
@@ -75,7 +76,7 @@ def main() -> None:
     text = "\n\n".join([f"{head} Load average {os.getloadavg()[0]:.1f}.", *parts])
     print(text)
     if not chosen.short:
-        tables.write_section("migrants", text)
+        tables.write_section("migrants", text, PAGE)
 
 
 if __name__ == "__main__":

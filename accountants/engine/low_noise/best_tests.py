@@ -7,6 +7,7 @@ linear between two lattice points. The least value is therefore at a lattice poi
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,12 +26,25 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.low_noise.span import Steps
     from epsilond.accountants.engine.low_noise.table import LossTable
 
-_REACHES = (3, 40)
-"""Numbers of lattice points on either side of the estimated best one that are evaluated."""
-_STRIDE, _STRIDES = 5.0, 64
-"""Increase of log γ between further points, in nats, and the largest number of them."""
-_WIDEST = 1e-2
-"""Relative width of a true positive rate above which the tables do not answer."""
+
+@dataclass(frozen=True)
+class TradeOffSearch:
+    """How the best test is searched on the lattice of a table. The choices affect no bound.
+
+    Attributes:
+        reaches: numbers of lattice points on either side of the estimated best one that are evaluated.
+        stride: increase of log γ between further points, in nats.
+        strides: largest number of further points.
+        widest: relative width of a true positive rate above which the tables do not answer.
+    """
+
+    reaches: tuple[int, int] = (3, 40)
+    stride: float = 5.0
+    strides: int = 64
+    widest: float = 1e-2
+
+
+TRADE_OFF_SEARCH = TradeOffSearch()
 
 
 class _LatticeTradeOff(NamedTuple):
@@ -95,14 +109,14 @@ class _LatticeTradeOff(NamedTuple):
 
     def upper_bound(self) -> tuple[float, float]:
         """Return an upper bound on the true positive rate, and log γ there. Every γ gives one."""
-        bounds = {place: self.value(place).upper for place in self.window(_REACHES[0])}
+        bounds = {place: self.value(place).upper for place in self.window(TRADE_OFF_SEARCH.reaches[0])}
         place = min(bounds, key=bounds.__getitem__)
         return min(bounds[place], 1.0), self.log_gamma(place)
 
     def lower_bound(self) -> float:
         """Return a lower bound on the least value of F, with as many points as it needs."""
         least = -math.inf
-        for reach in _REACHES:
+        for reach in TRADE_OFF_SEARCH.reaches:
             window = self.window(reach)
             inside = min(self.value(place).lower for place in window)
             ends = (window[-1], window[-2]), (window[0], window[1])
@@ -137,9 +151,9 @@ class _LatticeTradeOff(NamedTuple):
             inner: the next point, with a smaller γ.
         """
         least = math.inf
-        stride = math.ceil(_STRIDE / self.table.plan.spacing)
+        stride = math.ceil(TRADE_OFF_SEARCH.stride / self.table.plan.spacing)
         last = 0 if self.to_add else self.table.plan.points - 2
-        for _ in range(_STRIDES):
+        for _ in range(TRADE_OFF_SEARCH.strides):
             value = self.value(outer)
             slope = self._slope_inwards(outer, inner)
             if slope == 0.0 or (self.to_add and outer == 0):
@@ -217,7 +231,7 @@ def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> Best
             return None
         upper, log_gamma = _LatticeTradeOff(tables[1], rate, to_add).upper_bound()
     lower = max(_LatticeTradeOff(tables[0], rate, to_add).lower_bound(), rate)
-    if not lower * (1.0 + _WIDEST) >= upper:
+    if not lower * (1.0 + TRADE_OFF_SEARCH.widest) >= upper:
         return None
     lower *= 1.0 - rounding * (1.0 - math.log(lower))
     upper *= 1.0 + rounding * (1.0 - math.log(upper))

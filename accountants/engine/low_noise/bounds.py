@@ -43,6 +43,7 @@ class Region:
         deepest: −log δ up to which the tables are used; the width of their bounds grows with it.
         most_laws: largest number of different steps, which take two transforms each.
         finer: factors of the number of points for a second table, if the bounds of the first one are too wide.
+        close: relative distance of the upper and the lower bound on ε at which the search for the lower one starts.
     """
 
     least_shift: float = 2.0
@@ -55,11 +56,10 @@ class Region:
     deepest: float = 40.0
     most_laws: int = 4
     finer: tuple[float, ...] = (2.0, 4.0)
+    close: float = 1e-4
 
 
 REGION = Region()
-_CLOSE = 1e-4
-"""Relative distance of the upper and the lower bound on ε at which the search for the lower one starts."""
 
 
 def has_low_noise(steps: Steps, depth: float) -> bool:
@@ -267,8 +267,8 @@ def _first_at_most(delta: Callable[[float], float], target: float, near: float =
     if delta(0.0) <= target:
         return 0.0, 0.0
     low, high = 0.0, near or 1.0
-    if near > 0.0 and delta((1.0 - _CLOSE) * near) > target:
-        low = (1.0 - _CLOSE) * near
+    if near > 0.0 and delta((1.0 - REGION.close) * near) > target:
+        low = (1.0 - REGION.close) * near
     while delta(high) > target:
         low, high = high, 4.0 * high
         if high > 1e12:

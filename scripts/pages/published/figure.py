@@ -55,7 +55,7 @@ class PublishedFigure:
         spec: spec of the run; None if the source does not decide it.
         accountant: accountant or theorem from which the figure is.
         assumptions: values that the source leaves open, with our choice; or the reason why there is no spec.
-        explanation: why the figure is below the truth, where it is.
+        explanation: why the figure is below the truth, or cannot be decided, where it is so.
         relation: neighbouring relation.
         unit: the protected unit.
         observer: "released-models", or "shuffled-server" for shuffled reports.

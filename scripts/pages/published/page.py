@@ -170,10 +170,11 @@ def _plain_decimal(value: Decimal) -> str:
 
 
 def _verdict(comparison: Comparison) -> str:
-    """Return the verdict with the distance of both figures, and the explanation of a figure below the truth."""
+    """Return the verdict with the distance of both figures, and the explanation of the figure if it has one."""
     distance = comparison.distance
     if distance is None:
-        return f"**{comparison.verdict}**"
+        reason = comparison.figure.explanation if comparison.verdict == "cannot be decided" else ""
+        return f"**{comparison.verdict}**<br>{plain(reason)}" if reason else f"**{comparison.verdict}**"
     is_large = distance >= 1.0
     if comparison.verdict == "above the truth":
         amount = f"{1.0 + distance:,.1f} times ours" if is_large else f"by {_percent(distance)} %"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Final
 
 from scripts.pages.published.figure import FigureGroup, PublishedFigure, RepositoryFile, gaussian, poisson
@@ -192,7 +193,10 @@ FIGURES = FigureGroup(
         _example("no_microbatching_no_subsampling_pld", "10.1224946", PLD, noise=0.7, rate=None),
         _example("microbatching_no_subsampling_pld", "24.7160779", PLD, noise=0.35, rate=None),
         _example("no_microbatching_with_subsampling_pld", "2.4612381", PLD, noise=0.7, rate=0.01),
-        _example("microbatching_with_subsampling_pld", "18.6977407", PLD, noise=0.35, rate=0.01),
+        replace(
+            _example("microbatching_with_subsampling_pld", "18.6977407", PLD, noise=0.35, rate=0.01),
+            explanation="the figure is between our bounds, which differ by less than a millionth of it",
+        ),
         _statement("13.376", RDP, once=True),
         _statement("1.616", RDP, once=False),
         _statement("12.595", PLD, once=True),
