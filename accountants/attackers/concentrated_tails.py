@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 TAIL_LOG_DELTA = -600.0
-"""log δ from which on ρ bounds δ. Tables of integer noise list outcomes down to about −880."""
+"""log δ from which on ρ bounds δ, if that gives a μ. Tables of integer noise list outcomes down to about −880."""
 _BISECTIONS = 60
 _MARGIN = 1e-9
 """Margin of both conditions, above their rounding at ε ≤ 1e15: 100 units of y²."""

@@ -42,6 +42,8 @@ _TAIL_DIVISIONS = 1500
 """The limit for a pair with a far last point, where δ falls fast; a point of a table takes a tenth of a millisecond."""
 _MARGIN = 1e-3
 """Share of an interval next to its ends in which it is not divided, so that both parts become shorter."""
+_MULTIPLES = (4.0, 2.0)
+"""Multiples of ρ up to which chords are tried if the usual end gives no μ."""
 _FIRST_EPSILON, _LAST_EPSILON, _RATIO = 2.0**-6, 2.0**20, 4.0
 """First and last positive ε, in nats, at which a lower bound is read, and the ratio of two; more ε gain below 1 %."""
 _NEARLY_ONE = -1e-300
@@ -138,13 +140,30 @@ def _gaussian_above_tail(pair: Pair) -> float:
     rho = concentration_of_part(pair)
     if rho == 0.0 or not math.isfinite(rho):
         return rho
-    end = pair.upper_epsilon(TAIL_LOG_DELTA)
-    if not rho < end < math.inf:
+    end, first = pair.upper_epsilon(TAIL_LOG_DELTA), _point(pair, 0.0)
+    if not first.upper < 0.0:
         return math.inf
+    # Every end above ρ serves. The usual one is too small if ρ is large.
+    for place in (end, *(multiple * rho for multiple in _MULTIPLES)):
+        if rho < place < math.inf and (mu := _gaussian_above_from(pair, place, rho, first)) < math.inf:
+            return mu
+    return math.inf
+
+
+def _gaussian_above_from(pair: Pair, end: float, rho: float, first: _Point) -> float:
+    """Return a μ for a pair: by chords up to an ε, and by ρ beyond.
+
+    Args:
+        pair: a pair without parts, or the least of several pairs.
+        end: the ε, above ρ.
+        rho: ρ of zero-concentrated privacy.
+        first: the point at ε = 0.
+    """
     mu = least_mu_from(end, rho)
-    first, last = _point(pair, 0.0), _point(pair, end)
+    if math.isinf(mu):
+        return mu
     divisions = _DIVISIONS if pair.alternatives else _TAIL_DIVISIONS
-    return max(mu, _divide_intervals(pair, first, last, enough=mu, divisions=divisions).upper)
+    return max(mu, _divide_intervals(pair, first, _point(pair, end), enough=mu, divisions=divisions).upper)
 
 
 def _reveals(pair: Pair) -> bool:
@@ -255,10 +274,11 @@ class _Interval(NamedTuple):
         middle = 0.5 * (left.epsilon + right.epsilon)
         if left.upper == -math.inf:
             return cls(0.0, middle, left, right)
-        if right.upper >= left.upper:
-            return cls(-most, middle, left, right)
-        log_fall = left.upper + log1m_exp_at(right.upper - left.upper)
-        log_alpha = min(log_fall - right.epsilon - log1m_exp_at(left.epsilon - right.epsilon), -UNIT_ROUNDOFF)
+        log_alpha = left.upper - right.epsilon  # of an interval where δ does not fall: γ α = δ at the right
+        if right.upper < left.upper:
+            log_fall = left.upper + log1m_exp_at(right.upper - left.upper)
+            log_alpha = log_fall - right.epsilon - log1m_exp_at(left.epsilon - right.epsilon)
+        log_alpha = min(log_alpha, -UNIT_ROUNDOFF)
         quantile, upper_quantile = float(ndtri_exp(log_alpha)), _upper_quantile(left, right, log_alpha)
         error = _QUANTILE_ERROR * (abs(upper_quantile) + abs(quantile) + 1e-3)
         mu = min(max(upper_quantile - quantile + error, 0.0), most)

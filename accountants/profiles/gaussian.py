@@ -48,6 +48,11 @@ class ZeroProfile(Profile):
     log_infinite_mass: float = -math.inf
     tail_accuracy: float = 0.0
 
+    @property
+    def supremum(self) -> float:
+        """0: no loss is positive."""
+        return 0.0
+
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Return −inf everywhere."""
         nothing = np.full(np.shape(epsilon), -np.inf)

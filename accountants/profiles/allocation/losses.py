@@ -107,6 +107,8 @@ def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
         profile: the profile of one direction.
         end: an ε from which on δ is 0; math.inf if none is known.
     """
+    if end == 0.0:
+        return np.zeros(1)
     if isinstance(profile, AtomicProfile):
         losses = np.asarray(profile.losses)
         losses = losses[(losses > 0.0) & (losses <= LARGEST_LOSS)]

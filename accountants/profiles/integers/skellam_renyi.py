@@ -86,34 +86,57 @@ class SkellamRenyi:
     def rho(self) -> float:
         """A ρ with D_a ≤ ρ a at every order a > 1.
 
-        K is convex, so it is below its chords. Beyond the last order the closed form is used: its quotient with
-        a (a − 1) is k²/2μ times 1 + (t + c)/(t² + t) for c = 2μ log 2/k², which falls.
+        K is convex, so it is below its chords. Beyond the last order a closed form bounds its quotient with a (a − 1).
         """
         ratio = _RATIO if skellam_table(self.variance).reach <= _MANY else _COARSE_RATIO
-        limit = 0.5 * self.shift * (self.shift / self.variance)
-        constant = math.log(2.0) / limit
         t, previous = _FIRST, self.log_moment(_FIRST).upper
         if math.isinf(previous):
-            return self._rho_in_closed_form(limit)
+            return self._rho_in_closed_form()
         largest = previous / _FIRST
-        while (beyond := limit * (1.0 + (t + constant) / (t * (t + 1.0)))) > largest * _CLOSE:
+        while (beyond := self._quotient_from(t)) > largest * _CLOSE:
             following = self.log_moment(t * ratio).upper
             if math.isinf(following):
                 break
             largest = max(largest, largest_quotient((1.0 + t, previous), (1.0 + t * ratio, following)))
             t, previous = t * ratio, following
         largest = max(largest, beyond)
-        return min(largest * (1.0 + 1e-9), self._rho_in_closed_form(limit))
+        return min(largest * (1.0 + 1e-9), self._rho_in_closed_form())
 
-    def _rho_in_closed_form(self, limit: float) -> float:
-        """Return ρ from the closed form only: D_a/a is at most D_b/a at every order b ≥ a.
+    @property
+    def _limit(self) -> float:
+        """k²/2μ."""
+        return 0.5 * self.shift * (self.shift / self.variance)
+
+    def _rho_in_closed_form(self) -> float:
+        """Return ρ from the closed forms only: D_a/a is at most D_b/a at every order b ≥ a."""
+        # With t' = max(t, s), D_{1+t} ≤ k²/2μ (t' + 2) + log 2/t'. Over 1 + t it is largest at t = 0.
+        s = math.sqrt(math.log(2.0) / self._limit)
+        # The sum at t = 1 bounds D_2, and the quotient of `_quotient_from` at t = 1.
+        return min((self._limit * (s + 2.0) + math.log(2.0) / s) * _ROUNDED, sum(self._closed_parts(1.0)))
+
+    def _quotient_from(self, excess: float) -> float:
+        """Return an upper bound on K/(a (a − 1)) at all orders a from an order on.
+
+        With v cosh v = tk/μ and A(v) = v² cosh v − v sinh v + cosh v − 1, K ≤ μ A + kv + log 2. The quotients A/t² and
+        v/t fall in t.
 
         Args:
-            limit: k²/2μ.
+            excess: t = a − 1 of the first order.
         """
-        # With t' = max(t, s), D_{1+t} ≤ k²/2μ (t' + 2) + log 2/t'. Over 1 + t it is largest at t = 0.
-        s = math.sqrt(math.log(2.0) / limit)
-        return (limit * (s + 2.0) + math.log(2.0) / s) * _ROUNDED
+        area, rest = self._closed_parts(excess)
+        constant = math.log(2.0) / self._limit
+        quadratic = self._limit * (1.0 + (excess + constant) / (excess * (excess + 1.0))) * _ROUNDED
+        return min(quadratic, area / (excess * excess) + rest / (excess * (excess + 1.0)))
+
+    def _closed_parts(self, excess: float) -> tuple[float, float]:
+        """Return upper bounds on μ A(v) and on kv + log 2, which are two parts of a bound on K.
+
+        Args:
+            excess: t.
+        """
+        v = _saddle(excess * self.shift / self.variance)
+        area = v * (v * math.cosh(v) - math.sinh(v)) + 2.0 * math.sinh(0.5 * v) ** 2
+        return self.variance * area * (1.0 + 1e-8), (self.shift * v + math.log(2.0)) * (1.0 + 1e-8)
 
     def _closed_bound(self, excess: float) -> float:
         """Return the bound on D_a in closed form, at the best order from a on, or for the slope of large orders.
@@ -122,7 +145,7 @@ class SkellamRenyi:
             excess: t = a − 1.
         """
         k, variance = float(self.shift), self.variance
-        limit = 0.5 * k * (k / variance)
+        limit = self._limit
         t = max(excess, math.sqrt(math.log(2.0) / limit))
         v = _saddle(excess * k / variance)
         slope = v + (k / variance) / math.cosh(v) - math.tanh(v)

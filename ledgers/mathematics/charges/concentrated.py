@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from epsilond.ledgers.mathematics.state import Slot
 
 THEOREM = "epsilond.ledger-concentrated-slot"
+_MOST_SUMS = 64
+"""Largest number of bounds of the parts so far that are compared."""
 
 
 def charge(request: ChargeRequest, _: Slot) -> Charge:
@@ -58,23 +60,16 @@ def _least(request: ChargeRequest) -> Concentration:
         ConditionViolated: no ρ is proved at this δ.
     """
     delta = ZERO if request.delta is None else request.delta
-    of_parts = [(_of_part(request, spec), count) for spec, count in flatten(request.spec)]
-    proved_parts = [(part, count) for part, count in of_parts if part is not None]
-    bounds = [_by_epsilon(request, delta)]
-    if len(proved_parts) == len(of_parts):
-        bounds.append(
-            Concentration(
-                rho=sum((count * part.rho for part, count in proved_parts), Fraction(0)),
-                delta=sum((count * part.delta for part, count in proved_parts), Fraction(0)),
-            )
-        )
-    proved = [bound for bound in bounds if bound is not None]
+    by_epsilon = _by_epsilon(request, delta)
+    proved = [] if by_epsilon is None else [by_epsilon]
+    proved += _sums([(_of_part(request, spec), count) for spec, count in flatten(request.spec)])
     # The decimal δ of the job counts as the next double, since a declared δ is one. The charge is the exact δ.
-    allowed = [bound for bound in proved if bound.delta <= Fraction(float_above(delta))]
+    most = Fraction(float_above(delta)) if delta > 0 else Fraction(0)
+    allowed = [bound for bound in proved if bound.delta <= most]
     if allowed:
         return min(allowed, key=lambda bound: (bound.rho, bound.delta))
     if proved:
-        needed = format_amount(up(proved[0].delta))
+        needed = format_amount(up(min(bound.delta for bound in proved)))
         raise ConditionViolated(
             f"ρ of the mechanism holds except with probability δ = {needed}: the job must state a delta of at least "
             f"that for each run, and allows {format_amount(delta)}"
@@ -85,10 +80,34 @@ def _least(request: ChargeRequest) -> Concentration:
     )
 
 
-def _of_part(request: ChargeRequest, spec: Spec) -> Concentration | None:
-    """Return zero-concentrated privacy of a mechanism, with the least δ; None if none is proved.
+def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
+    """Return sums of ρ and δ over the parts of a run, with one bound of each part; none if a part has no bound.
 
-    It is that of a theorem of the mechanism's kind, or that of a dominating pair: of Gaussian noise, or pure.
+    No sum has both a larger ρ and a larger δ than another one. Of many, every second is left out, but not the least δ.
+
+    Args:
+        parts: bounds of each part, with its number of runs.
+    """
+    totals = [Concentration(rho=Fraction(0))]
+    for bounds, count in parts:
+        sums = [
+            Concentration(rho=total.rho + count * bound.rho, delta=total.delta + count * bound.delta)
+            for total in totals
+            for bound in bounds
+        ]
+        totals = []
+        for each in sorted(sums, key=lambda bound: (bound.delta, bound.rho)):
+            if not totals or each.rho < totals[-1].rho:
+                totals.append(each)
+        while len(totals) > _MOST_SUMS:
+            totals = totals[::2]
+    return totals
+
+
+def _of_part(request: ChargeRequest, spec: Spec) -> list[Concentration]:
+    """Return bounds on zero-concentrated privacy of a mechanism. One may have the least ρ, and another the least δ.
+
+    They are that of a theorem of the mechanism's kind, and that of a dominating pair: of Gaussian noise, or pure.
 
     Args:
         request: the job, for its setting.
@@ -99,7 +118,7 @@ def _of_part(request: ChargeRequest, spec: Spec) -> Concentration | None:
     by_kind = concentration_of(spec)
     if by_kind is not None:
         bounds.append(by_kind)
-    return min(bounds, key=lambda bound: (bound.delta, bound.rho), default=None)
+    return bounds
 
 
 def _by_epsilon(request: ChargeRequest, delta: Amount) -> Concentration | None:

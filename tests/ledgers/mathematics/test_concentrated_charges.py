@@ -14,9 +14,12 @@ import pytest
 from epsilond.accountants import specs
 from epsilond.accountants.errors import ConditionViolated, LedgerExhausted, NoCertificate
 from epsilond.accountants.guarantee import Setting
+from epsilond.accountants.kinds import concentration_of
+from epsilond.accountants.kinds.kind import Concentration
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.amounts import PLACES, QUANTUM, up
 from epsilond.ledgers.mathematics.charges import charge
+from epsilond.ledgers.mathematics.charges.concentrated import _sums
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.entries import charge_record
 from epsilond.ledgers.mathematics.opening import RequestedSlot
@@ -121,12 +124,12 @@ def test_an_amount_that_no_slot_holds_is_refused_by_name() -> None:
         cost(specs.Repeated(times=1, mechanism=specs.DiscreteGaussian(scale=1e-6, l2_sensitivity=1e6, dimension=1)))
 
 
-@pytest.mark.parametrize(("variance", "shift"), [(0.5, 1), (9.0, 1)])
+@pytest.mark.parametrize(("variance", "shift"), [(0.5, 1), (9.0, 1), (0.1, 1), (1e-5, 1)])
 def test_skellam_noise_is_as_concentrated_as_it_costs(variance: float, shift: int) -> None:
     """Every divergence of the noise and its shift is below the charge, and one of a small order is close to it."""
     spec = specs.Skellam(variance=variance, l1_sensitivity=shift, l2_sensitivity=shift, dimension=1)
     found = cost(spec, "1e-12")
-    assert found["delta"] == QUANTUM
+    assert found["delta"] <= QUANTUM
     rho = float(found["rho"])
     with mp.workdps(40):
         law = [mp.exp(-variance) * mp.besseli(n, variance) for n in range(int(variance) + 200)]
@@ -138,6 +141,43 @@ def test_skellam_noise_is_as_concentrated_as_it_costs(variance: float, shift: in
             quotients.append(float(mp.log(total) / (order - 1) / order))
     assert max(quotients) <= rho
     assert max(quotients) >= 0.99 * rho
+
+
+def test_a_part_is_charged_by_the_bound_that_the_delta_admits() -> None:
+    """Without a δ the ρ of all outcomes is charged, and with one the ρ of the listed outcomes, also in compositions."""
+    large = specs.Skellam(variance=2.0**22, l1_sensitivity=1.0, l2_sensitivity=1.0, dimension=1)
+    by_kind = concentration_of(large)
+    assert by_kind is not None
+    assert 0 < by_kind.delta < Fraction(1, 10**18)
+    without, with_delta = cost(large), cost(large, "1e-9")
+    assert without["delta"] == 0
+    assert with_delta == {"rho": ceiling(by_kind.rho), "delta": QUANTUM}
+    assert with_delta["rho"] < without["rho"] <= with_delta["rho"] * Decimal("1.01")
+    parts = specs.Composed(mechanisms=(large, specs.Zcdp(rho=0.25, delta=2.0**-30), INTEGERS))
+    both = cost(parts, "1e-9")
+    assert both == {
+        "rho": ceiling(by_kind.rho + Fraction(1, 4) + Fraction(2, 9)),
+        "delta": up(Fraction(1, 2**30) + by_kind.delta),
+    }
+
+
+def test_many_parts_keep_the_sum_with_the_least_delta() -> None:
+    parts = [
+        (
+            [
+                Concentration(rho=Fraction(3**i), delta=Fraction(0)),
+                Concentration(rho=Fraction(0), delta=Fraction(2**i)),
+            ],
+            1,
+        )
+        for i in range(12)
+    ]
+    totals = _sums(parts)
+    assert len(totals) <= 64
+    assert totals[0] == Concentration(rho=Fraction(sum(3**i for i in range(12))), delta=Fraction(0))
+    assert _sums([([], 1), *parts]) == []
+    few = _sums([([Concentration(rho=Fraction(5)), Concentration(rho=Fraction(1), delta=Fraction(1, 9))], 2)])
+    assert few == [Concentration(rho=Fraction(10)), Concentration(rho=Fraction(2), delta=Fraction(2, 9))]
 
 
 def divergence(here: Any, there: Any, order: float) -> float:
