@@ -1,4 +1,4 @@
-"""Profiles of upper bounds on δ that are evaluated at one ε at a time.
+"""Profiles of upper bounds on δ, from functions of ε.
 
 The divergence of a pair is convex in e^ε. A bound that is also convex is a profile. Its slopes are the tails with which
 it is composed.
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 NEGLIGIBLE_LOG_DELTA = -745.0
 CORNERS = 384
 """Number of entries of a table of tails. They are dense near ε = 0; a chord is about 1 % above a bound of 1e-6."""
+_TOGETHER = 64
+"""Largest number of ε that are evaluated one at a time; a search evaluates few, and an integral hundreds."""
 
 
 class Bound(ABC):
@@ -74,11 +76,13 @@ class BoundProfile(Profile):
         return {}
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the bound at each ε separately, and store the results."""
+        """Enclose the bound at each ε, many of them together, and store the results."""
         points = np.asarray(epsilon, dtype=np.float64)
-        for point in points.ravel():
-            if float(point) not in self._known:
-                self._known[float(point)] = self.bound.log_bound(float(point))
+        fresh = [point for point in points.ravel().tolist() if point not in self._known]
+        if len(fresh) > _TOGETHER:
+            self._known.update(zip(fresh, self.bound.log_bounds(np.asarray(fresh)), strict=True))
+        else:
+            self._known.update((point, self.bound.log_bound(point)) for point in fresh)
         bounds = [self._known[float(point)] for point in points.ravel()]
         lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*bounds, strict=True))
         return Enclosure(lower, upper)

@@ -96,6 +96,17 @@ class OppositeLaplaceProfile(Profile):
     tail_accuracy: float = 4 * ACCURACY
 
     @property
+    def supremum(self) -> float:
+        """Largest loss, log(1 − q + q e^s) − log(1 − q + q e^{−s}), rounded up, in nats.
+
+        A loss is largest at an output above s, where both shifted densities are e^s and e^{−s} times the middle one.
+        """
+        log_rate, log_absent = math.log(self.rate), self._log_absent
+        largest, least = (float(np.logaddexp(log_absent, log_rate + side * self.shift)) for side in (1, -1))
+        slack = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_rate) + self.shift)
+        return largest - least + slack
+
+    @property
     def _log_absent(self) -> float:
         """log(1 − q), from 1 − q if it is known."""
         return log_complement(self.rate, self.absent)
@@ -141,10 +152,12 @@ def laplace_pair(shift: float) -> Pair:
 def opposite_laplace_pair(rate: float, shift: float, *, absent: float | None = None) -> Pair:
     """Return the symmetric pair of `OppositeLaplaceProfile`.
 
+    The Laplace pair with the shift 2s is above it, because both mixtures have the same weights (joint convexity).
+
     Args:
         rate: inclusion probability q.
         shift: norm s of the contribution, in units of the noise's scale.
         absent: 1 − q, if it is known more accurately than from `rate`.
     """
     profile = OppositeLaplaceProfile(rate, shift, absent)
-    return Pair(profile, profile)
+    return Pair(profile, profile, below=laplace_pair(2.0 * shift))

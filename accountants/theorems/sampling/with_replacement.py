@@ -11,8 +11,9 @@ from epsilond.accountants.curve.facts import DrawnMixtureLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.geometric import GeometricProfile
-from epsilond.accountants.profiles.laplace import LaplaceProfile
+from epsilond.accountants.profiles.laplace import LaplaceProfile, laplace_pair
 from epsilond.accountants.profiles.weighted_groups import (
     GaussianGroups,
     GroupProfiles,
@@ -54,6 +55,7 @@ from epsilond.accountants.theorems.sampling.unseen_multiplicities import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from epsilond.accountants.quantities import Relation
     from epsilond.accountants.specs import Spec, Subsampled
 
 WITH_REPLACEMENT = Theorem(
@@ -94,7 +96,8 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return Refusal(WITH_REPLACEMENT, f"a record is drawn more than {MOST_DRAWS:g} times on average")
     replaced = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(spec.mechanism, replaced)
-    curve = Curve(dominating_pair(spec.mechanism, drawn), ())
+    public = public_draws_pair(spec.mechanism, batch_size, case.setting.relation)
+    curve = Curve(replace(dominating_pair(spec.mechanism, drawn), below=public), ())
     guarantee = amplified_guarantee(inner, curve, WITH_REPLACEMENT, spec)
     if case.setting.relation == "zero-out-one":
         finer = multiplicities(batch_size, population, single_groups=MOST_GROUPS)
@@ -103,6 +106,27 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         instances = replaced_pairs(drawn, contribution)
     guarantee = guarantee_of_relation(guarantee, case.setting, instances)
     return _tighten_for_gaussian_noise(guarantee, drawn, contribution)
+
+
+def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
+    """Return the pair of a record that all draws are, which dominates sampling with replacement if draws are public.
+
+    The two outputs are mixtures with the weights of the draws. Given the draws, the record counts at most `draws` times
+    in both. By joint convexity the largest divergence of the components bounds that of the mixtures.
+
+    Args:
+        mechanism: spec of a mechanism that has a `noise_of_contribution`.
+        draws: number of draws K.
+        relation: replace-one or zero-out-one.
+    """
+    primitive = mechanism.primitive
+    if isinstance(primitive, NoisyIntegers):
+        noise = GeometricProfile(primitive.decay_rate, draws * math.floor(primitive.shift.l1))
+        return Pair(noise, noise)
+    assert isinstance(primitive, NoisySum)  # no other primitive has a `noise_of_contribution`
+    change = 1.0 if relation == "zero-out-one" else 2.0
+    shift = draws * change / primitive.multiplier * (1.0 + 4 * UNIT_ROUNDOFF)
+    return gaussian_pair(shift) if primitive.distribution == "gaussian" else laplace_pair(shift)
 
 
 def _tighten_for_gaussian_noise(
@@ -125,7 +149,8 @@ def _tighten_for_gaussian_noise(
     if pair is None:
         return guarantee
     step = UNSEEN_MULTIPLICITIES.because(guarantee.derivation)
-    return replace(guarantee, curve=Curve(pair, guarantee.curve.witnesses), derivation=step)
+    curve = Curve(replace(pair, below=guarantee.curve.upper.below), guarantee.curve.witnesses)
+    return replace(guarantee, curve=curve, derivation=step)
 
 
 def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:

@@ -52,7 +52,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference,
 from epsilond.accountants.profiles.amplification import AmplifiedProfile
 from epsilond.accountants.profiles.bound import Bound
 from epsilond.accountants.profiles.drawn_sums import DrawnSumBound
-from epsilond.accountants.profiles.gaussian import GaussianProfile
+from epsilond.accountants.profiles.gaussian import GaussianProfile, gaussian_pair
 from epsilond.accountants.structure import NO_ORDER, SECRET_DRAW
 from epsilond.accountants.theorem import Source, Status, Theorem
 
@@ -153,12 +153,15 @@ class ZeroedProfile(Profile):
 def zeroed_pair(shift: float, share: Share) -> Pair:
     """Return the dominating pair of a batch without replacement under zero-out-one.
 
+    The pair of N(s, 1) and N(0, 1) is above it in both directions. Both of its distributions have the same two weights,
+    and their components are at most s apart (joint convexity).
+
     Args:
         shift: norm of one contribution, in standard deviations of the noise.
         share: inclusion probability q < 1 of a record.
     """
     backward = AmplifiedProfile(GaussianProfile(shift), share.rate, share.absent)
-    return Pair(ZeroedProfile(shift, share.rate, share.absent), backward)
+    return Pair(ZeroedProfile(shift, share.rate, share.absent), backward, below=gaussian_pair(shift))
 
 
 @dataclass(frozen=True)
