@@ -323,7 +323,6 @@ def test_small_noise_is_enclosed_by_the_logarithmic_statistic() -> None:
     assert 24.2 < ends.lower < ends.upper < 28.7
 
 
-@pytest.mark.compares("epsilond.shuffled-epochs")
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out-one"])
 @pytest.mark.parametrize(("batch_size", "population"), [(2, 4), (2, 5)])
 def test_shuffled_epochs_of_other_noise_have_a_witness(relation: Any, batch_size: int, population: int) -> None:
