@@ -20,7 +20,7 @@ from epsilond.calibrators import CALIBRATORS
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = {".venv", "tests"}
-MOST = 32
+MOST = 35
 """Files before the first theorem, at most."""
 PERIODIC = {
     "app/http/lag.py",
