@@ -96,9 +96,9 @@ def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
             for bound in bounds
         ]
         totals = []
-        for each in sorted(sums, key=lambda bound: (bound.delta, bound.rho)):
-            if not totals or each.rho < totals[-1].rho:
-                totals.append(each)
+        for candidate in sorted(sums, key=lambda bound: (bound.delta, bound.rho)):
+            if not totals or candidate.rho < totals[-1].rho:
+                totals.append(candidate)
         while len(totals) > _MOST_SUMS:
             totals = totals[::2]
     return totals
