@@ -17,6 +17,7 @@ import numpy as np
 from epsilond.accountants.attackers.renyi_integral import (
     FarLosses,
     far_losses_by_orders,
+    far_losses_of_bounded,
     far_losses_of_gaussian,
     integrated_renyi,
 )
@@ -168,7 +169,7 @@ def _of_part_at(part: Pair, order: float) -> BothWays:
     if part.laplace_shift is not None:
         return _same(laplace_renyi(order=order, shift=part.laplace_shift))
     upper = _bound_by_dominating_pairs(part, order)
-    far = _far_losses(part, order)
+    far = far_losses_of_bounded(largest_loss(part), upper, _far_losses(part, order))
     both = _same(Interval(0.0, upper)) if far is None else _integrate(part, far._replace(most=upper), order)
     if part.formula is None:
         return both

@@ -13,25 +13,29 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.renyi_divergence import divergence_of_log_excess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_normal_tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
 _FEWEST, _MOST = 256, 2_048
 """Least and largest number of steps of a piece; more would take longer than 100 ms for all pieces."""
 _STEPS_PER_UNIT = 50.0
 """Number of steps for each unit of a ε, which leaves about 1e-4 of the divergence."""
+_FEWEST_COSTLY, _MOST_COSTLY = 8, 384
+"""Least number of steps of a piece, and largest number of all pieces, where a point takes up to a millisecond."""
+_LONGEST_OF_NATS = 8.0
+"""Longest step of such a profile in nats; the rounding of its weights grows with the exponential of a step."""
 _PIECES = 14
 """Number of pieces, each twice as long as the previous one. The first has about the loss of a rare sampled step."""
 _LONGEST_STEP = 100.0
@@ -135,6 +139,20 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
     return FarLosses(end * (1.0 + 1e-9), _LOG_TAIL, most, cap)
 
 
+def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) -> FarLosses | None:
+    """Return the far losses of a pair with a largest loss, from which on both profiles are zero.
+
+    Args:
+        largest: the largest loss, in nats; math.inf if none is known.
+        most: a known bound on D_a.
+        far: other bounds on the far losses, which are kept if they end the integral before the largest loss.
+    """
+    end = max(largest, _LEAST_END)
+    if largest == 0.0 or end == math.inf or (far is not None and far.end <= end):
+        return far
+    return FarLosses(end, -math.inf, most, None if far is None else far.cap)
+
+
 def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, order: float) -> Interval:
     """Return bounds on D_a(P‖Q) from the profiles of both directions of one step.
 
@@ -145,7 +163,9 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
         order: order a > 1.
     """
     last, most = far.end, far.most
-    if order * last > _LONGEST_STEP * _MOST:
+    is_costly = _is_costly(forward) or _is_costly(backward)
+    fewest = order * last / _LONGEST_STEP
+    if max(fewest, last / _LONGEST_OF_NATS) > _MOST_COSTLY if is_costly else fewest > _MOST:
         return Interval(0.0, most)
     rising = _total(forward, order - 1.0, last, order, far.cap)
     falling = _total(backward, -order, last, order, far.cap)
@@ -154,6 +174,8 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
     log_lower = log_factor + float(np.logaddexp(rising.lower, falling.lower))
     log_upper = log_factor + float(np.logaddexp(np.logaddexp(rising.upper, falling.upper), log_rest))
     log_upper = float(np.logaddexp(log_upper, far.log_tail))
+    if log_upper == -math.inf:  # both distributions are the same
+        return Interval(0.0, 0.0)
     slack = 64 * UNIT_ROUNDOFF * (8.0 + abs(log_upper) + order * last)
     lower = divergence_of_log_excess(log_lower - slack, order) if log_lower > -math.inf else 0.0
     upper = divergence_of_log_excess(log_upper + slack, order)
@@ -169,13 +191,18 @@ class _Piece:
     count: int
     bounds: Interval
 
+    def intersect(self, known: Interval) -> _Piece:
+        """Return the piece with the closer of its own and other bounds."""
+        return replace(self, bounds=Interval(max(self.bounds.lower, known.lower), min(self.bounds.upper, known.upper)))
+
 
 def _total(
     profile: Profile, power: float, last: float, order: float, cap: Callable[[FloatArray], FloatArray] | None
 ) -> Interval:
     """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε from 0 to about `last`, over pieces of growing length.
 
-    The pieces that leave the bounds apart are divided into more steps.
+    The pieces that leave the bounds apart are divided into more steps. For a profile that is computed point by point
+    they are divided into halves, up to a limit on the steps of all pieces.
 
     Args:
         profile: the profile with log E.
@@ -185,22 +212,57 @@ def _total(
         cap: function from ε to a further upper bound on log E; None if there is none.
     """
     ends = [0.0, *(last * 2.0 ** (piece - _PIECES) for piece in range(_PIECES + 1))]
-    pieces = []
-    for start, end in itertools.pairwise(ends):
-        count = math.ceil(min(max(_STEPS_PER_UNIT * order * (end - start), _FEWEST), _MOST))
-        pieces.append(_Piece(start, end, count, _piece(profile, power, (start, end), count, cap)))
-    for _ in range(_REFINEMENTS):
+    is_costly = _is_costly(profile)
+
+    def enclosed(start: float, end: float, count: int) -> _Piece:
+        """Return a piece with its bounds."""
+        return _Piece(start, end, count, _piece(profile, power, (start, end), count, cap))
+
+    pieces = [
+        enclosed(start, end, _first_count(end - start, order, is_costly)) for start, end in itertools.pairwise(ends)
+    ]
+    evaluated = sum(piece.count for piece in pieces)
+    for _ in range(_MOST_COSTLY if is_costly else _REFINEMENTS):
         lower, upper = (float(np.logaddexp.reduce([piece.bounds[side] for piece in pieces])) for side in (0, 1))
         if not upper - lower > _WIDE * max(1.0, abs(upper)):
             break
         loosest = max(pieces, key=lambda piece: _width(piece.bounds, upper))
-        if loosest.count > _MOST:
+        evaluated += 2 * loosest.count
+        if evaluated > _MOST_COSTLY if is_costly else loosest.count > _MOST:
             break
-        loosest.count *= _FINER
-        bounds = _piece(profile, power, (loosest.start, loosest.end), loosest.count, cap)
-        loosest.bounds = Interval(max(bounds.lower, loosest.bounds.lower), min(bounds.upper, loosest.bounds.upper))
+        if is_costly:
+            middle = 0.5 * (loosest.start + loosest.end)
+            halves = ((loosest.start, middle), (middle, loosest.end))
+            pieces.remove(loosest)
+            pieces.extend(enclosed(*half, loosest.count) for half in halves)
+        else:
+            finer = enclosed(loosest.start, loosest.end, _FINER * loosest.count)
+            pieces[pieces.index(loosest)] = finer.intersect(loosest.bounds)
     lower, upper = (float(np.logaddexp.reduce([piece.bounds[side] for piece in pieces])) for side in (0, 1))
     return Interval(lower, upper)
+
+
+def _first_count(length: float, order: float, is_costly: bool) -> int:
+    """Return the number of steps with which a piece is first computed.
+
+    Args:
+        length: length of the piece, in nats.
+        order: order a.
+        is_costly: whether the profile is computed point by point.
+    """
+    if is_costly:
+        return math.ceil(max(order * length / _LONGEST_STEP, length / _LONGEST_OF_NATS, _FEWEST_COSTLY))
+    return math.ceil(min(max(_STEPS_PER_UNIT * order * length, _FEWEST), _MOST))
+
+
+def _is_costly(profile: Profile) -> bool:
+    """Return whether a profile, or one that it is computed from, evaluates a composition at one ε after another."""
+    sources = [getattr(profile, "base", None), getattr(profile, "made", None), *getattr(profile, "profiles", ())]
+    return (
+        profile.estimated
+        or profile.pointwise
+        or any(isinstance(source, Profile) and _is_costly(source) for source in sources)
+    )
 
 
 def _width(bounds: Interval, scale: float) -> float:
