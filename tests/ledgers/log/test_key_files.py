@@ -1,4 +1,4 @@
-"""Keys in a folder: made once whoever comes first, for their owner alone, and never lost without a word."""
+"""Keys in a folder: made once by the first caller, readable by their owner only, and never lost silently."""
 
 import subprocess
 import sys

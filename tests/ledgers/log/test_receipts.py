@@ -112,7 +112,7 @@ def test_a_receipt_that_would_not_hold_is_not_made():
 
 
 def signed_by(key, proof):
-    """The receipt of entry 0 of four, with what this key says of it, whatever that is."""
+    """The receipt of entry 0 of four, with the verdict of this key on it."""
     said = {"entry": ENTRIES[0], "proof": proof.record, "checkpoint": note(4)}
     return Receipt(ENTRIES[0], proof, note(4), jws.sign(said, digest(canonical(ENTRIES[0])), key))
 

@@ -1,4 +1,4 @@
-"""Verification of what somebody holds of a log: what is found, what is left open, and that no fault is called good."""
+"""Verification of a part of a log: the findings, the open questions, and that no fault is called good."""
 
 import json
 
