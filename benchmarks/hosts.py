@@ -2,7 +2,7 @@
 
     EPSILOND_PEERS=FOLDER python -m benchmarks.hosts [WORD …]
 
-With words, only the rows whose names contain one of them are measured again, and replace those stored.
+With words, only the rows with a name that contains one of them are measured again, and replace those stored.
 Their packages are imported from the source trees in the folder, at the commits that the table states. The figures are
 stored in benchmarks/hosts.json, from which the page docs/peers.md is written.
 """

@@ -144,7 +144,7 @@ def require_positive(record: TargetFields) -> None:
     """Reject ε = 0.
 
     Args:
-        record: a request whose answer divides by ε.
+        record: a request with an answer that divides by ε.
 
     Raises:
         InvalidInput: ε is 0.
