@@ -12,7 +12,9 @@ import numpy as np
 
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.least import alternatives_of
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.profiles.allocation.attained_ratios import ratio_below
+from epsilond.accountants.profiles.allocation.group_profiles import GroupMinimum, GroupProfile
 from epsilond.accountants.profiles.allocation.losses import LARGEST_LOSS, earlier_losses
 from epsilond.accountants.profiles.allocation.pairs import attained_pair, dominating_pair
 from epsilond.accountants.profiles.allocation.products import multiply_copies
@@ -21,7 +23,6 @@ from epsilond.accountants.profiles.allocation.ratios import sum_copies
 from epsilond.accountants.profiles.atoms import AtomicProfile
 
 if TYPE_CHECKING:
-    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.rule import Effort
@@ -116,7 +117,8 @@ def group_pair(pair: Pair, cells: int) -> Pair:
         pair: dominating pair of a data set with a unit against that without it.
         cells: number of values of the pair.
     """
-    step = alternatives_of(pair)[0]
+    composed = alternatives_of(pair)[0]
+    step = composed
     if not isinstance(step.forward, AtomicProfile):
         step = dominating_pair(ratio_above(step, cells))
     ends = [_largest_loss(profile) for profile in (step.forward, step.backward)]
@@ -125,7 +127,20 @@ def group_pair(pair: Pair, cells: int) -> Pair:
         np.concatenate(([0.0], np.geomspace(1e-5 * end, end, _GROUP_LOSSES), np.linspace(0.0, end, _GROUP_LOSSES)))
     )
     points = list(map(BoundedPoint, losses.tolist(), _group_deltas(step, losses).tolist()))
-    return dominating_pair(ratio_of_bounds(points, points))
+    minimum = GroupMinimum(composed, step)
+    table = dominating_pair(ratio_of_bounds(points, points))
+    return Pair(_group_profile(table.forward, minimum), _group_profile(table.backward, minimum))
+
+
+def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
+    """Return the profile of a table with lower bounds on the function that the table is above.
+
+    Args:
+        table: one direction of the table.
+        minimum: the lower bounds.
+    """
+    assert isinstance(table, AtomicProfile)
+    return GroupProfile(table.losses, table.log_masses, table.log_infinite_mass, table.mass_accuracy, minimum)
 
 
 def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:

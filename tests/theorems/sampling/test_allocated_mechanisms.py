@@ -308,6 +308,30 @@ def test_golden_figures_of_a_replaced_unit(spec: Any, lower: float, upper: float
     assert guarantee(runs, "replace-one").curve.epsilon(math.log(1e-6)).upper == pytest.approx(public, rel=3e-3)
 
 
+@pytest.mark.parametrize("shift", [1e-3, 0.3, 1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.7, 2.0])
+def test_the_group_bound_is_enclosed_by_the_pair_of_both_shifts(shift: float, epsilon: float) -> None:
+    """The composed trade-off functions of two shifts are those of their sum, also where no split is within [0, ε]."""
+    exact = gaussian_pair(2.0 * shift).log_delta_bounds(epsilon)
+    ends = group_pair(gaussian_pair(shift), 1000).log_delta_bounds(epsilon)
+    assert ends.lower <= exact.upper
+    assert exact.lower <= ends.upper
+    if exact.lower > -100.0:
+        assert ends.lower >= exact.lower - 1e-4 * (1.0 - exact.lower)
+
+
+@pytest.mark.parametrize("mechanism", [Gaussian(noise_multiplier=1.0), Laplace(scale_multiplier=2.0)])
+def test_every_effort_of_a_replaced_unit_encloses_one_number(mechanism: Any) -> None:
+    spec = spec_of(mechanism, 20, epochs=3)
+    curves = [guarantee(spec, "replace-one", effort=effort).curve for effort in ("coarse", "default", "fine")]
+    for epsilon in EPSILONS:
+        ends = [curve.bound_log_delta(epsilon) for curve in curves]
+        assert max(lower for lower, _ in ends) <= min(upper for _, upper in ends)
+        assert max(upper - lower for lower, upper in ends) < 0.5
+        for curve in curves:
+            assert curve.log_delta(epsilon).lower <= curve.log_delta(epsilon).upper
+
+
 @REPLACED
 def test_a_replaced_unit_composes() -> None:
     spec = spec_of(Laplace(scale_multiplier=2.0), 20)

@@ -1,0 +1,231 @@
+"""The profile of a group of two changes: a table above it, and lower bounds on the function that the table is above.
+
+Let P and Q be the distributions with and without a unit, and F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P). The least value
+of F over all γ₁ > 0 is the profile of two composed trade-off functions. It is convex in γ and symmetric, so it is at
+most every convex hull of values of F. Both terms of F are convex, because the second one is the perspective of a
+convex function. So F at three places bounds F at all others from below (docs/random-allocation.md, Replace-one).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Interval
+from epsilond.accountants.numerics.special import log1m_exp
+from epsilond.accountants.profiles.atoms import AtomicProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.curve.near_tests import NearTest
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+
+_RISES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+"""Relative increases of F, from its least value, of the two outer places. The error of the bound is about as large."""
+_SPLITS, _OFFSETS, _LEAST_OFFSET = 256, 128, 1e-8
+"""Number of log γ₁ at which the table is searched, and of distances of outer places, from this share of the range."""
+_DIGITS = 44
+"""Binary digits of all losses after the leading one of the range. Their differences are then exact."""
+_ROUNDING = 1e-13
+"""Relative error of the few operations on a log of F, per unit of 1 + |log F|."""
+
+
+@dataclass(frozen=True)
+class GroupMinimum:
+    """Lower bounds on the least value of F.
+
+    Attributes:
+        pair: the pair (P, Q). Its profiles enclose the divergences.
+        table: a pair of finitely many losses that is close to it. It only decides where F is evaluated.
+    """
+
+    pair: Pair
+    table: Pair
+
+    @cached_property
+    def _known(self) -> dict[float, float]:
+        """Stored lower bounds at every ε so far."""
+        return {}
+
+    def lower_log_delta(self, epsilon: float) -> float:
+        """Return a lower bound on the log of the least value of F; −∞ if none is certified.
+
+        Args:
+            epsilon: log γ ≥ 0.
+        """
+        if epsilon not in self._known:
+            self._known[epsilon] = self._lower_log_delta(epsilon)
+        return self._known[epsilon]
+
+    def _lower_log_delta(self, epsilon: float) -> float:
+        """Return the bound of `lower_log_delta`, at ε rounded up to a multiple of a power of two.
+
+        The least value decreases with γ, so that its value at a larger ε is a lower bound.
+
+        Args:
+            epsilon: log γ ≥ 0.
+        """
+        largest = max((profile.losses[-1] for profile in _atoms(self.table) if profile.losses), default=0.0)
+        reach = epsilon + largest
+        if not 0.0 < reach < math.inf:
+            return -math.inf
+        unit = 2.0 ** (math.frexp(reach)[1] - _DIGITS)
+        epsilon = math.ceil(epsilon / unit) * unit
+        splits = np.rint(np.linspace(-largest, reach, _SPLITS) / unit) * unit
+        inner = np.rint(np.linspace(0.0, epsilon, _SPLITS) / unit) * unit
+        place = _least_place(self.table, np.unique(np.concatenate((splits, inner))), epsilon, unit)
+        if place is None:
+            return -math.inf
+        offsets = np.rint(np.geomspace(_LEAST_OFFSET * reach, reach, _OFFSETS) / unit) * unit
+        least = _log_sums(self.pair, np.asarray([place]), epsilon)
+        if not math.isfinite(least.lower[0]):
+            return -math.inf
+        tabulated = _log_sums(self.table, np.concatenate(([place], place - offsets, place + offsets)), epsilon).upper
+        left, right = np.split(tabulated[1:] - tabulated[0], 2)
+        for rise in _RISES:
+            is_left, is_right = left >= rise, right >= rise
+            if not (is_left.any() and is_right.any()):
+                break
+            outer = np.asarray([place - offsets[is_left.argmax()], place + offsets[is_right.argmax()]])
+            bound = _bound_by_three(place, least, outer, _log_sums(self.pair, outer, epsilon))
+            if bound > -math.inf:
+                return bound
+        return -math.inf
+
+
+def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -> float | None:
+    """Return a log γ₁ at which F is about least; None if F is zero there.
+
+    Args:
+        table: pair with profiles of little cost.
+        splits: increasing log γ₁.
+        epsilon: log γ.
+        unit: the number of which the result is a multiple.
+    """
+    for _ in range(3):
+        values = _log_sums(table, splits, epsilon).upper
+        index = int(values.argmin())
+        if values[index] == -math.inf:
+            return None
+        low, high = splits[max(index - 1, 0)], splits[min(index + 1, splits.size - 1)]
+        place = float(splits[index])
+        splits = np.unique(np.append(np.rint(np.linspace(low, high, 65) / unit) * unit, place))
+    return place
+
+
+def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: Enclosure) -> float:
+    """Return a lower bound on the log of a convex function everywhere; −∞ if the outer values are not surely larger.
+
+    Beyond an outer place the function is at least its value there. Between an outer place and the middle one it is
+    above the line through the middle place and the outer place on the other side.
+
+    Args:
+        place: log γ₁ of the middle place.
+        least: bounds on the log of the function there.
+        outer: log γ₁ of a smaller and a larger place.
+        values: bounds on the log of the function there.
+    """
+    lower, upper = float(least.lower[0]), float(least.upper[0])
+    if values.lower.min() < upper:
+        return -math.inf
+    below, above = (abs(math.expm1(each - place)) for each in outer.tolist())
+    rises = np.expm1(values.upper - lower)
+    fall = max(above / below * float(rises[0]), below / above * float(rises[1])) * (1.0 + _ROUNDING)
+    return lower + math.log1p(-fall) - _ROUNDING * (1.0 + abs(lower)) if fall < 1.0 else -math.inf
+
+
+def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
+    """Enclose log F.
+
+    Args:
+        pair: the pair (P, Q).
+        splits: log γ₁, of any sign, with exact differences from `epsilon`.
+        epsilon: log γ.
+    """
+    first = _log_divergence(pair.forward, pair.backward, splits)
+    second = _log_divergence(pair.backward, pair.forward, epsilon - splits)
+    bounds = (np.logaddexp(one, two + splits) for one, two in zip(first, second, strict=True))
+    lower, upper = bounds
+    with np.errstate(invalid="ignore"):
+        slack = _ROUNDING * (2.0 + np.abs(upper) + np.abs(splits))
+        return Enclosure(
+            np.where(np.isneginf(lower), lower, lower - slack), np.where(upper > -np.inf, upper + slack, upper)
+        )
+
+
+def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> Enclosure:
+    """Enclose log E_κ(P‖Q). For κ < 1 it is 1 − κ + κ E_{1/κ}(Q‖P).
+
+    Args:
+        forward: the profile of P against Q.
+        backward: the profile of Q against P.
+        losses: log κ, of any sign.
+    """
+    lower, upper = np.empty_like(losses), np.empty_like(losses)
+    is_negative = losses < 0.0
+    if not is_negative.all():
+        lower[~is_negative], upper[~is_negative] = forward.log_delta(losses[~is_negative])
+    if is_negative.any():
+        negative = losses[is_negative]
+        rest = log1m_exp(negative)
+        lower[is_negative], upper[is_negative] = (
+            np.logaddexp(rest, negative + side) for side in backward.log_delta(-negative)
+        )
+    return Enclosure(lower, upper)
+
+
+def _atoms(pair: Pair) -> list[AtomicProfile]:
+    """Return the profiles of a pair that list their losses."""
+    return [profile for profile in pair.directions() if isinstance(profile, AtomicProfile)]
+
+
+@dataclass(frozen=True)
+class GroupProfile(AtomicProfile):
+    """A table above the least value of F, with lower bounds on that value.
+
+    The table depends on the effort of a composition, and the least value does not. So `log_delta` encloses the same
+    number for every effort.
+
+    Attributes:
+        minimum: lower bounds on the least value.
+    """
+
+    one_sided: ClassVar[bool] = True
+    estimated: ClassVar[bool] = True
+
+    minimum: GroupMinimum | None = field(default=None, compare=False, repr=False)
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose the log of the least value of F, by the table from above."""
+        upper = super().log_delta(epsilon).upper
+        points = np.asarray(epsilon, dtype=np.float64)
+        lower = np.asarray([self._lower(point) for point in points.ravel().tolist()]).reshape(points.shape)
+        return Enclosure(np.minimum(lower, upper), upper)
+
+    def log_delta_bounds(self, epsilon: float) -> Interval:
+        """Enclose the log of the least value of F at one ε."""
+        upper = self.upper_log_delta(epsilon)
+        return Interval(min(self._lower(epsilon), upper), upper)
+
+    def upper_log_delta(self, epsilon: float) -> float:
+        """Return the upper bound of the table at one ε."""
+        return super().log_delta_bounds(epsilon).upper
+
+    def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
+        """Return the upper bounds of the table at several ε."""
+        return [self.upper_log_delta(epsilon) for epsilon in epsilons]
+
+    def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
+        """Return for each size the test at the atom of the table where the best test of the table ends."""
+        return [self.test_of(size, super(GroupProfile, self).log_delta_bounds, self.tail_accuracy) for size in sizes]
+
+    def _lower(self, epsilon: float) -> float:
+        """Return the lower bound on the log of the least value of F; −∞ if none is known."""
+        return -math.inf if self.minimum is None else self.minimum.lower_log_delta(epsilon)
