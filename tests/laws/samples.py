@@ -145,15 +145,15 @@ SHAPES: dict[str, tuple[float, Any]] = {
     ),
     "random allocation to several": (
         2.1,
-        lambda z: RandomAllocation(steps=60, times_chosen=3, kept=False, epochs=1, mechanism=gaussian(z)),
+        lambda z: RandomAllocation(steps=20, times_chosen=3, kept=False, epochs=1, mechanism=gaussian(z)),
     ),
-    "random allocation of laplace": (
+    "random allocation of pure noise": (
         2.3,
-        lambda b: RandomAllocation(steps=12, times_chosen=1, kept=True, epochs=2, mechanism=laplace(b)),
+        lambda b: RandomAllocation(steps=5, times_chosen=1, kept=True, epochs=2, mechanism=laplace(b)),
     ),
-    "random allocation of laplace to several": (
+    "random allocation of pure noise to several": (
         2.4,
-        lambda b: RandomAllocation(steps=11, times_chosen=2, kept=False, epochs=1, mechanism=laplace(b)),
+        lambda b: RandomAllocation(steps=5, times_chosen=2, kept=False, epochs=1, mechanism=laplace(b)),
     ),
     "shuffled epochs": (
         1.2,
