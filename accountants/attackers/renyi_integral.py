@@ -214,12 +214,18 @@ def _total(
     ends = [0.0, *(last * 2.0 ** (piece - _PIECES) for piece in range(_PIECES + 1))]
     is_costly = _is_costly(profile)
 
-    def enclosed(start: float, end: float, count: int) -> _Piece:
-        """Return a piece with its bounds."""
+    def bound_piece(start: float, end: float, count: int) -> _Piece:
+        """Return a piece with its bounds.
+
+        Args:
+            start: start of the piece, in nats.
+            end: end of the piece, in nats.
+            count: number of its steps.
+        """
         return _Piece(start, end, count, _piece(profile, power, (start, end), count, cap))
 
     pieces = [
-        enclosed(start, end, _first_count(end - start, order, is_costly)) for start, end in itertools.pairwise(ends)
+        bound_piece(start, end, _first_count(end - start, order, is_costly)) for start, end in itertools.pairwise(ends)
     ]
     evaluated = sum(piece.count for piece in pieces)
     for _ in range(_MOST_COSTLY if is_costly else _REFINEMENTS):
@@ -234,9 +240,9 @@ def _total(
             middle = 0.5 * (loosest.start + loosest.end)
             halves = ((loosest.start, middle), (middle, loosest.end))
             pieces.remove(loosest)
-            pieces.extend(enclosed(*half, loosest.count) for half in halves)
+            pieces.extend(bound_piece(*half, loosest.count) for half in halves)
         else:
-            finer = enclosed(loosest.start, loosest.end, _FINER * loosest.count)
+            finer = bound_piece(loosest.start, loosest.end, _FINER * loosest.count)
             pieces[pieces.index(loosest)] = finer.intersect(loosest.bounds)
     lower, upper = (float(np.logaddexp.reduce([piece.bounds[side] for piece in pieces])) for side in (0, 1))
     return Interval(lower, upper)
