@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import base_unit
 from epsilond.accountants.theorem import Condition
 
 if TYPE_CHECKING:
@@ -27,13 +26,13 @@ def require_present_clients(setting: SettingFields, definition: Definition) -> N
     cases, and even a sum of messages has less noise in one of them.
 
     Args:
-        setting: the unit, the relation and the observer.
+        setting: the unit without a window, the relation and the observer.
         definition: the trust model of the guarantee; it says who adds the noise.
 
     Raises:
         InvalidInput: the unit is a client, the relation is add-or-remove-one, and each client adds its own noise.
     """
-    may_be_absent = base_unit(setting.unit) == "client" and setting.relation == "add-or-remove-one"
+    may_be_absent = setting.unit == "client" and setting.relation == "add-or-remove-one"
     if may_be_absent and definition in NOISE_OF_CLIENTS:
         message = (
             "cannot be add-or-remove-one if the unit is a client that adds its own noise. An absent client sends "
@@ -55,7 +54,7 @@ def absence_conditions(setting: SettingFields, definition: Definition) -> tuple[
     Returns:
         The condition, or nothing if it is not needed.
     """
-    may_be_zeroed = base_unit(setting.unit) == "client" and setting.relation == "zero-out-one"
+    may_be_zeroed = setting.unit == "client" and setting.relation == "zero-out-one"
     if may_be_zeroed and definition in NOISE_OF_CLIENTS:
         return (ZEROED_CLIENT_SENDS_NOISE,)
     return ()

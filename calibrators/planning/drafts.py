@@ -99,7 +99,7 @@ def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) 
     try:
         request = calibrator.problem(**values)
         if isinstance(request, SettingFields):
-            require_present_clients(request, adapter.definition)
+            require_present_clients(for_whole_unit(request), adapter.definition)
     except InvalidInput as error:
         return None, [_rename_pointer(Reason.of(fault), adapter) for fault in error.faults]
     return request, []

@@ -153,7 +153,7 @@ SHAPES: dict[str, tuple[float, Any]] = {
     ),
     "random allocation of pure noise to several": (
         2.4,
-        lambda b: RandomAllocation(steps=5, times_chosen=2, kept=False, epochs=1, mechanism=laplace(b)),
+        lambda b: RandomAllocation(steps=11, times_chosen=2, kept=False, epochs=1, mechanism=laplace(b)),
     ),
     "shuffled epochs": (
         1.2,

@@ -204,10 +204,9 @@ class GroupProfile(AtomicProfile):
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of the least value of F, by the table from above."""
-        upper = super().log_delta(epsilon).upper
         points = np.asarray(epsilon, dtype=np.float64)
-        lower = np.asarray([self._lower(point) for point in points.ravel().tolist()]).reshape(points.shape)
-        return Enclosure(np.minimum(lower, upper), upper)
+        bounds = np.asarray([self.log_delta_bounds(point) for point in points.ravel().tolist()])
+        return Enclosure(bounds[:, 0].reshape(points.shape), bounds[:, 1].reshape(points.shape))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose the log of the least value of F at one ε."""
