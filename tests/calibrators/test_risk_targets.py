@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from mpmath import erfinv, mp, mpf, sqrt
 
 import epsilond
 from epsilond.accountants.account import account
-from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
+from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.target import RiskTarget, Target
 from epsilond.calibrators.targets.certified import certified_target
 
@@ -132,13 +133,14 @@ def test_epsilon_is_no_unknown_of_a_risk() -> None:
         )
 
 
-def test_a_missing_theorem_is_named() -> None:
+@pytest.mark.parametrize("risk", ["gaussian_dp_mu", "rho"])
+def test_public_draws_bound_a_risk_of_batches_with_repeated_records(risk: str) -> None:
     setting = SETTING | {"relation": "replace-one"}
-    for fields, words in (({"gaussian_dp_mu": 1.0}, "no μ of Gaussian"), ({"rho": 1.0}, "no ρ of zero-concentrated")):
-        with pytest.raises(ConditionViolated, match=words):
-            epsilond.calibrate(
-                "gaussian", **setting, sampling="with-replacement", batch_size=5, population=50, rounds=3, **fields
-            )
+    run = {"sampling": "with-replacement", "batch_size": 5, "population": 50, "rounds": 3}
+    answer = epsilond.calibrate("gaussian", **setting, **run, **{risk: 1.0})
+    public_mu = 2.0 * 5 * math.sqrt(3) / answer.parameters.noise_multiplier  # one record in every place of every batch
+    public_risk = public_mu if risk == "gaussian_dp_mu" else 0.5 * public_mu**2
+    assert public_risk == pytest.approx(1.0, rel=1e-4)
 
 
 def test_a_round_that_misses_names_the_least_risk() -> None:
