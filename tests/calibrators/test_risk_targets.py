@@ -281,3 +281,20 @@ def test_a_sweep_over_a_risk_equals_its_single_calls() -> None:
     assert points[1].answer is not None
     assert points[1].answer.parameters == single.parameters
     assert points[2].answer is None
+
+
+@pytest.mark.parametrize(
+    "target", [{"advantage": 1e-300}, {"rho": 1e-40}, {"gaussian_dp_mu": 1e-20}, {"epsilon": 0.0, "delta": 1e-300}]
+)
+def test_a_target_beyond_the_noise_on_offer_is_infeasible(target: dict[str, float]) -> None:
+    (calibrator,) = (each for each in epsilond.calibrators.CALIBRATORS if each.name == "mu2-sgd")
+    run = {name: value for name, value in calibrator.example.items() if name not in ("epsilon", "delta")}
+    with pytest.raises(Infeasible, match="no noise that is offered"):
+        epsilond.calibrate("mu2-sgd", **run, **target)
+
+
+def test_the_least_noise_without_a_draw_is_not_said_to_rest_on_one() -> None:
+    answer = epsilond.calibrate("gaussian", **SETTING, sampling="full", rounds=1, gaussian_dp_mu=1e4)
+    codes = {caution.code for caution in answer.warnings}
+    assert "least-noise-suffices" in codes
+    assert "sampling-alone-suffices" not in codes

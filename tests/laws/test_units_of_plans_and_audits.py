@@ -92,3 +92,19 @@ def test_a_target_of_a_training_loop_may_protect_a_window() -> None:
     assert day.reserve(step, 1000) == client.reserve(step, 1000) > 0
     day.pay(step, 1)
     assert day.spent() > 0.0
+
+
+def test_a_plan_has_no_request_for_a_clients_day_that_may_be_absent_with_its_noise() -> None:
+    fields = FEDERATION | {"relation": "add-or-remove-one"}
+    for unit in ("client", {"of": "client", "window": "day"}):
+        entries = as_json(epsilond.plan(**fields, unit=unit))["entries"]
+        local = [entry for entry in entries if entry["guarantee"]["definition"] == "local"]
+        assert local
+        assert all(entry["applies"] == "no" and "request" not in entry for entry in local)
+
+
+def test_a_list_of_mechanisms_is_the_tuple_of_them() -> None:
+    step = epsilond.Gaussian(noise_multiplier=2.0)
+    listed: Any = [step, step]
+    assert epsilond.Composed(mechanisms=listed) == epsilond.Composed(mechanisms=(step, step))
+    assert hash(epsilond.Composed(mechanisms=listed)) == hash(epsilond.Composed(mechanisms=(step, step)))
