@@ -195,12 +195,12 @@ def _share(document: Schema, kind: str, places: Sequence[Part]) -> None:
         if counts[text] == 1:
             continue
         if text not in names:
-            names[text] = _numbered(proposal, names.values())
+            names[text] = _number_name(proposal, names.values())
             shared[names[text]] = container[key]
         container[key] = {"$ref": f"#/components/{kind}/{names[text]}"}
 
 
-def _numbered(proposal: str, names: Iterable[str]) -> str:
+def _number_name(proposal: str, names: Iterable[str]) -> str:
     """Return a proposed name, with a number if components with this name exist already."""
     number = sum(name.partition("-")[0] == proposal for name in names) + 1
     return proposal if number == 1 else f"{proposal}-{number}"
