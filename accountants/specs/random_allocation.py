@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import ALLOCATED_STEPS, EPOCHS, KEPT, TIMES_CHOSEN, Quantity, request
+from epsilond.accountants.quantities import ALLOCATED_STEPS, EPOCHS, KEPT, TIMES_CHOSEN, Quantity, Tagged, request
 from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.primitives import KIND, Primitive
 
@@ -33,7 +33,7 @@ class RandomAllocation:
     times_chosen: Annotated[int, TIMES_CHOSEN]
     kept: Annotated[bool, KEPT]
     epochs: Annotated[int, EPOCHS]
-    mechanism: Annotated[Mechanism, MECHANISM]
+    mechanism: Annotated[Mechanism, Tagged("kind"), MECHANISM]
 
     def check(self) -> None:
         """Require at most as many chosen batches as there are."""

@@ -145,7 +145,7 @@ def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence
 
 def _members(schema: Schema) -> Sequence[Schema]:
     """Return the references of a union of objects without a name; for another schema, the schema itself."""
-    members: Sequence[Schema] = schema.get("anyOf", ())
+    members: Sequence[Schema] = schema.get("oneOf") or schema.get("anyOf") or ()
     return members if members and all("$ref" in member for member in members) else (schema,)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.errors import ConditionViolated
+from epsilond.accountants.errors import ConditionViolated, InvalidInput
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.profiles.allocation.attained_ratios import ratio_below
 from epsilond.accountants.profiles.allocation.batch_pairs import (
@@ -43,6 +43,7 @@ from epsilond.accountants.specs import (
     Subsampled,
     Zcdp,
 )
+from epsilond.reading import read
 from tests.oracles.allocated_atoms import allocated, discrete_laplace, divergences, epochs_of
 from tests.oracles.allocation import adaptive_run, divergence, mixture
 from tests.oracles.hostile_kinds import _normal
@@ -367,3 +368,10 @@ def test_shuffled_epochs_of_other_noise_have_a_witness(relation: Any, batch_size
         lower, upper = bounds(curve, epsilon)
         assert lower == pytest.approx(max(divergences(outputs, epsilon)), rel=1e-4)
         assert lower <= upper
+
+
+def test_a_fault_of_the_inner_mechanism_is_named_alone() -> None:
+    body = {"kind": "random_allocation", "steps": 10, "times_chosen": 1, "kept": False, "epochs": 1}
+    with pytest.raises(InvalidInput) as caught:
+        read(RandomAllocation, body | {"mechanism": {"kind": "gaussian"}})
+    assert [fault.pointer for fault in caught.value.faults] == ["/mechanism/noise_multiplier"]
