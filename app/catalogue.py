@@ -101,6 +101,7 @@ def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
 
 
 def _links(theorem: Theorem) -> dict[str, str]:
+    """Return the paths of a theorem and, if it has a formula, of the evaluations of the formula."""
     links = {"self": f"/v1/theorems/{theorem.id}"}
     if theorem.formula is not None and theorem.inputs is not None:
         links["evaluations"] = f"/v1/theorems/{theorem.id}/evaluations"

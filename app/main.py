@@ -143,7 +143,14 @@ def _make_parts(
     theorem_home: str,
     kinds: tuple[SimulationKind, ...],
 ) -> ServiceParts:
-    """Make the parts of a service, without starting workers or opening the store. The arguments are as in `create_app`.
+    """Make the parts of a service, without starting workers or opening the store.
+
+    Args:
+        settings: settings of the service.
+        calibrators: calibrators to serve.
+        theorems: theorems to serve.
+        theorem_home: name of the module with the list `THEOREMS`, from which workers import the theorems.
+        kinds: kinds of simulation to run.
 
     Raises:
         ValueError: the file of API keys cannot be read.

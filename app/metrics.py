@@ -169,7 +169,7 @@ class Metrics:
         for refresh in self._refreshers:
             await refresh()
 
-    def tell_store(self, counts: Mapping[State, int] | None, size: int | None) -> None:
+    def record_store(self, counts: Mapping[State, int] | None, size: int | None) -> None:
         """Record the number of stored jobs by state and their size in bytes; None leaves a value unchanged."""
         if counts is not None:
             for state in get_args(State):

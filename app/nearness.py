@@ -31,4 +31,4 @@ def _share(left: frozenset[str], right: frozenset[str]) -> float:
 def _pairs(name: str) -> frozenset[str]:
     """Return the pairs of neighbouring letters of a name, with marks for its beginning and end."""
     marked_name = f"^{name.lower()}$"
-    return frozenset(marked_name[place : place + 2] for place in range(len(marked_name) - 1))
+    return frozenset(marked_name[start : start + 2] for start in range(len(marked_name) - 1))

@@ -27,8 +27,8 @@ def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
     for path, operations in document(app)["paths"].items():
         for method, operation in operations.items():
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
-            for place, example in enumerate(content.get("examples", {}).values(), start=1):
-                name = operation["operationId"] if place == 1 else f"{operation['operationId']}_{place}"
+            for number, example in enumerate(content.get("examples", {}).values(), start=1):
+                name = operation["operationId"] if number == 1 else f"{operation['operationId']}_{number}"
                 yield name, {"method": method.upper(), "path": fill_path(path, operation), "body": example["value"]}
 
 
@@ -42,13 +42,13 @@ def fill_path(path: str, operation: JsonObject) -> str:
 
 def texts(app: FastAPI) -> Mapping[Path, str]:
     """Return every generated file with its content."""
-    files = {Path("openapi.json"): _a_line_each(document(app))}
+    files = {Path("openapi.json"): _render_by_lines(document(app))}
     for name, example in examples(app):
         files[Path("examples") / f"{name}.json"] = json.dumps(example, indent=2, ensure_ascii=False) + "\n"
     return files
 
 
-def _a_line_each(document: JsonObject) -> str:
+def _render_by_lines(document: JsonObject) -> str:
     """Return the document as JSON with one line per operation and schema, so that a diff shows only changed ones."""
     parts = {}
     for name, part in document.items():

@@ -13,7 +13,7 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.theorem import Erratum, Reading, Theorem
 from epsilond.app.catalogue import TheoremSummary
 from epsilond.app.http.components.walk import Schema
-from epsilond.app.http.schemas import rewritten, without_null
+from epsilond.app.http.schemas import map_objects, without_null
 from epsilond.calibrators.answer import UNBOUNDED, Served, as_json
 from epsilond.listing import ListedCondition, theorem_in_full
 from epsilond.reading import read_body
@@ -55,7 +55,7 @@ def inputs_schema(theorem: Theorem) -> Schema:
     """Return the JSON schema of the inputs of a theorem's formula."""
     assert theorem.inputs is not None  # it has a formula
     adapter = TypeAdapter[object](theorem.inputs)
-    schema: Schema = rewritten(adapter.json_schema(), without_null)
+    schema: Schema = map_objects(adapter.json_schema(), without_null)
     return schema
 
 

@@ -139,7 +139,10 @@ class Budgets:
         self._usual_rate = self.settings.cpu_seconds_of_each_caller
 
     def account(self, identity: str, per_minute: float | None = None) -> CallerUsage:
-        """Return the account of a caller, updated to the present time; a new account is made if there is none.
+        """Return the account of a caller, updated to the present time.
+
+        A caller without an account gets a new one. Then, if there are more than `MOST_IDENTITIES` accounts, the least
+        recently seen one without computations is deleted.
 
         Args:
             identity: identity of the caller.
@@ -150,7 +153,7 @@ class Budgets:
         now = self.clock()
         if account is None:
             account = self._accounts[identity] = CallerUsage(now, self._rate(per_minute))
-            self._forget_one_too_many()
+            self._forget_idle_caller()
         elif per_minute is not None:
             account.per_minute = per_minute
         self._accounts.move_to_end(identity)
@@ -158,11 +161,16 @@ class Budgets:
         return account
 
     def usual_account(self, identity: str, per_minute: float | None) -> CallerUsage:
-        """Return the account of a caller, with the usual limit if `per_minute` is None."""
+        """Return the account of a caller, after setting its limit to `per_minute`, or to the usual limit if None.
+
+        Args:
+            identity: identity of the caller.
+            per_minute: the caller's own limit of CPU time [s/min]; None if the caller has no limit of its own.
+        """
         return self.account(identity, self._rate(per_minute))
 
     def charge(self, identity: str, cpu_seconds: float) -> None:
-        """Charge a caller for a computation that used some CPU seconds."""
+        """Charge a caller for a computation that used some CPU seconds, and add them to the metrics of the caller."""
         account = self.account(identity)
         account.charge(cpu_seconds)
         self.metrics.caller_cpu_seconds.labels(label_of(identity)).inc(cpu_seconds)
@@ -179,10 +187,14 @@ class Budgets:
         return len(self._accounts)
 
     def _rate(self, per_minute: float | None) -> float:
+        """Return a caller's own limit of CPU time [s/min], or the usual limit if the caller has none."""
         return self._usual_rate if per_minute is None else per_minute
 
-    def _forget_one_too_many(self) -> None:
-        """Forget the least recently seen caller without computations, if more than `MOST_IDENTITIES` are remembered."""
+    def _forget_idle_caller(self) -> None:
+        """Delete the account of the least recently seen idle caller, if there are more than `MOST_IDENTITIES` accounts.
+
+        Idle callers have no running or waiting computation. If no caller is idle, all accounts are kept.
+        """
         if len(self._accounts) <= MOST_IDENTITIES:
             return
         idle = next((identity for identity, account in self._accounts.items() if not account.computing), None)
@@ -260,7 +272,8 @@ class Caller:
     @property
     def has_token(self) -> bool:
         """True of a caller with a token of an issuer, and not of a caller with a key or an address."""
-        return self.label == "token" and not self.identity.startswith("key:")
+        has_key = self.identity.startswith("key:")  # a key may have the name "token", which is then its label, too
+        return self.label == "token" and not has_key
 
     @cached_property
     def account(self) -> CallerUsage:

@@ -76,7 +76,8 @@ class Issuer:
         except (jwt.PyJWTError, ValueError):
             return None
         identifier = header.get("kid")
-        if header.get("alg") not in ALGORITHMS or "crit" in header or not isinstance(identifier, str):
+        has_extensions = "crit" in header  # extensions that a verifier must understand (RFC 7515); none is supported
+        if header.get("alg") not in ALGORITHMS or has_extensions or not isinstance(identifier, str):
             return None
         key = await self._key(identifier)
         if key is None or key.algorithm_name not in ALGORITHMS:

@@ -27,6 +27,7 @@ def add(path: Path, line: KeyLine) -> None:
     """
 
     def append_line(text: str) -> str:
+        """Return the text of the file with the new line at its end."""
         before = text if not text or text.endswith("\n") else f"{text}\n"
         return f"{before}{line.text}\n"
 
@@ -50,6 +51,7 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
     """
 
     def mark_revoked(text: str) -> str:
+        """Return the text of the file with the time of revocation in the lines of the chosen keys."""
         chosen = _chosen_digests(lines_of(text, path), which)
         return "".join(f"{_revoke_line(line_text, chosen, now)}\n" for line_text in text.splitlines())
 

@@ -170,6 +170,7 @@ class BytesRoute(APIRoute):
             return handle
 
         async def handle_bounded(request: Request) -> Response:
+            """Read the body within its limits, and pass it on as bytes in place of parsed JSON."""
             request._body = request._json = await read_json(request)  # noqa: SLF001 (where starlette keeps it)
             return await handle(request)
 
@@ -307,7 +308,10 @@ class Shortcut:
         self._routes: dict[str, tuple[BytesRoute, Direct]] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a POST request to a simple endpoint if it has no preference headers; pass on any other request."""
+        """Answer a POST request to a simple endpoint without FastAPI; pass any other request on.
+
+        A request with a header in `STATED_IN` is passed on, too, because FastAPI checks these headers.
+        """
         if scope["type"] != "http" or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return

@@ -275,7 +275,10 @@ class JoiningSend:
         self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:
-        """Send an ASGI message. A head with Content-Length is kept until the next message, and sent with it."""
+        """Send an ASGI message. A head with Content-Length is kept until the next message, and sent with it.
+
+        If the next message is the whole body, head and body are one write. Otherwise uvicorn sends both as usual.
+        """
         start = self._start
         if start is None:
             if message["type"] == "http.response.start" and has_length(message["headers"]):

@@ -42,7 +42,7 @@ def allowed_methods(request: Request) -> list[str]:
     return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
 
 
-def _parameters(error: RequestValidationError) -> Problem:
+def _parameter_problem(error: RequestValidationError) -> Problem:
     """Return the problem of wrong path and query parameters; errors in a body become faults before this point."""
     faults = (
         FieldError(
@@ -55,4 +55,4 @@ def _parameters(error: RequestValidationError) -> Problem:
     return Problem("invalid-input", "A query or path parameter is invalid; see errors.", *faults)
 
 
-TABLE[RequestValidationError] = _parameters  # workers make problems too, without the framework
+TABLE[RequestValidationError] = _parameter_problem  # workers make problems too, without the framework

@@ -39,13 +39,14 @@ class LoopLag:
             watching.cancel_scope.cancel()
 
     async def _watch(self) -> None:
+        """Sleep for `PAUSE_SECONDS` again and again, without end, and record by how much each sleep was longer."""
         loop = asyncio.get_running_loop()
         while True:
             due = loop.time() + PAUSE_SECONDS
             await anyio.sleep(PAUSE_SECONDS)
-            self.saw(max(0.0, loop.time() - due))
+            self.record(max(0.0, loop.time() - due))
 
-    def saw(self, seconds: float) -> None:
+    def record(self, seconds: float) -> None:
         """Record one lag."""
         self._lags.append(seconds)
         self._metrics.loop_lag.observe(seconds)

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from epsilond.app.http.problems import Problem
 
 
-async def gone(request: Request) -> None:
+async def wait_for_departure(request: Request) -> None:
     """Wait until the client disconnects. The body has been read, and no other message can come."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

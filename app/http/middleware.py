@@ -95,7 +95,11 @@ class Observe:
         self.log = structlog.get_logger()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request in every case, and record it in the log and the metrics."""
+        """Answer one request in every case, and record it in the log and the metrics.
+
+        The id of the request is that of its header X-Request-ID if valid, otherwise random. An unforeseen exception is
+        logged, and answered as an internal error unless an answer has begun.
+        """
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -181,7 +185,11 @@ def compress(body: bytes) -> bytes:
 
 
 def takes_gzip(headers: Mapping[str, str]) -> bool:
-    """Return whether Accept-Encoding gives `gzip`, or `*` if it does not name `gzip`, a weight (`q`) above zero."""
+    """Return whether a client accepts gzip, by the header Accept-Encoding (RFC 9110, 12.5.3).
+
+    The client accepts it if the header lists `gzip` with a weight `q` above zero. If `gzip` is not listed, the weight
+    of `*` decides.
+    """
     offers = headers.get("accept-encoding", "")
     if len(offers) > OFFERS:
         offers = offers[:OFFERS].rpartition(",")[0]  # the last one may lack its weight
@@ -295,7 +303,7 @@ class Authenticate:
         self.open = OPEN | ({METRICS} if metrics_open else set())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on with its caller, or reject the request before any of it is read."""
+        """Pass a request on with its caller, or reject it before its body is read; open paths need no caller."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -78,15 +78,18 @@ class Problem(Exception):
 
 
 def _malformed_json(_: MalformedJson) -> Problem:
+    """Return the problem of a body that is no JSON text."""
     return Problem("malformed-json", "The body is not a JSON text in UTF-8.")
 
 
 def _invalid(error: InvalidInput) -> Problem:
-    named = "1 field is" if len(error.faults) == 1 else f"{len(error.faults)} fields are"
-    return Problem("invalid-input", f"{named} invalid; see errors.", *map(FieldError.of, error.faults))
+    """Return the problem of invalid fields, with one error for each field."""
+    subject = "1 field is" if len(error.faults) == 1 else f"{len(error.faults)} fields are"
+    return Problem("invalid-input", f"{subject} invalid; see errors.", *map(FieldError.of, error.faults))
 
 
 def _no_certificate(error: NoCertificate) -> Problem:
+    """Return the problem of a question that no theorem answers, with the failed condition and the nearest question."""
     problem = Problem(error.slug, error.message)
     problem.condition, problem.nearest, problem.considered = error.condition, error.nearest, error.considered
     problem.observations = error.observations if isinstance(error, RunDiffers) else ()
@@ -94,11 +97,13 @@ def _no_certificate(error: NoCertificate) -> Problem:
 
 
 def _status_problem(error: HTTPException) -> Problem:
+    """Return the problem of an exception of the framework, by its HTTP status."""
     kind = KINDS[BY_STATUS.get(error.status_code, "internal-error")]
     return Problem(kind.slug, f"{kind.title}.", headers=error.headers)
 
 
 def _worker_lost(_: WorkerLost) -> Problem:
+    """Return the problem of a computation that lost its worker process in each attempt."""
     detail = "The processes that computed it ended before it did, each time it was tried. It may need too much memory."
     return Problem("unavailable", detail, headers={"Retry-After": LOST_SECONDS})
 

@@ -40,7 +40,7 @@ def tidy(document: Schema) -> Schema:
     """
     _add_problem_schema(document)
     _declare_problems(document)
-    document = rewritten(document, _plain)
+    document = map_objects(document, _plain)
     for parameter in _parameters(document):
         _tidy_parameter(parameter)
     for response in _responses(document):
@@ -166,11 +166,14 @@ def _is_problem(response: Schema) -> bool:
     return bool(response.get("content", {}).keys() == {MEDIA_TYPE})
 
 
-def rewritten(node: object, change: Callable[[Schema], Schema]) -> Any:
-    """Return the tree with `change` applied to every object, leaves first; examples are data and remain unchanged."""
+def map_objects(node: object, change: Callable[[Schema], Schema]) -> Any:
+    """Return a JSON value with `change` applied to each object in it, inner objects first.
+
+    The value of a member `examples` is data, and remains unchanged.
+    """
     if isinstance(node, dict):
-        return change({key: item if key == "examples" else rewritten(item, change) for key, item in node.items()})
-    return [rewritten(item, change) for item in node] if isinstance(node, list) else node
+        return change({key: item if key == "examples" else map_objects(item, change) for key, item in node.items()})
+    return [map_objects(item, change) for item in node] if isinstance(node, list) else node
 
 
 def without_null(schema: Schema) -> Schema:
@@ -238,6 +241,7 @@ def _problem_statuses(method: str, path: str, operation: Schema) -> set[int]:
 
 
 def _needs_key(path: str) -> bool:
+    """Return whether a path requires an API key or a token, if the service requires any."""
     return path.startswith("/v1/") or path == METRICS
 
 

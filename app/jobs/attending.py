@@ -10,7 +10,7 @@ import anyio
 from starlette.requests import Request
 
 from epsilond.app.callers.caller import caller_again, caller_of
-from epsilond.app.http.leaving import client_gone, gone
+from epsilond.app.http.leaving import client_gone, wait_for_departure
 from epsilond.app.jobs.places import JOB_WAITS
 from epsilond.app.jobs.waiting import TELL_SECONDS
 
@@ -57,16 +57,17 @@ async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Await
     async def run() -> None:
         answers.append(await course())
 
-    async def until(wait: Callable[[], Awaitable[None]]) -> None:
+    async def run_and_cancel_others(task: Callable[[], Awaitable[None]]) -> None:
+        """Run one task, note its exception if it raises one, and cancel the other tasks."""
         try:
-            await wait()
+            await task()
         except Exception as fault:  # noqa: BLE001  it is raised below, without the group that the tasks would make of it
             faults.append(fault)
         tasks.cancel_scope.cancel()
 
     async with anyio.create_task_group() as tasks:
         for task in (run, *ends):
-            tasks.start_soon(until, task)  # the first task that ends or raises cancels the others
+            tasks.start_soon(run_and_cancel_others, task)
     if answers:
         return answers[0]
     raise faults[0]
@@ -78,7 +79,7 @@ async def end_with_client(request: Request) -> None:
     Raises:
         Problem: always, after the wait.
     """
-    await gone(request)
+    await wait_for_departure(request)
     raise client_gone()
 
 

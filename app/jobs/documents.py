@@ -46,14 +46,16 @@ class JobSummary:
 
     @classmethod
     def of(cls, job: Job) -> JobSummary:
-        """Describe a job without its request and its result."""
+        """Describe a job without its request and its result.
+
+        A job that is done has a link to its result and, if it is a simulation, a link to its figure.
+        """
         record = job.record
         here = f"{PATH}/{record.id}"
         links = JobLinks(self=here, events=f"{here}/events")
         if record.state == "done":
-            links = replace(
-                links, result=f"{here}/result", figure=f"{here}/figure" if record.kind == SIMULATION else None
-            )
+            figure = f"{here}/figure" if record.kind == SIMULATION else None
+            links = replace(links, result=f"{here}/result", figure=figure)
         return cls(
             id=record.id,
             kind=record.kind,

@@ -31,7 +31,7 @@ class SimulationLimits:
 
 
 def require_within(limits: SimulationLimits, kind: SimulationKind, request: object, plan: SimulationPlan) -> None:
-    """Reject a simulation whose estimated time or memory exceeds the limits.
+    """Reject a simulation if its estimated time or memory exceeds the limits.
 
     Args:
         limits: limits of the service.
@@ -48,15 +48,17 @@ def require_within(limits: SimulationLimits, kind: SimulationKind, request: obje
         ("service.job-memory", "bytes(plan) ≤ worker_memory / 2", float(plan.bytes), float(limits.bytes)),
     ):
         is_within = estimate <= limit  # False also for an estimate that is not a number
-        if not is_within:
-            share = min(1.0, limits.seconds / plan.seconds, limits.bytes / max(1, plan.bytes))
-            fitting = nearest(limits, kind, request, share)
-            advice = "" if fitting else _advice(kind, request)
-            raise BeyondBudget(
-                f"The simulation is estimated to need more than this service allows.{advice}",
-                ConditionResult(identifier, statement, Verdict.NO, estimate, limit),
-                fitting,
-            )
+        if is_within:
+            continue
+        # Both estimates would fit at this fraction of the present size if they were proportional to the size.
+        share = min(1.0, limits.seconds / plan.seconds, limits.bytes / max(1, plan.bytes))
+        fitting = nearest(limits, kind, request, share)
+        advice = "" if fitting else _advice(kind, request)
+        raise BeyondBudget(
+            f"The simulation is estimated to need more than this service allows.{advice}",
+            ConditionResult(identifier, statement, Verdict.NO, estimate, limit),
+            fitting,
+        )
 
 
 def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share: float) -> dict[str, float | str]:
@@ -81,7 +83,8 @@ def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share:
         smaller = int(size * share * 0.9**attempt)
         try:
             fitting = replace(request, **{str(kind.size): smaller})
-            require_within(limits, replace(kind, size=None), fitting, kind.plan(fitting))
+            unsized_kind = replace(kind, size=None)  # so that `require_within` does not search in turn
+            require_within(limits, unsized_kind, fitting, kind.plan(fitting))
         except BeyondBudget:
             continue
         except InvalidInput:

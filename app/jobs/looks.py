@@ -43,6 +43,6 @@ class Look:
                 except Problem as fault:
                     self._fault = fault
                 self._began = began
-            if self._fault is not None:
+            if self._fault is not None:  # each caller raises an exception of its own, with its own traceback
                 raise Problem(self._fault.kind.slug, self._fault.detail, headers=self._fault.headers)
             return self._record

@@ -304,6 +304,7 @@ class Jobs:
         return earlier
 
     def _repeat(self, earlier: Record, fingerprint: str) -> Job | None:
+        """Return the job of an equal earlier request, or None if it was interrupted; raise if the requests differ."""
         if earlier.fingerprint != fingerprint:
             raise Problem("idempotency-key-reused", "This Idempotency-Key came with another request before.")
         return None if earlier.state == "interrupted" else self.waiting.as_of(earlier)

@@ -8,7 +8,7 @@ import anyio
 
 from epsilond.app.jobs.ends import end_of
 from epsilond.app.jobs.running import RunningQuestion
-from epsilond.app.jobs.turns import AGAIN_SECONDS, run_in_pool, turned_away
+from epsilond.app.jobs.turns import AGAIN_SECONDS, means_no_room, run_in_pool
 from epsilond.app.questions.compute import Compute, SharedComputation
 from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import Settings
@@ -60,7 +60,7 @@ class QuestionRunner:
                     result=shared.outcome.get().body,
                     media_type=shared.question.media_type,
                 )
-            if shared.problem is not None and not turned_away(shared.problem):
+            if shared.problem is not None and not means_no_room(shared.problem):
                 raise shared.problem
             await anyio.sleep(AGAIN_SECONDS)
             running.shared = None

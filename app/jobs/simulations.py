@@ -165,6 +165,7 @@ SIMULATIONS: ServicePart[SimulationRunner] = ServicePart("simulations")
 
 
 async def _tell_often(running: RunningSimulation) -> None:
+    """Wake the watchers of a simulation every `TELL_SECONDS`, without end, so that they see the remaining time."""
     while True:
         await anyio.sleep(TELL_SECONDS)
         running.tell()

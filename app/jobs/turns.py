@@ -46,11 +46,11 @@ async def run_in_pool(pool: Pool, computation: Computation, *, caller: str, lane
                 raise STOPPING
             return task.outcome.get()
         except Problem as problem:
-            if not turned_away(problem):
+            if not means_no_room(problem):
                 raise
         await anyio.sleep(AGAIN_SECONDS)
 
 
-def turned_away(problem: Problem) -> bool:
+def means_no_room(problem: Problem) -> bool:
     """Return whether a problem means that the pool has no room at present."""
     return problem.kind.slug == "too-many-requests"

@@ -79,6 +79,6 @@ class Upkeep:
             await self._shelf.quietly(store.prune, **limits)
             await self._shelf.quietly(store.interrupt, engine_version=ENGINE_VERSION, problem=text_of(OTHER_VERSION))
             counts = await self._shelf.quietly(store.counts)
-            self._metrics.tell_store(counts, await self._shelf.quietly(store.size))
+            self._metrics.record_store(counts, await self._shelf.quietly(store.size))
             with anyio.move_on_after(SWEEP_SECONDS):
                 await self._many_ended.wait()

@@ -165,6 +165,7 @@ class Waiting:
         return look
 
     async def _read_record(self, key: tuple[str, str, bool]) -> Record | None:
+        """Read a job from the store; `key` is its owner, its id, and whether its large parts are read too."""
         owner, identifier, complete = key
         return await self._shelf.query(partial(self._shelf.store.get, complete=complete), owner, identifier)
 

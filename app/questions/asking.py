@@ -21,14 +21,14 @@ from starlette.responses import Response
 
 from epsilond.app.callers.caller import caller_of
 from epsilond.app.http.body import OfQuestion, Preferences
-from epsilond.app.http.leaving import client_gone, gone
+from epsilond.app.http.leaving import client_gone, wait_for_departure
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import record_of
 from epsilond.app.jobs.attending import wait_attended
 from epsilond.app.jobs.job import Job
 from epsilond.app.jobs.manager import JOBS
 from epsilond.app.jobs.responses import NO_HEADERS, headers_of, job_response, result_path, result_response
-from epsilond.app.jobs.turns import turned_away
+from epsilond.app.jobs.turns import means_no_room
 from epsilond.app.metrics import METRICS
 from epsilond.app.questions.compute import COMPUTE, SharedComputation
 from epsilond.app.questions.question import Question, Reading
@@ -135,7 +135,7 @@ async def _question_of(request: Request, kind: str, reading: Reading, body: byte
     question = parsed.get(owner, fingerprint)
     if question is None:
         question = await _read_question(request, kind, reading, body)
-        if quickly_read(kind, body) and not question.joins:
+        if is_quickly_read(kind, body) and not question.joins:
             parsed.keep(owner, fingerprint, question, len(body))
     return question
 
@@ -182,7 +182,7 @@ async def _compute_or_hand_over(
             waited: Waited = "late" if seconds == 0.0 else await _wait(request, shared.done, seconds)
             request_stops_waiting = waited in ("late", "stopping")
             # A job goes on waiting when the pool has no room; without a job the request is rejected.
-            job_waits_for_room = job is not None and shared.problem is not None and turned_away(shared.problem)
+            job_waits_for_room = job is not None and shared.problem is not None and means_no_room(shared.problem)
             if request_stops_waiting or job_waits_for_room:
                 job = await adopt(shared) if job is None else jobs.waiting.as_of(job.record)
                 compute.to_background(shared)
@@ -242,12 +242,12 @@ async def compute_answer(request: Request, question: Question) -> RenderedAnswer
 
 async def _read_question(request: Request, kind: str, reading: Reading, body: bytes) -> Question:
     """Return the question of a body, read in the event loop if that is quick and by a worker otherwise."""
-    if quickly_read(kind, body):
+    if is_quickly_read(kind, body):
         return reading(body)
     return unpickle(await run_in_worker(request, partial(pickle_result, partial(reading, body))), Question)
 
 
-def quickly_read(kind: str, body: bytes) -> bool:
+def is_quickly_read(kind: str, body: bytes) -> bool:
     """Return whether a body is read quickly enough for the event loop: a small body of a quick kind without a sweep."""
     # A backslash could begin an escape sequence, by which JSON can also spell the word "sweep".
     may_be_sweep = b'"sweep"' in body or b"\\" in body
@@ -353,7 +353,7 @@ async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> W
     with anyio.move_on_after(remaining_seconds):
         async with anyio.create_task_group() as tasks:
             scope = tasks.cancel_scope
-            tasks.start_soon(first.watch, partial(gone, request), "gone", scope)
+            tasks.start_soon(first.watch, partial(wait_for_departure, request), "gone", scope)
             tasks.start_soon(first.watch, closing.wait, "stopping", scope)
             tasks.start_soon(first.watch, done.wait, "done", scope)
     if done.is_set():

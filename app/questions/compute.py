@@ -22,7 +22,7 @@ from cachetools import LRUCache
 
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
-from epsilond.app.jobs.turns import AGAIN_SECONDS, turned_away
+from epsilond.app.jobs.turns import AGAIN_SECONDS, means_no_room
 from epsilond.app.metrics import Metrics
 from epsilond.app.questions.question import MEGABYTE, ParsedQuestions, PosedQuestions, Question, join_outcomes
 from epsilond.app.settings import Settings
@@ -123,7 +123,10 @@ class Compute:
             self._pool.stop(shared.task)  # it has not begun, and is submitted again as a job
 
     async def _run(self, shared: SharedComputation) -> None:
-        """Run a computation until it has an outcome, or until no party waits for it; then notify the parties."""
+        """Run a computation until it has an outcome, or until no party waits for it; then notify the parties.
+
+        The outcome is cached. If the pool turns the computation away, `shared.problem` has the reason.
+        """
         try:
             with shared.scope:
                 if shared.question.joins:
@@ -175,7 +178,7 @@ class Compute:
             try:
                 outcome = await self._run_task(shared, message, is_brief=is_brief)
             except Problem as problem:
-                if shared.lane != "job" or not turned_away(problem):
+                if shared.lane != "job" or not means_no_room(problem):
                     raise
                 await anyio.sleep(AGAIN_SECONDS)
             else:
@@ -186,7 +189,12 @@ class Compute:
     async def _run_task(self, shared: SharedComputation, message: bytes, *, is_brief: bool) -> Outcome | None:
         """Submit a computation to the pool once, and return its outcome; None if the task was stopped.
 
-        The times of the task are added to those of the computation. The arguments are those of `_run_in_pool`.
+        The times of the task are added to the times of the computation.
+
+        Args:
+            shared: the computation.
+            message: the pickled computation.
+            is_brief: whether it takes only milliseconds, so that it waits in the queue of short tasks.
 
         Raises:
             Problem: the pool has no room, or the service is stopping.
@@ -214,6 +222,7 @@ class Compute:
         limiter = anyio.CapacityLimiter(self._settings.workers)
 
         async def compute(index: int, scope: anyio.CancelScope) -> None:
+            """Store the outcome of one part; if the part is turned away, note the problem and stop all parts."""
             async with limiter:
                 try:
                     outcomes[index] = await self._compute_part(shared, parts[index])
@@ -257,6 +266,7 @@ class Compute:
         return outcome
 
     def _forget(self, shared: SharedComputation) -> None:
+        """Remove a computation from those that further questions can join, unless a newer one has its key."""
         if self._shared.get(shared.key) is shared:
             del self._shared[shared.key]
 

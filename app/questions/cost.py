@@ -64,6 +64,6 @@ def _read_tree(tree: Tree, features: Mapping[str, float]) -> float:
 
 @functools.cache
 def _trees() -> Mapping[str, Sequence[Tree]]:
-    """Return the trees by group."""
+    """Return the trees of costs.json by group, parsed at the first call."""
     trees: Mapping[str, Sequence[Tree]] = json.loads(resources.files(__package__).joinpath("costs.json").read_bytes())
     return trees

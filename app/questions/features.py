@@ -79,8 +79,9 @@ def features_of(problem: object) -> dict[str, float]:
 def _add_fields(features: dict[str, float], record: object, prefix: str) -> None:
     """Add a feature for each number, word and boolean in the fields of a request, or of a part of it.
 
-    A number gives its decimal logarithm, except a negative number, which is kept. A word gives its count. Fields of the
-    parts `query` and `claim` get the prefix "query ", so that their ε and δ are distinct from those of the run.
+    A number gives its decimal logarithm. A negative number is kept, because it is a logarithm already, such as
+    `log10_delta`. A word gives its count. Fields of the parts `query` and `claim` get the prefix "query ", so that
+    their ε and δ are distinct from the ε and δ of the run.
 
     Args:
         features: features by name, to which these are added.
@@ -153,10 +154,15 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
 def _inner_runs(spec: Any, times: float, rate: float, label: str) -> list[tuple[Any, float, float, str]] | None:
     """Return the mechanisms that a spec is composed of, each with its own number of runs, rate and label.
 
-    The arguments are those of `runs_of`.
+    Args:
+        spec: description of a run.
+        times: decimal logarithm of the number of times that the spec is run.
+        rate: decimal logarithm of the probability that a record is in the batch to which the spec is applied.
+        label: names of the sampling schemes by which this batch was drawn, as in `runs_of`.
 
     Returns:
-        A list of arguments of `runs_of`; None for a basic mechanism, which is composed of no others.
+        For each mechanism, the arguments of `runs_of`: the mechanism, `times`, `rate` and `label`. None for a basic
+        mechanism, which is composed of no others.
     """
     if spec.kind == "composed":
         return [(mechanism, times, rate, label) for mechanism in spec.mechanisms]

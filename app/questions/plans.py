@@ -44,7 +44,7 @@ def answer_of(
 ) -> RenderedAnswer:
     """Combine the outcomes of all calibrators to the answer of a plan, with rankings of those that are comparable.
 
-    A plan poses one learning problem to every calibrator, an algorithm whose noise is calibrated to a target. A draft
+    A plan poses one learning problem to every calibrator, which finds the noise of an algorithm for a target. A draft
     is the problem as a request to one calibrator. It has no request if the problem does not fit the calibrator.
 
     Args:

@@ -29,9 +29,9 @@ def add(
         theorem_home: module with the list of theorems, from which workers read them.
     """
     served = {calibrator.name for calibrator in calibrators}
-    most_asked, *less_frequent = POSTED
+    most_frequent, *less_frequent = POSTED
     calibrations.add(app, calibrators)
-    questions.add(app, most_asked)
+    questions.add(app, most_frequent)
     risk_bounds.add(app, served)
     plans.add(app, order_calibrators(calibrators))
     for posted in less_frequent:

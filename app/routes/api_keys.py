@@ -123,4 +123,5 @@ def _keyring(request: Request) -> Keyring | None:
 
 
 def _text(moment: datetime | None) -> str | None:
+    """Return a time as served, in RFC 3339 to seconds; None for None."""
     return None if moment is None else moment.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -16,6 +16,7 @@ def unknown_name_route(names: set[str]) -> Endpoint:
     """Return the endpoint for unmatched requests: 405 for a served algorithm, 404 with near names for unknown ones."""
 
     async def unknown_name(name: str) -> Response:
+        """Reject the request: with 405 if an algorithm has this name, and otherwise with 404."""
         if name in names:
             raise HTTPException(405)
         raise unknown("algorithm", name, names)

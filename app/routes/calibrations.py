@@ -47,7 +47,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         )
     app.add_api_route(
         "/v1/algorithms",
-        _list(calibrators),
+        _list_endpoint(calibrators),
         operation_id="list_algorithms",
         summary="The calibrators",
         response_model=AlgorithmList,
@@ -76,8 +76,11 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
 def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     """Return the endpoint of the sweeps of all calibrators; its example sweeps ε of the last one that takes ε."""
     homes = {calibrator.name: calibrator.home for calibrator in calibrators}
-    shown = next(calibrator for calibrator in reversed(calibrators) if "epsilon" in calibrator.example)
-    value = {**shown.example, "sweep": {"field": "epsilon", "values": [0.5, 1.0, 2.0], "true_figures": True}}
+    example_calibrator = next(calibrator for calibrator in reversed(calibrators) if "epsilon" in calibrator.example)
+    value = {
+        **example_calibrator.example,
+        "sweep": {"field": "epsilon", "values": [0.5, 1.0, 2.0], "true_figures": True},
+    }
 
     async def sweep_calibration(request: Request, algorithm: str, body: bytes, preferences: OfQuestion) -> Response:
         """Calibrate for each value of `sweep`; the other fields are those of the calibration.
@@ -99,7 +102,7 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
         return await respond(request, "sweep", algorithm, reading, body, preferences)
 
     sweep_calibration.__annotations__["algorithm"] = Annotated[
-        str, Path(description="the name of a calibrator", examples=[shown.name], max_length=100)
+        str, Path(description="the name of a calibrator", examples=[example_calibrator.name], max_length=100)
     ]
     sweep_calibration.__annotations__["body"] = Annotated[
         unread(SweepProblem), Body(openapi_examples={"sweep": {"summary": "Three values of ε", "value": value}})
@@ -119,7 +122,7 @@ def _answer_type(calibrator: Calibrator) -> type:
     )
 
 
-def _list(calibrators: tuple[Calibrator, ...]) -> Endpoint:
+def _list_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     """Make the endpoint that lists the calibrators. The answer is rendered once, and kept."""
     document = json_document(render(AlgorithmList(algorithms=tuple(map(Algorithm.of, calibrators)))))
 

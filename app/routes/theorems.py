@@ -129,10 +129,14 @@ def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
     """Make a route class that rejects an unknown theorem, or one without a formula, before it reads the body."""
 
     class FormulaRoute(BytesRoute):
+        """A route with the id of a theorem in its path, which is checked first."""
+
         def get_route_handler(self) -> Handler:
+            """Return the handler of the route, preceded by the check of the id."""
             handle = super().get_route_handler()
 
             async def check_and_handle(request: Request) -> Response:
+                """Reject a theorem without a formula, and otherwise handle the request."""
                 _require_formula(by_id, request.path_params["id"])
                 return await handle(request)
 
@@ -184,6 +188,7 @@ def _unknown_endpoint(by_id: Mapping[str, Theorem]) -> Endpoint:
     """Make the endpoint for methods other than POST: 404 for a theorem without a formula, and 405 for the others."""
 
     async def unknown_name(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
+        """Reject the request: with 404 if the theorem has no formula, and otherwise with 405."""
         _require_formula(by_id, id)
         raise HTTPException(405)
 
@@ -191,6 +196,7 @@ def _unknown_endpoint(by_id: Mapping[str, Theorem]) -> Endpoint:
 
 
 def _has_formula(theorem: Theorem) -> bool:
+    """Return whether a theorem has a formula that can be evaluated."""
     return theorem.formula is not None and theorem.inputs is not None
 
 

@@ -61,7 +61,7 @@ class Leases(Reading):
                 for row in free:
                     is_it = JOBS.c.sequence == row["sequence"]
                     lost = _count_lost(row)
-                    end = _end_instead(row, lost, exhausted)
+                    end = _end_without_run(row, lost, exhausted)
                     if end is None:
                         claimed.append(self._take(connection, is_it, replica, lost, lease_seconds))
                     else:
@@ -209,7 +209,12 @@ class Leases(Reading):
         return record_of(connection.execute(taking.returning(*ALL)).mappings().one())
 
     def _end_update(self, condition: ColumnElement[bool], end: End) -> Update:
-        """Return the SQL statement that ends the jobs which fulfil a condition, and frees them from their replicas."""
+        """Return the SQL statement that ends the jobs which fulfil a condition, and frees them from their replicas.
+
+        Args:
+            condition: which jobs end.
+            end: state, result and problem of the jobs. Its `when` is the time of the end; None for the present time.
+        """
         return (
             update(JOBS)
             .where(condition)
@@ -272,8 +277,8 @@ def _count_lost(row: JsonObject) -> int:
     return lost + 1 if has_lost_replica else lost
 
 
-def _end_instead(row: JsonObject, lost: int, exhausted: bytes) -> End | None:
-    """Return the end of a free job that is not to be run again; None if it is to be run.
+def _end_without_run(row: JsonObject, lost: int, exhausted: bytes) -> End | None:
+    """Return the end of a free job that must not be run again: cancelled or failed. None if it is to be run.
 
     Args:
         row: the job.

@@ -99,7 +99,13 @@ class Store(Leases):
         return stored
 
     def _new_row(self, record: Record, replica: str | None, lease_seconds: float) -> JsonRecord:
-        """Return the columns of a new job: running on a replica with a lease, or queued if `replica` is None."""
+        """Return the columns of a new job: running on a replica with a lease, or queued.
+
+        Args:
+            record: the job.
+            replica: name of the replica that runs the job as its first attempt; None to queue the job.
+            lease_seconds: duration of the lease.
+        """
         is_running = replica is not None
         state: State = "running" if is_running else "queued"
         new = replace(record, state=state, replica=replica, attempt=int(is_running), lost=0)

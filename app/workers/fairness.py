@@ -37,11 +37,11 @@ class FairQueue:
     def __len__(self) -> int:
         return self._length
 
-    def full_for(self, caller: str) -> bool:
-        """Return whether a task of a caller would have to displace another, or has no room at all."""
+    def is_full_for(self, caller: str) -> bool:
+        """Return whether the queue holds as many tasks as it may, in total or of this caller."""
         return self._length >= self._room or len(self._lines.get(caller, ())) >= self._room_each
 
-    def displaced_by(self, caller: str) -> Task | None:
+    def make_room_for(self, caller: str) -> Task | None:
         """Remove and return the task that makes room in a full queue for a new caller.
 
         It is the newest task of the caller with most tasks in the queue.
@@ -151,11 +151,11 @@ class Usage:
 
     def add(self, caller: str, seconds: float) -> None:
         """Count more seconds of a caller."""
-        self._used[caller] = (self.lately(caller) + seconds, self._clock())
+        self._used[caller] = (self.recent_seconds(caller) + seconds, self._clock())
         if len(self._used) > CALLERS:
-            self._used = {name: used for name, used in self._used.items() if self.lately(name) > FORGOTTEN}
+            self._used = {name: used for name, used in self._used.items() if self.recent_seconds(name) > FORGOTTEN}
 
-    def lately(self, caller: str) -> float:
+    def recent_seconds(self, caller: str) -> float:
         """Return the seconds that a caller has used, each weighted by ½ to the power of its age in half-lives."""
         used, updated = self._used.get(caller, (0.0, 0.0))
         return float(used * 0.5 ** ((self._clock() - updated) / HALF_LIFE))

@@ -117,8 +117,8 @@ class Pool:
             raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
         queue = self._queues[lane]
         free = self.running_in(lane) < self._places[lane] and not queue
-        if not free and queue.full_for(caller):
-            displaced = queue.displaced_by(caller)
+        if not free and queue.is_full_for(caller):
+            displaced = queue.make_room_for(caller)
             if displaced is None:
                 raise self._too_many(lane)
             self._end(displaced, TurnedAway(self._too_many(lane)))
@@ -160,7 +160,7 @@ class Pool:
         if task.lane == "job" or task.background:
             return True
         if task.state == "queued":
-            if self._queues["job"].full_for(task.caller):
+            if self._queues["job"].is_full_for(task.caller):
                 return False
             self._queues[task.lane].drop(task)
             task.lane = "job"
@@ -225,7 +225,7 @@ class Pool:
         self._turns.linger(task.caller)
         if self._move_to_background(task):
             return
-        if others_wait or not self._queues["job"].full_for(task.caller):
+        if others_wait or not self._queues["job"].is_full_for(task.caller):
             self._begin_anew(task)
 
     def _tasks_on_places(self, lane: Lane) -> list[Task]:
@@ -251,7 +251,7 @@ class Pool:
         task.lane, task.background = "job", False
         if task.abandoned:
             self._end(task, None)
-        elif self._queues["job"].full_for(task.caller):
+        elif self._queues["job"].is_full_for(task.caller):
             self._end(task, TurnedAway(self._too_many("job")))
         else:
             self._queues["job"].put(task)
@@ -260,7 +260,7 @@ class Pool:
         """Start the next queued task of a lane; False if every waiting caller already has as many places as it may."""
         running = Counter(task.caller for task in self._tasks_on_places(lane))
         most = partial(self._turns.most_places, lane, places=self._places[lane])
-        task = self._queues[lane].next(lambda caller: running[caller], self._usage.lately, most)
+        task = self._queues[lane].next(lambda caller: running[caller], self._usage.recent_seconds, most)
         if task is None:
             return False
         task.queued_seconds += task.become("running")
@@ -301,7 +301,7 @@ class Pool:
                 await self._forkserver.close()
 
     def _handle_death(self, process: Process) -> None:
-        """Forget a dead worker. Unless the pool itself killed it, also queue its task again and count the death."""
+        """Forget a dead worker. Unless the pool itself killed it, queue its task again, and count the death."""
         self._processes.discard(process)
         if process.killed:
             return

@@ -18,7 +18,7 @@ import struct
 import traceback
 from typing import NoReturn
 
-from epsilond.app.workers.work import end_with, ignore_signals, load, work
+from epsilond.app.workers.work import end_with_parent, ignore_signals, load, work
 
 ORDER = struct.Struct("=ii")
 """Niceness of a worker above that of the fork server, and its limit of memory in megabytes."""
@@ -34,7 +34,7 @@ def main(control: int, service: int, modules: tuple[str, ...]) -> None:
         service: process id of the service.
         modules: modules to import before the first fork.
     """
-    end_with(service)
+    end_with_parent(service)
     ignore_signals()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel then reaps the workers
     load(modules)

@@ -121,6 +121,7 @@ def render(answer: object) -> bytes:
 
 
 def _render_json(value: object) -> bytes:
+    """Return a JSON value as text without spaces, in UTF-8."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
@@ -213,7 +214,7 @@ def ignore_signals() -> None:
         signal.signal(name, signal.SIG_IGN)
 
 
-def end_with(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """Have this process killed as soon as its parent is gone, even in the middle of a computation and by SIGKILL.
 
     Linux does that. Elsewhere a process whose parent is gone reads the end of its input after its computation.
@@ -244,7 +245,7 @@ def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int
         nicer: niceness above that of the parent.
         memory_megabytes: limit of the address space.
     """
-    end_with(forkserver)
+    end_with_parent(forkserver)
     confine(nicer, memory_megabytes)
     with wire, wire.makefile("rb") as messages:
         wire.sendall(frame(READY))

@@ -124,8 +124,8 @@ def test_the_lag_that_is_told_is_nearly_the_worst() -> None:
     lag = LoopLag(Metrics())
     assert lag.p99 == 0.0
     for place in range(600):
-        lag.saw(1.0 if place % 150 == 0 else 0.001)
+        lag.record(1.0 if place % 150 == 0 else 0.001)
     assert lag.p99 == 0.001
     for _ in range(7):
-        lag.saw(2.0)
+        lag.record(2.0)
     assert lag.p99 == 2.0

@@ -12,7 +12,7 @@ from tests.app.conftest import wait_until
 from tests.app.processes import gone
 from tests.app.test_service import ROOT
 
-WORKER = "import os, sys; from epsilond.app.workers.work import end_with; end_with(os.getppid() + {off}); print(os.getpid(), flush=True); {work}"
+WORKER = "import os, sys; from epsilond.app.workers.work import end_with_parent; end_with_parent(os.getppid() + {off}); print(os.getpid(), flush=True); {work}"
 SERVICE = """
 import subprocess, sys
 worker = subprocess.Popen([sys.executable, "-c", {worker!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -92,7 +92,7 @@ def name_any(schemas: Schema) -> None:
 
 
 def _form(schema: Schema) -> str:
-    """Return the text in which two equal schemas agree: everything except descriptions and extensions."""
+    """Return a canonical text of the types that a schema allows; descriptions and extensions do not change it."""
     form = {key: item for key, item in schema.items() if key in ("type", "anyOf", "additionalProperties")}
     return json.dumps(form, sort_keys=True)
 

@@ -107,7 +107,14 @@ def _member(schema: Schema, tag_name: str) -> Schema:
 
 
 def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Schema:
-    """Return an object schema with the properties of all members. Required are those that all members require."""
+    """Return an object schema with the properties of all members.
+
+    It requires the properties that all members require. Further properties are forbidden if a member forbids them.
+
+    Args:
+        schemas: the named schemas of the document, to which merged objects of properties are added.
+        members: the object schemas.
+    """
     properties: dict[str, list[Schema]] = {}
     for member in members:
         for name, schema in member["properties"].items():
@@ -136,6 +143,7 @@ def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence
         name: name of the property.
         alternatives: schemas of the property in different objects.
     """
+    # Schemas that differ only in descriptions, defaults or extensions have the same key here, and count once.
     bare_schemas = {json.dumps(_bare(schema), sort_keys=True): _bare(schema) for schema in alternatives}
     distinct = [member for schema in bare_schemas.values() if schema for member in _members(schema)]
     if not distinct:

@@ -19,8 +19,8 @@ def map_schemas(document: Schema, change: Callable[[Schema], Schema]) -> None:
         document: the OpenAPI document.
         change: returns the new schema; it may return its argument.
     """
-    for place, key in list(schema_places(document)):
-        place[key] = map_schema(place[key], change)
+    for container, key in list(schema_places(document)):
+        container[key] = map_schema(container[key], change)
 
 
 def map_schema(schema: object, change: Callable[[Schema], Schema]) -> object:

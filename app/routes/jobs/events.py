@@ -56,7 +56,8 @@ async def _changes(
         caller.require_scope(scope)
         if job.ended and last_event_id == _id(job):
             raise NothingMore
-        yield _unseen(_while_allowed(waiting.changes(caller.name, id), request, scope), last_event_id)
+        allowed_states = _while_allowed(waiting.changes(caller.name, id), request, scope)
+        yield _skip_repeated(allowed_states, last_event_id)
 
 
 async def follow_job(jobs: Annotated[AsyncIterator[Job], Depends(_changes)]) -> AsyncIterator[ServerSentEvent]:
@@ -99,12 +100,17 @@ async def _while_allowed(jobs: AsyncIterator[Job], request: Request, scope: Scop
         yield job
 
 
-async def _unseen(jobs: AsyncIterator[Job], seen: str | None) -> AsyncIterator[Job]:
-    """Yield each state of a job that differs from the one before; `seen` is the event id of the last seen state."""
+async def _skip_repeated(jobs: AsyncIterator[Job], last_id: str | None) -> AsyncIterator[Job]:
+    """Yield each state of a job that has another event id than the state before it.
+
+    Args:
+        jobs: states of the job.
+        last_id: event id of the state that the client has received last; None if it has received none.
+    """
     async for job in jobs:
-        if _id(job) != seen:
+        if _id(job) != last_id:
             yield job
-        seen = _id(job)
+        last_id = _id(job)
 
 
 def _id(job: Job) -> str:

@@ -16,7 +16,7 @@ from epsilond.app.jobs.work import Format, draw_figure
 from epsilond.app.questions.asking import compute_answer
 from epsilond.app.questions.question import Question
 from epsilond.app.routes.by_algorithm import Endpoint
-from epsilond.app.routes.jobs.looking import looked_for
+from epsilond.app.routes.jobs.looking import find_job
 
 MEDIA_TYPES: dict[Format, str] = {"png": "image/png", "svg": "image/svg+xml"}
 HEADERS = {
@@ -68,7 +68,7 @@ def _endpoint(figures: str) -> Endpoint:
             Problem: the job is no simulation, has no result, or the Accept header allows neither format.
         """
         chosen = form or accepted_format(request.headers.get("accept", "").strip() or "*/*")
-        record = (await looked_for(request, id, 0.0)).record
+        record = (await find_job(request, id, 0.0)).record
         if record.kind != SIMULATION:
             raise Problem("not-found", f"Only the result of a simulation has a figure; this job is a {record.kind}.")
         if record.result is None:

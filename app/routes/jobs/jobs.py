@@ -17,7 +17,7 @@ from epsilond.app.jobs.manager import JOBS
 from epsilond.app.questions.asking import signed_result
 from epsilond.app.questions.question import JSON
 from epsilond.app.routes.jobs import events
-from epsilond.app.routes.jobs.looking import looked_for, remove_and_wait
+from epsilond.app.routes.jobs.looking import find_job, remove_and_wait
 from epsilond.app.store.record import State
 from epsilond.ledgers.http.signatures import DESCRIBED
 
@@ -125,7 +125,7 @@ async def get_job(request: Request, id: str, preferences: OfLook) -> Response:  
     Raises:
         Problem: the caller has no such job.
     """
-    job = await looked_for(request, id, float(preferences.granted or 0))
+    job = await find_job(request, id, float(preferences.granted or 0))
     return Response(document(job), media_type=JSON, headers={"cache-control": "no-cache", **preferences.applied})
 
 
@@ -142,11 +142,11 @@ async def get_job_result(request: Request, id: str, preferences: OfLook) -> Resp
     Raises:
         Problem: the caller has no such job, or the job has no result.
     """
-    return await signed_result(request, await looked_for(request, id, float(preferences.granted or 0)))
+    return await signed_result(request, await find_job(request, id, float(preferences.granted or 0)))
 
 
 async def remove_job(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
     """Cancel a job that waits or runs, and return it. Delete a job that has ended: 204."""
-    await looked_for(request, id, 0.0)
+    await find_job(request, id, 0.0)
     cancelled = await remove_and_wait(request, id)
     return Response(status_code=204) if cancelled is None else Response(document(cancelled), media_type=JSON)

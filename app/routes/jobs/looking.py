@@ -12,7 +12,7 @@ from epsilond.app.jobs.job import SIMULATION, Job
 from epsilond.app.jobs.manager import JOBS
 
 
-async def looked_for(request: Request, identifier: str, seconds: float) -> Job:
+async def find_job(request: Request, identifier: str, seconds: float) -> Job:
     """Return a job of the caller of a request, after waiting for its end if requested.
 
     Args:

@@ -20,7 +20,7 @@ from epsilond.app.jobs.simulations import SIMULATIONS
 from epsilond.app.questions.asking import run_in_worker
 from epsilond.app.questions.simulations import SimulationAsked, request_type
 from epsilond.app.routes.by_algorithm import Endpoint
-from epsilond.app.routes.jobs.looking import looked_for
+from epsilond.app.routes.jobs.looking import find_job
 from epsilond.app.routes.questions import APPLIED, LOCATION, RETRY
 from epsilond.app.workers.work import unpickle
 from epsilond.witness.kind import SimulationKind
@@ -90,7 +90,7 @@ def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
                 fingerprint=question.fingerprint,
             )
         if preferences.granted and JOB_WAITS.of(request).has_room(caller.identity):
-            job = await looked_for(request, job.record.id, float(preferences.granted))
+            job = await find_job(request, job.record.id, float(preferences.granted))
         return job_response(job, preferences, status=200 if job.ended else 202)
 
     examples: dict[str, Example] = {

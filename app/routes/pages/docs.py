@@ -43,7 +43,7 @@ def add(app: FastAPI) -> None:
         swagger_ui_parameters={"tryItOutEnabled": True, "validatorUrl": None, "docExpansion": "none"},
     )
     policy = POLICY.format(scripts=" ".join(map(_hash, SCRIPT.findall(page.body))))
-    shown = Document(bytes(page.body), "text/html", {"content-security-policy": policy})
+    page_document = Document(bytes(page.body), "text/html", {"content-security-policy": policy})
     contract = CONTRACT.put(app, Documents(lambda _: json_document(compact(app.openapi()))))
 
     async def openapi(request: Request) -> Response:
@@ -52,7 +52,7 @@ def add(app: FastAPI) -> None:
 
     async def docs(request: Request) -> Response:
         """Return the page."""
-        return shown.response(request)
+        return page_document.response(request)
 
     app.add_api_route("/openapi.json", openapi, include_in_schema=False)
     app.add_api_route("/docs", docs, include_in_schema=False)

@@ -67,22 +67,22 @@ def test_nobody_goes_who_has_as_many_running_as_one_may_have(queue: FairQueue) -
 
 def test_room(queue: FairQueue) -> None:
     filled(queue, "aaaa")
-    assert queue.full_for("a")
-    assert not queue.full_for("b")
+    assert queue.is_full_for("a")
+    assert not queue.is_full_for("b")
     filled(queue, "bb")
-    assert queue.full_for("b")
-    assert queue.full_for("c")
+    assert queue.is_full_for("b")
+    assert queue.is_full_for("c")
 
 
 def test_a_newcomer_displaces_the_newest_of_who_has_most(queue: FairQueue) -> None:
     tasks = filled(queue, "aabaab")
-    assert queue.displaced_by("b") is None  # who waits already displaces nobody
-    assert queue.displaced_by("c") is tasks[4]
+    assert queue.make_room_for("b") is None  # who waits already displaces nobody
+    assert queue.make_room_for("c") is tasks[4]
     assert len(queue) == 5
     assert tasks[4] not in queue.all()
 
 
 def test_a_newcomer_does_not_displace_an_only_task(queue: FairQueue) -> None:
     filled(queue, "abcdef")
-    assert queue.displaced_by("g") is None
+    assert queue.make_room_for("g") is None
     assert len(queue) == 6
