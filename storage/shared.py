@@ -59,6 +59,7 @@ def engine_of(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def set_limits(connection: DBAPIConnection, _: object) -> None:
+        """Set the time limits of a new connection."""
         connection.autocommit = True
         connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
         connection.execute(f"SET lock_timeout = '{SECONDS}s'")

@@ -9,10 +9,14 @@ from epsilond.mechanisms.randomness import Integers as Indices
 __all__ = ["Array", "Bools", "Floats", "Indices", "as_floats"]
 
 
-def as_floats(given: Array, *, pointer: str) -> Floats:
+def as_floats(array: Array, *, pointer: str) -> Floats:
     """Return a new array of doubles from numpy, a sequence, or an object with DLPack (torch, jax, …).
+
+    Args:
+        array: the array of another package.
+        pointer: JSON pointer to the array in the request, which error messages name.
 
     Raises:
         InvalidInput: the object is not an array of real numbers.
     """
-    return to_numpy(given, pointer=pointer)[0].astype("float64")
+    return to_numpy(array, pointer=pointer)[0].astype("float64")

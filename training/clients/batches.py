@@ -17,8 +17,9 @@ from epsilond.training.arrays import Bools, Floats, Indices
 class Batch:
     """Batches of M clients with up to K records each.
 
-    `places` (M, K) are indices into each client's data. `counted` (M, K) marks the entries that belong to the batch, if
-    batches differ in size; the other entries are padding. It is None if all entries belong to it.
+    `clients` (M,) are the indices of the clients. `places` (M, K) are the indices of the batch's records among the
+    records of each client. If batches differ in size, `counted` (M, K) is True for the entries of `places` that belong
+    to the batch, and False for padding. It is None if all entries belong to the batch.
     """
 
     clients: Indices
@@ -27,7 +28,12 @@ class Batch:
 
     @classmethod
     def of(cls, clients: Indices, places: Sequence[Indices]) -> Batch:
-        """Build a batch from one array of places per client; the arrays may differ in length."""
+        """Build a batch from the indices of the records of each client; clients may have different numbers of records.
+
+        Args:
+            clients: indices of the clients, (M,).
+            places: indices of the records in the batch of each client, one array per client.
+        """
         sizes = np.asarray([len(batch) for batch in places], dtype=np.int64)
         largest = int(sizes.max(initial=0))
         if len(places) and np.all(sizes == largest):
@@ -44,7 +50,7 @@ class Batch:
 
     @property
     def sizes(self) -> Indices:
-        """(M,): number of records that count."""
+        """(M,): number of records in the batch of each client, without padding."""
         if self.counted is None:
             return np.full(len(self.clients), self.places.shape[1], dtype=np.int64)
         return np.asarray(np.sum(self.counted, axis=1), dtype=np.int64)

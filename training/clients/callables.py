@@ -20,7 +20,7 @@ Returns = Literal["per-record", "means"]
 class Client:
     """A client with at least one record and a gradient function.
 
-    `gradient(model, places)` takes a model (d,) and places in 0, …, records − 1.
+    `gradient(model, places)` takes a model (d,) and the indices of the records of a batch, each in 0, …, records − 1.
 
     `per-record`: it returns (len(places), d), one row per record in the given order, and each row is clipped here.
     `means`: it returns their mean (d,), and you declare that every record's gradient is within the bound, because only

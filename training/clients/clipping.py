@@ -31,7 +31,10 @@ def scales(norms: Floats, bounds: Floats, dimension: int) -> Floats:
 
 
 def clip_rows(rows: Floats, bound: float) -> tuple[Floats, GradientStatistics]:
-    """Scale each row of (K, d) down to norm `bound`, which may be infinite, and return statistics of the norms."""
+    """Scale each row of (K, d) down to norm `bound`, and return the rows and statistics of the norms before.
+
+    Rows with NaN or infinite entries become zeros. Shorter rows are unchanged; if `bound` is infinite, so are all rows.
+    """
     if np.isinf(bound):
         finite: Bools = np.all(np.isfinite(rows), axis=-1)
         values = np.where(finite[:, None], rows, 0.0)

@@ -13,21 +13,21 @@ from epsilond.training.arrays import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class VectorLoss:
-    """Loss ℓ(z, y) of predictions z = Wx, one per output, convex in z.
+    """Loss ℓ(z, y) of predictions z = Wx and a target y, convex in z, for features x and a model W (outputs, p).
 
-    `steepest` and `curvature` are for features of norm 1.
+    `steepest` and `curvature` are constants of ℓ for features x of norm at most 1.
     """
 
     name: str
     outputs: int
     slopes: Callable[[Floats, Floats], Floats]
-    """∂ℓ/∂z: (…, outputs), (…) → (…, outputs)."""
+    """Gradient ∂ℓ/∂z from predictions and targets: (…, outputs), (…) → (…, outputs)."""
     values: Callable[[Floats, Floats], Floats]
-    """(…, outputs), (…) → (…)."""
+    """Loss ℓ from predictions and targets: (…, outputs), (…) → (…)."""
     steepest: Callable[[float], float]
-    """Largest ‖∂ℓ/∂z‖ if |z| is at most the argument, which may be infinite."""
+    """Upper bound on ‖∂ℓ/∂z‖ for all z with |z| at most the argument, which may be infinite."""
     curvature: float
-    """Lipschitz constant of the slopes."""
+    """Lipschitz constant of ∂ℓ/∂z as a function of z."""
     largest_target: float | None = None
     """Size to which targets are clipped; None if targets are labels."""
 
@@ -41,15 +41,19 @@ class VectorLoss:
             return np.clip(np.nan_to_num(targets), -self.largest_target, self.largest_target)
         labels = (-1.0, 1.0) if self.outputs == 1 else tuple(map(float, range(self.outputs)))
         if not np.isin(targets, labels).all():
-            named = "-1 and 1" if self.outputs == 1 else f"0 to {self.outputs - 1}"
-            raise InvalidInput.at("/clients", f"a label is none of {self.name}'s", allowed=named)
+            allowed = "-1 and 1" if self.outputs == 1 else f"0 to {self.outputs - 1}"
+            raise InvalidInput.at("/clients", f"a label is none of {self.name}'s", allowed=allowed)
         return targets
 
 
 def logistic() -> VectorLoss:
-    """Return the logistic loss ln(1 + e^(−yz)) with labels y = ±1."""
+    """Return the logistic loss ln(1 + e^(−yz)) with labels y = ±1.
+
+    Its slope −y/(1 + e^(yz)) has size at most 1, and the slope of the slope is at most ¼.
+    """
 
     def slopes(z: Floats, y: Floats) -> Floats:
+        # 1/(1 + e^t) = ½ (1 − tanh(t/2)), which does not overflow.
         slope: Floats = -y * 0.5 * (1.0 - np.tanh(0.5 * y * z[..., 0]))
         return slope[..., None]
 

@@ -17,9 +17,11 @@ from epsilond.training.clients.losses import LOSSES, VectorLoss
 
 @dataclass(frozen=True)
 class TabularClients:
-    """Records of all clients, one client after another.
+    """Records of all clients, one client after another: features (n, p) and targets (n,).
 
-    Features are scaled down to norm `feature_norm`, so that the constants of the losses hold for every record.
+    A record with features x and target y has the loss ℓ(Wx, y) + μ/2 ‖w‖² of the model W (outputs, p), written as the
+    vector w (d,). Here ℓ is `loss`, and μ is `strong_convexity`. Features have norm at most `feature_norm`, so that the
+    constants of the losses hold for every record.
     """
 
     features: Floats
@@ -51,7 +53,11 @@ class TabularClients:
         return self.loss.curvature * self.feature_norm**2 + self.strong_convexity
 
     def lipschitz(self, radius: float) -> float:
-        """Return a Lipschitz constant L of every record's loss on a ball around 0; inf if there is none."""
+        """Return a Lipschitz constant L of every record's loss on a ball around 0; inf if there is none.
+
+        Args:
+            radius: radius of the ball of models, which may be infinite.
+        """
         ridge = self.strong_convexity * radius if self.strong_convexity else 0.0
         return self.loss.steepest(radius * self.feature_norm) * self.feature_norm + ridge
 
@@ -74,6 +80,7 @@ class TabularClients:
         predictions = np.matmul(features, np.swapaxes(weights, -1, -2))
         slopes = self.loss.slopes(predictions, targets)
         norms = self._norms(models, features, predictions, slopes)
+        # Each gradient is multiplied by its clipping factor; padding and gradients that are not finite by 0.
         counts = np.ones(rows.shape) if batch.counted is None else batch.counted.astype(np.float64)
         finite = np.isfinite(norms)
         clipping = scales(np.where(finite, norms, 1.0), bounds[:, None], self.dimension)
@@ -147,7 +154,7 @@ def tabular(
         raise InvalidInput.at("/feature_norm", "is out of range", allowed="> 0, finite")
     if not 0.0 <= strong_convexity < np.inf:
         raise InvalidInput.at("/strong_convexity", "is out of range", allowed="≥ 0, finite")
-    clients = [_read_client(place, part) for place, part in enumerate(parts)]
+    clients = [_read_client(index, part) for index, part in enumerate(parts)]
     if not clients or len({features.shape[1] for features, _ in clients}) != 1:
         raise InvalidInput.at("/clients", "must all have as many features, and there must be one at least")
     all_features = np.concatenate([features for features, _ in clients])
@@ -158,17 +165,17 @@ def tabular(
     return TabularClients(all_features, all_targets, starts, loss, feature_norm, strong_convexity)
 
 
-def _read_client(place: int, part: object) -> tuple[Floats, Floats]:
+def _read_client(index: int, part: object) -> tuple[Floats, Floats]:
     """Convert one client's features and targets to arrays of doubles, and check their shapes.
 
     Args:
-        place: index of the client, which error messages name.
+        index: index of the client, which error messages name.
         part: pair of features and targets.
 
     Raises:
         InvalidInput: the part is not such a pair.
     """
-    pointer = f"/clients/{place}"
+    pointer = f"/clients/{index}"
     if not isinstance(part, Sequence) or len(part) != 2:
         raise InvalidInput.at(pointer, "must be a pair of features and targets")
     features, targets = (as_floats(array, pointer=pointer) for array in part)

@@ -95,8 +95,8 @@ class DpFedavgRun:
     def __call__(self, session: Session) -> TrainingOutcome:
         """Run all rounds, unless the caller's callback ends the run earlier.
 
-        In each, clients send updates clipped to the norm C, and the server steps by their mean with noise of
-        proportional size. With adaptive clipping, C then changes.
+        In each round, clients send updates clipped to the norm C. The server steps by their mean with noise; its
+        standard deviation is proportional to C. With adaptive clipping, C then changes.
 
         Args:
             session: clients, start, randomness and log of the run.

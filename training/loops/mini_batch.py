@@ -23,10 +23,15 @@ from epsilond.training.steps.messages import with_noise
 
 @dataclass(frozen=True, kw_only=True)
 class RoundMessages:
-    """Messages of the clients in one round; arrays have one entry per client.
+    """Distribution of the clients' messages in one round; arrays have one entry per client.
 
-    `bounds` are the clipping norms of a record's gradient, `scales` the weights of the clients' losses in the
-    objective.
+    Attributes:
+        rounds: number of rounds R.
+        sampling: distribution of a client's batch.
+        batch_sizes: number K of records in a client's batch.
+        bounds: norm to which the gradient of a record is clipped.
+        scales: weight of the client's loss in the objective, relative to the mean weight.
+        noise_stds: standard deviation σ of the noise in each coordinate of a message.
     """
 
     rounds: int
@@ -43,7 +48,7 @@ class RoundMessages:
         """Collect the batch sizes, clipping norms, weights and noise of each client from a calibration.
 
         Args:
-            problem: request of the calibration. If it has groups of clients, figures are repeated for their clients.
+            problem: request of the calibration. If it has groups of clients, each client has the values of its group.
             parameters: parameters that the calibration returned.
             count: number of clients; it is used if there are no groups.
         """

@@ -135,7 +135,9 @@ class Mu2SgdRun:
     def _noisy_mean(
         self, session: Session, clients: Indices, reports: Floats, noise: ServerNoise | ClientNoise
     ) -> Floats:
-        """Return the sum of the reports over m with the change of the noise since the previous round.
+        """Return (1/m) times the sum of the reports, plus the new noise minus the noise of the previous round.
+
+        The planned number m of reports divides the sum even if fewer clients report.
 
         Args:
             session: randomness of the run.

@@ -23,7 +23,12 @@ from epsilond.training.steps.normalised_updates import local_update, server_step
 
 @dataclass(frozen=True, kw_only=True)
 class NormFedavgRun:
-    """DP-NormFedAvg. A message has `levels` s, `noise_levels` m and `decay_rate` α."""
+    """A run of DP-NormFedAvg.
+
+    A coordinate of a message is a multiple of 1/s, with s `levels`. Its noise has the truncated discrete Laplace
+    distribution, with probabilities proportional to exp(−α|k|) for the integers k from −m to m: m is `noise_levels`,
+    and α is `decay_rate`.
+    """
 
     rounds: int
     participants: int
@@ -122,7 +127,7 @@ def client_updates(
         model: the server's model w, (d,).
         clients: the r participants.
         steps: number of steps E on the client's own mean loss.
-        step_size: η.
+        step_size: step size η of the participants.
 
     Returns:
         Updates, (r, d), and statistics of all gradients.

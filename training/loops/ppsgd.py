@@ -61,7 +61,18 @@ class ModelParts:
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdRun:
-    """PPSGD. `participants` None: each client participates independently with probability `rate`."""
+    """A run of PPSGD.
+
+    Attributes:
+        rounds: number of rounds.
+        rate: participation rate q, the probability that a client participates in a round.
+        participants: number of participants in each round; None if each client participates independently.
+        batch_sizes: number of records in the batch of each client, (N,).
+        clipping_norm: norm C to which messages are clipped.
+        noise_std: standard deviation σ_ζ of the noise in each coordinate of the mean.
+        shared_step_size: step size αη of the shared part.
+        own_step_size: step size η/(qW) of the own parts.
+    """
 
     rounds: int
     rate: float
@@ -128,7 +139,7 @@ class PpsgdRun:
         """Reject clients with fewer records than a batch.
 
         Raises:
-            InvalidInput: at a client.
+            InvalidInput: a client has too few records; the error points to the first such client.
         """
         require_records(session.clients.sizes, self.batch_sizes, exactly=False)
 
@@ -146,7 +157,7 @@ class PpsgdRun:
         shared = SharedPart(session.start, step_size=self.shared_step_size, noise_std=self.noise_std)
         parts = ModelParts.of(session)
         own = OwnParts(parts.start(session.count), step_size=self.own_step_size)
-        scale = 1.0 / (self.rate * self.weight)
+        scale = 1.0 / (self.rate * self.weight)  # 1/(qW), the factor of the sum of messages
         output = session.start
         for number in range(1, self.rounds + 1):
             clients = self._draw_participants(session)

@@ -41,7 +41,7 @@ class Round:
     number: int
     """Number of the round, from 1 on."""
     participants: tuple[int, ...] | None
-    """Participants by place; None if they must stay secret."""
+    """Indices of the participants among the clients; None if they must stay secret."""
     bits_per_client: int
     """Bits of one client's message, as the calibration counts them."""
     bits: int | None
@@ -98,7 +98,7 @@ class Session:
         return self.clients.dimension
 
     def projection_around_start(self, radius: float) -> Callable[[Floats], Floats]:
-        """Return the projection onto the ball of that radius around the start."""
+        """Return the function that projects models (…, d) onto the ball of that radius around the start."""
         return lambda model: self.start + on_ball(model - self.start, radius)
 
     def record_round(self, model: Floats, participants: Indices, statistics: GradientStatistics) -> bool:
@@ -112,11 +112,11 @@ class Session:
             participants: clients of the round.
             statistics: statistics of their gradients, which are logged only with `log_unprotected`.
         """
-        places = tuple(map(int, participants))
+        client_indices = tuple(map(int, participants))
         unprotected = None
         if self.log_unprotected:
             unprotected = Unprotected(
-                participants=places,
+                participants=client_indices,
                 largest_norm=statistics.largest_norm,
                 clipped=statistics.clipped,
                 not_finite=statistics.not_finite,
@@ -124,9 +124,9 @@ class Session:
         self.log.append(
             Round(
                 number=len(self.log) + 1,
-                participants=places if self.participants_seen else None,
+                participants=client_indices if self.participants_seen else None,
                 bits_per_client=self.bits_per_client,
-                bits=self.bits_per_client * len(places) if self.participants_seen else None,
+                bits=self.bits_per_client * len(client_indices) if self.participants_seen else None,
                 unprotected=unprotected,
             )
         )

@@ -12,16 +12,16 @@ MOST_EXPONENT = 700.0
 """Largest exponent of a change of the bound, so that the bound does not overflow."""
 
 
-def noisy_mean(sent: Floats, participants: int, noise_std: float, normal: Floats) -> Floats:
-    """Return (Σ of the updates + N(0, σ²))/M.
+def noisy_mean(updates: Floats, participants: int, noise_std: float, normal: Floats) -> Floats:
+    """Return the sum of the updates with noise N(0, σ²) in each coordinate, divided by M.
 
     Args:
-        sent: clipped updates, (…, m, d).
+        updates: clipped updates, (…, m, d).
         participants: planned number M, which does not depend on the random number m of updates.
-        noise_std: σ of the sum.
+        noise_std: standard deviation σ of the noise in the sum.
         normal: standard normal variables, (…, d).
     """
-    mean: Floats = (np.sum(sent, axis=-2) + noise_std * normal) / participants
+    mean: Floats = (np.sum(updates, axis=-2) + noise_std * normal) / participants
     return mean
 
 
@@ -30,17 +30,18 @@ def adapted_bound(
 ) -> float:
     """Return the next clipping bound C e^(−rate (share − target)) (Andrew et al. 2021).
 
-    The share is ½ + (Σ of bits shifted to ±½ + noise)/M.
+    The share is a noisy estimate of the fraction of updates that were not clipped: ½ + (Σ b_i + noise)/M. Here b_i is ½
+    if update i was not clipped, and −½ otherwise.
 
     Args:
         bound: clipping bound C.
         is_unclipped: whether each update was within the bound, (m,).
         participants: planned number M of participants.
-        noise: noise of the sum of bits.
+        noise: noise that is added to Σ b_i.
         target: share of updates to leave unclipped.
         rate: learning rate of log C.
     """
     share = 0.5 + (float(np.sum(is_unclipped - 0.5)) + noise) / participants
     exponent = -rate * (share - target)
-    # The noise may be large compared with M.
+    # The noise may be large compared with M, so that the exponent is limited.
     return bound * math.exp(min(max(exponent, -MOST_EXPONENT), MOST_EXPONENT))

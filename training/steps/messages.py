@@ -26,9 +26,9 @@ def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:
     The divisor must not depend on the draw: otherwise the noise would not hide the number of records drawn.
 
     Args:
-        gradients: (…, n, d).
-        counted: which records count, (…, n).
-        batch_size: K.
+        gradients: gradients of all n records of a client, (…, n, d).
+        counted: whether each record is in the batch, (…, n).
+        batch_size: planned number K of records in a batch.
 
     Returns:
         (…, d).

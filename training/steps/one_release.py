@@ -10,7 +10,10 @@ from epsilond.training.arrays import Floats, Indices
 
 
 def whole_batches(order: Indices, size: int) -> Indices:
-    """Split an order of the clients into batches: (…, n) → (…, ⌊n/m⌋, m). Surplus clients never participate."""
+    """Split permutations of the n clients into batches of m = `size`: (…, n) → (…, ⌊n/m⌋, m).
+
+    The last n mod m clients of a permutation are in no batch.
+    """
     period = order.shape[-1] // size
     return order[..., : period * size].reshape(*order.shape[:-1], period, size)
 
