@@ -102,10 +102,15 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         self._evidence = Evidence((EVENT,), outside=outside, budget=budget)
 
     def _open_observations(self) -> tuple[Observation, ...]:
-        """Observations that the budget was informed of by others."""
+        """Return observations of the budget that this accountant did not report itself."""
         return () if self._evidence.observations else tuple(getattr(self._budget, "observations", ()))
 
     def _enclose_epsilon(self, delta: float) -> Interval:
+        """Return certified bounds on ε [nat] at δ; both are ∞ if an event has no noise.
+
+        Raises:
+            InvalidInput: δ is not between 0 and 1.
+        """
         if not 0.0 < delta < 1.0:
             raise InvalidInput.at("/delta", "is out of range", allowed="> 0 and < 1")
         return super()._enclose_epsilon(delta) if self._private else Interval(math.inf, math.inf)
@@ -160,6 +165,11 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
 
     def _pay(self, budget: LedgerBudget, event: dp_accounting.DpEvent, count: int) -> None:
         """Pay for all parts of an event, or for none of them.
+
+        Args:
+            budget: the budget that pays.
+            event: the event.
+            count: number of runs of the event.
 
         Raises:
             LedgerExhausted: the budget rejects a part.
@@ -245,13 +255,16 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         except InvalidInput as error:
             fault = error.faults[0]
             message = str(error) if fault.pointer else fault.message
-            faulty_event, is_covered = follow_pointer(event, fault.pointer), not isinstance(error, NotCovered)
+            faulty_event = follow_pointer(event, fault.pointer)
+            may_be_covered_elsewhere = isinstance(error, NotCovered)
         except NoCertificate as error:
-            message, faulty_event, is_covered = str(error), event, False
+            message = str(error)
+            faulty_event = event
+            may_be_covered_elsewhere = True
         else:
             return None
-        words = "" if is_covered else relations_in_words(faulty_event, self._setting)
-        return _Rejection(invalid_event=faulty_event, error_message=words + message)
+        advice = relations_in_words(faulty_event, self._setting) if may_be_covered_elsewhere else ""
+        return _Rejection(invalid_event=faulty_event, error_message=advice + message)
 
     def get_epsilon(self, target_delta: float) -> float:
         """Return the certified upper bound on ε [nat] at δ.
@@ -297,6 +310,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         return 0.0 if curve is None else float(curve.delta(epsilon=target_epsilon).upper)
 
     def _find_curve(self) -> PrivacyCurve | None:
+        """Return the privacy curve of all events, computed once after each change; None before the first release."""
         if self._curve is None:
             self._curve = find_curve(self._run.items(), self._setting)
         return self._curve
@@ -304,15 +318,16 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     def _pure_epsilon(self) -> float:
         """Return an ε [nat] at which δ of the composition is 0; math.inf if none is known.
 
-        It is the least of two bounds: the composition's own, and the sum of those of all parts, which basic composition
-        allows. Both are rounded up.
+        It is the smaller of two upper bounds: the bound from the curve of the whole composition, and the sum of the
+        bounds of all parts (basic composition). The sum is computed exactly and rounded up.
         """
         curve = self._find_curve()
-        composed = math.inf if curve is None else curve.natural.epsilon(-math.inf).upper
-        parts = [
-            (account(part, **self._setting).guarantee.curve.natural.epsilon(-math.inf).upper, times)
-            for part, times in self._run.items()
-        ]
-        if any(math.isinf(epsilon) for epsilon, _ in parts):
-            return composed
-        return min(composed, round_up(sum((Fraction(epsilon) * times for epsilon, times in parts), Fraction(0))))
+        bound_of_curve = math.inf if curve is None else curve.natural.epsilon(-math.inf).upper
+        exact_sum = Fraction(0)
+        for part, times in self._run.items():
+            # The argument is the logarithm of δ: −∞ for δ = 0.
+            bound_of_part = account(part, **self._setting).guarantee.curve.natural.epsilon(-math.inf).upper
+            if math.isinf(bound_of_part):
+                return bound_of_curve
+            exact_sum += Fraction(bound_of_part) * times
+        return min(bound_of_curve, round_up(exact_sum))

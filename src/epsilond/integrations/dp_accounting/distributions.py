@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from dp_accounting.pld import privacy_loss_distribution
 
 POINTS = 400
-"""Number of points, dense near ε = 0. Between them the profile is the line in e^ε, above that of the distribution."""
+"""Number of points of a profile. Between two points it is linear in e^ε, which is above δ, a convex function of e^ε."""
 ROUNDING = 1.0 + 1e-9
 """Factor on every δ, for the roundings of the distribution's own sums."""
 LEAST_DELTA = 1e-15
 """δ to which the points reach, above the mass of infinite losses. Smaller ones are lost in roundings."""
+LEAST_RANGE = 1e-3
+"""Smallest ε to which the points reach, so that the points of a distribution with almost no loss differ."""
+DENSITY_POWER = 1.5
+"""Power of the equally spaced numbers in [0, 1] that gives the points: above 1, they are dense near ε = 0."""
 LARGEST_EPSILON = 700.0
 """ε to which the points reach. Above 709 dp-accounting's δ is NaN, because e^ε is no double."""
 
@@ -36,14 +40,16 @@ def profile_from_pld(distribution: privacy_loss_distribution.PrivacyLossDistribu
     Raises:
         InvalidInput: δ is 1 at every ε.
     """
-    infinite = float(distribution.get_delta_for_epsilon(LARGEST_EPSILON))
-    end = float(distribution.get_epsilon_for_delta(infinite * ROUNDING**2 + LEAST_DELTA))
-    end = min(end, LARGEST_EPSILON)
-    epsilons = max(end, 1e-3) * np.linspace(0.0, 1.0, POINTS) ** 1.5
-    deltas = np.minimum(np.asarray(distribution.get_delta_for_epsilon(epsilons)) * ROUNDING + LEAST_DELTA, 1.0)
+    # At the largest ε, δ is almost the probability of an infinite loss. The points end where δ comes close to it.
+    infinite_mass = float(distribution.get_delta_for_epsilon(LARGEST_EPSILON))
+    last_epsilon = float(distribution.get_epsilon_for_delta(infinite_mass * ROUNDING**2 + LEAST_DELTA))
+    last_epsilon = max(min(last_epsilon, LARGEST_EPSILON), LEAST_RANGE)
+    epsilons = last_epsilon * np.linspace(0.0, 1.0, POINTS) ** DENSITY_POWER
+    exact_deltas = np.asarray(distribution.get_delta_for_epsilon(epsilons))
+    deltas = np.minimum(exact_deltas * ROUNDING + LEAST_DELTA, 1.0)
     if deltas.min() >= 1.0:
         raise InvalidInput.at("", "has δ = 1 at every ε")
-    points = zip(epsilons.tolist(), deltas.tolist(), strict=True)
-    return DeclaredProfile(
-        points=tuple((epsilon, max(math.log10(delta), LEAST_LOG10_DELTA)) for epsilon, delta in points)
-    )
+    points = []
+    for epsilon, delta in zip(epsilons.tolist(), deltas.tolist(), strict=True):
+        points.append((epsilon, max(math.log10(delta), LEAST_LOG10_DELTA)))
+    return DeclaredProfile(points=tuple(points))

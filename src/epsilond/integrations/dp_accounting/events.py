@@ -80,15 +80,17 @@ def read_placed(placed: PlacedEvent) -> Parts:
 
 
 def _no_op(_: PlacedEvent) -> Parts:
+    """Return no mechanisms, because the event releases nothing."""
     return []
 
 
 def _not_private(placed: PlacedEvent) -> Parts:
+    """Reject an event that releases something without noise."""
     raise NotPrivate.at(placed.at, "is not private: no ε is finite")
 
 
 def _self_composition(placed: PlacedEvent) -> Parts:
-    """Read several runs of one event."""
+    """Return the mechanisms of several runs of one event; each number of runs is multiplied by the event's `count`."""
     times = placed.count("count")
     if times == 0:
         return []
@@ -96,7 +98,7 @@ def _self_composition(placed: PlacedEvent) -> Parts:
 
 
 def _composition(placed: PlacedEvent) -> Parts:
-    """Read several events, one after the other."""
+    """Return the mechanisms of several events that are run one after the other."""
     parts: Parts = []
     for index, inner in enumerate(placed.field("events")):
         parts += read_placed(placed.inside(inner, f"events/{index}"))

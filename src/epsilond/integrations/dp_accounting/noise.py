@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from epsilond.accountants.specs import DiscreteLaplace, Gaussian, Laplace, RandomizedResponse
-from epsilond.integrations.dp_accounting.placed import NotPrivate, Parts, PlacedEvent, whole
+from epsilond.integrations.dp_accounting.placed import NotPrivate, Parts, PlacedEvent, whole_number
 
 
 def read_gaussian(placed: PlacedEvent) -> Parts:
@@ -84,7 +84,7 @@ def read_tree(placed: PlacedEvent) -> Parts:
     step_counts = placed.field("step_counts")
     if not hasattr(step_counts, "__iter__"):
         step_counts = [step_counts]  # one tree
-    steps = max((whole(placed, "step_counts", tree_steps) for tree_steps in step_counts), default=0)
+    steps = max((whole_number(placed, "step_counts", tree_steps) for tree_steps in step_counts), default=0)
     if steps == 0:
         return []
     gaussian = placed.build(Gaussian, {}, noise_multiplier=placed.noise("noise_multiplier"))

@@ -88,7 +88,7 @@ class PlacedEvent:
         Raises:
             InvalidInput: the value is not a whole number, or is negative.
         """
-        return whole(self, name, self.field(name))
+        return whole_number(self, name, self.field(name))
 
     def noise(self, name: str) -> float:
         """Return a parameter of the noise, which is positive.
@@ -196,7 +196,13 @@ class PlacedEvent:
         return InvalidInput(*[self._rename(fault, names, fields) for fault in error.faults])
 
     def _rename(self, fault: Fault, names: Mapping[str, str], fields: Mapping[str, object]) -> Fault:
-        """Return a fault of a spec as a fault of the event's field, with the range in its message."""
+        """Return a fault of a spec as a fault of the event's field, with the range in its message.
+
+        Args:
+            fault: fault of the spec; its pointer begins with the name of a field of the spec.
+            names: for each field that has another name in the event: this name, by the field's name in the spec.
+            fields: values of the fields of the spec, for the message.
+        """
         first, _, rest = fault.pointer[1:].partition("/")
         field = names.get(first, first)
         pointer = f"{self.at}/{field}" if field != first or not rest else f"{self.at}/{field}/{rest}"
@@ -213,7 +219,7 @@ def name_of(event: DpEvent) -> str:
     return name.decode() if isinstance(name, bytes) else str(name)
 
 
-def whole(placed: PlacedEvent, name: str, value: object) -> int:
+def whole_number(placed: PlacedEvent, name: str, value: object) -> int:
     """Return a whole number, at least 0, as an int.
 
     Args:

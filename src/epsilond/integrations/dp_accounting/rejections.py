@@ -61,13 +61,13 @@ def relations_in_words(event: dp_accounting.DpEvent, setting: StatedSetting) -> 
         event: the event that is rejected.
         setting: relation, unit and observer of the account that rejects it.
     """
-    named = [
+    covered = [
         f"`{theirs.name}`" for theirs, ours in RELATIONS.items() if _is_covered(event, {**setting, "relation": ours})
     ]
-    if not named:
+    if not covered:
         return ""
     current = next(theirs for theirs, ours in RELATIONS.items() if ours == setting["relation"])
-    choices = " or ".join(named)
+    choices = " or ".join(covered)
     return f"neighboring_relation must be {choices} for `{name_of(event)}`. Found {current}. "
 
 

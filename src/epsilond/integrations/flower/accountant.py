@@ -47,7 +47,7 @@ FIX_COMPOSE: Final = "Compose one event for each model that a round releases."
 
 
 class EpsilondAccountant(Stated):
-    """A `PrivacyAccountant` for Flower: the loss of all released models, of one client more or less.
+    """A `PrivacyAccountant` for Flower that bounds the privacy loss of one client by all released models.
 
     With `budget`, every composed event is paid for there before `compose` returns. Flower's wrappers call `compose`
     before they hand out the noisy model, so that a rejected payment stops the release. They call `would_exceed` before
@@ -62,8 +62,9 @@ class EpsilondAccountant(Stated):
     record.
 
     Args:
-        config: Flower's. `target_delta` is the δ of ε.
-        budget: a ledger's, or one of this run: of unit `client`, the relation of `config`, observer `released-models`.
+        config: privacy configuration of Flower; ε is stated at its `target_delta`.
+        budget: budget that pays for each event, of a ledger or of this run only. Its unit must be `client`, its
+            relation that of `config`, and its observer `released-models`.
 
     Raises:
         InvalidInput: the budget is of another unit, relation or observer.
@@ -126,7 +127,7 @@ class EpsilondAccountant(Stated):
 
     @property
     def receipts(self) -> list[Receipt]:
-        """The ledger's; none without one."""
+        """Receipts of the ledger for the events that it has paid for; empty without a budget."""
         return [] if self._budget is None else self._budget.receipts
 
     @property
@@ -136,7 +137,7 @@ class EpsilondAccountant(Stated):
 
     @property
     def num_releases(self) -> int:
-        """Releases that were composed."""
+        """Number of releases that were composed."""
         return sum(times for _, times in self._compositions)
 
     @property
@@ -169,7 +170,7 @@ class EpsilondAccountant(Stated):
         )
 
     def would_exceed(self, event: GaussianPrivacyEvent, max_epsilon: float | None = None, count: int = 1) -> bool:
-        """Return whether more releases would exceed the limit on ε, or what the budget has left. Nothing changes.
+        """Return whether more releases would exceed the limit on ε, or the rest of the budget. Nothing changes.
 
         Args:
             event: the next release.
@@ -206,7 +207,11 @@ class EpsilondAccountant(Stated):
         return curve is None or curve.epsilon(delta=self._config.target_delta).upper > limit
 
     def state_dict(self) -> FlowerAccountantState:
-        """Return the releases as JSON values, in the form of Flower's own accountant."""
+        """Return the releases as JSON values, in the form of Flower's own accountant.
+
+        Three members are added to that form: the evidence, Flower's number of the last round, and the digests of the
+        released models.
+        """
         config = self._config
         return {
             "schema_version": SCHEMA,
@@ -312,6 +317,7 @@ class EpsilondAccountant(Stated):
             self._evidence.rest_on_caller(COHORT, REPLACED, count=count)
 
     def _open_observations(self) -> tuple[Observation, ...]:
+        """Return the observation that rounds have released models without a composed event; empty if there are none."""
         count = self._matching.unrecorded
         if not count:
             return ()
@@ -319,6 +325,7 @@ class EpsilondAccountant(Stated):
         return (Observation(ROUNDS.id, message, remedy=FIX_COMPOSE, count=count),)
 
     def _open_items(self) -> tuple[str, ...]:
+        """Return the advice to observe the strategy, if there are events and nothing was observed."""
         if self._wrappers or not self._compositions or any(self._evidence.shown.values()):
             return ()
         return (UNOBSERVED,)
@@ -332,9 +339,10 @@ class EpsilondAccountant(Stated):
         return self._wrappers[-1].models if self._wrappers else self._resumed[1]
 
     def _find_curve(self) -> PrivacyCurve | None:
+        """Return the privacy curve of all releases; None before the first."""
         return find_curve(self._parts(self._compositions), self._setting)
 
     def _parts(self, compositions: Iterable[tuple[GaussianPrivacyEvent, int]]) -> list[tuple[Spec, int]]:
-        """Return compositions with their events as specs."""
+        """Return the mechanism of each event, and its number of releases."""
         sampling = self._config.sampling_method.value
         return [(spec_of_event(event, sampling), times) for event, times in compositions]

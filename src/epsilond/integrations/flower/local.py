@@ -32,7 +32,7 @@ FIX_SENSITIVITY: Final = "Set sensitivity to twice the clipping norm."
 
 
 def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None) -> RunStatement:
-    """Return the ε of several rounds of one client whose updates get local noise, against the server.
+    """Return the ε against the server of several rounds of one client that adds noise to its own updates.
 
     The status of the statement is at most `declared`, not `certified`, because the mod runs on the client's machine and
     cannot be observed here.

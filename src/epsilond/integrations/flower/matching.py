@@ -54,17 +54,20 @@ class Matching:
         return len(self._rounds)
 
     def compose(self, event: GaussianPrivacyEvent, count: int) -> None:
-        """Take composed events."""
+        """Add `count` equal events that the program composed, and compare them with rounds that have no event yet."""
         self._events.extend([event] * count)
         self._match()
 
     def release(self, current: WrappedRound) -> None:
-        """Take a round that released a model."""
+        """Add a round that released a model, and compare it with the next event that has no round yet."""
         self._rounds.append(current)
         self._match()
 
     def _match(self) -> None:
-        """Compare the next events with the next rounds, as long as there are both, and note what they show."""
+        """Compare the next events with the next rounds, as long as there are both.
+
+        A contradiction between the two, and the premises that hold in each round, are added to the evidence.
+        """
         while self._events and self._rounds:
             event = self._events.popleft()
             current = self._rounds.popleft()

@@ -33,7 +33,7 @@ class NoisyRound:
 
 
 def release_round(
-    counted: Sequence[Arrays],
+    valid_updates: Sequence[Arrays],
     current: Arrays,
     *,
     noise: float,
@@ -48,7 +48,7 @@ def release_round(
     With adaptive clipping, a noisy count of the clipped updates also determines the clipping norm of the next round.
 
     Args:
-        counted: valid updates, one per client.
+        valid_updates: updates of the model's shape with finite entries, one per client.
         current: the model from which the clients trained.
         noise: standard deviation of the noise of the sum, divided by the clipping norm.
         clipping_norm: bound on the ℓ2 norm of one update.
@@ -57,7 +57,7 @@ def release_round(
         source: source of random bits.
         probe: sample of coordinates at which the noise is recorded, for tests.
     """
-    clipped = [updates.clip_update(update, clipping_norm) for update in counted]
+    clipped = [updates.clip_update(update, clipping_norm) for update in valid_updates]
     clipped_sum = updates.total((update.arrays for update in clipped), current)
     noise_std = noise * clipping_norm
     noisy_sum = {name: array + gaussian(noise_std, array.shape, source) for name, array in clipped_sum.items()}

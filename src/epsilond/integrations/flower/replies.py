@@ -18,7 +18,9 @@ from epsilond.integrations.probe import Arrays
 def updates_of(
     replies: Iterable[Message], contacted: set[int], current: Arrays
 ) -> Iterable[dict[str, NDArray[np.float64]]]:
-    """Yield the updates that count: one per contacted client, of the model's shape and finite.
+    """Yield the valid updates: at most one per contacted client, of the model's shape and finite.
+
+    Any other reply is logged and counts as a zero update.
 
     Args:
         replies: replies of the round, in any order.

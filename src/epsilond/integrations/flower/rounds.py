@@ -119,6 +119,7 @@ class RoundWatch:
         self._cohorts = CohortWatch(self.evidence)
         self._noise = NoiseSamples()
         self._states = GeneratorStates()
+        # Premises that were observed to hold in each round that is not aggregated yet, by the number of the round.
         self._shown: dict[int, set[Premise]] = {}
 
     @property
@@ -207,6 +208,7 @@ class RoundWatch:
             self.evidence.rest_on_caller(COHORT, SELECTED)
 
     def _contradict_noise(self, message: str) -> None:
+        """Report an observation that contradicts the premise about the noise."""
         self.evidence.contradict(NOISE, message, remedy=FIX_NOISE)
 
     # Checkpoints ------------------------------------------------------------------------------------------------------

@@ -52,10 +52,10 @@ PENDING: Final = "Not observed: whether a model of {count} configured rounds was
 
 
 class DpFedAvg(Stated, Strategy):
-    """DP-FedAvg on a budget: clipped updates with equal weights over a fixed number M, noise, and only then `strategy`.
+    """DP-FedAvg with a privacy budget, around any strategy of Flower, which sees only the noisy mean of the updates.
 
     In each round the replies' updates are clipped to norm C and added, each once and with weight 1; `num-examples` is
-    ignored. A reply that is late, failed, doubled, of another shape or not finite counts as zero. Gaussian noise of
+    ignored. A reply that is late, failed, repeated, of another shape or not finite counts as zero. Gaussian noise of
     standard deviation z·C is added to the sum. The sum is divided by M = `participants`, which does not depend on the
     number of replies. `strategy` gets the model plus this mean as its only reply: FedAvg takes it, and FedAdam and
     others post-process it. A client is one node. For `zero-out-one` the update of a client is zero or left out.
@@ -131,7 +131,7 @@ class DpFedAvg(Stated, Strategy):
         self._watch = RoundWatch(budget=budget, parts=InitialValues(self, PARTS), source=self._source)
         self._evidence = self._watch.evidence
         self._current: ArrayRecord | None = None
-        self._asked: dict[int, set[int]] = {}
+        self._contacted: dict[int, set[int]] = {}
         if getattr(strategy, "fraction_evaluate", 0.0):
             warnings.warn(EVALUATED, FlowerPrivacyWarning, stacklevel=2)
 
@@ -236,8 +236,8 @@ class DpFedAvg(Stated, Strategy):
         nodes = sorted(set(grid.get_node_ids()))
         messages = templates if self.cohort == "strategy" else self._messages(templates[0], nodes)
         self._current = arrays
-        self._asked[server_round] = {message.metadata.dst_node_id for message in messages}
-        self._watch.take_cohort(server_round, self._asked[server_round], nodes, step=self.step)
+        self._contacted[server_round] = {message.metadata.dst_node_id for message in messages}
+        self._watch.take_cohort(server_round, self._contacted[server_round], nodes, step=self.step)
         return messages
 
     def aggregate_train(
@@ -257,7 +257,7 @@ class DpFedAvg(Stated, Strategy):
             LedgerExhausted: the ledger rejects the round; nothing is returned.
             RunDiffers: an observation contradicts the record; nothing is returned.
         """
-        contacted = self._asked.pop(server_round, None)
+        contacted = self._contacted.pop(server_round, None)
         if contacted is None or self._current is None:
             return None, None
         current = {name: array.numpy() for name, array in self._current.items()}

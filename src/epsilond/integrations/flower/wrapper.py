@@ -63,7 +63,7 @@ class WrappedRound:
         contacted: the clients that received a message.
         nodes: the clients that were connected.
         fixed: whether the inner strategy draws a fixed number of clients.
-        shown: premises that the round showed.
+        shown: premises of the privacy theorem that were observed to hold in the round.
         aggregate: the replies, and the mean of the inner strategy.
         noise_multiplier: multiplier of the wrapper's noise; in an adaptive wrapper, of the noisy sum of updates and the
             noisy count of clipped updates together. Infinite until the noise was added.

@@ -83,7 +83,12 @@ class ObservedGradient:
         return getattr(self.__dict__["plain"], name)
 
     def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
-        """Return the result of the plan's own gradient function, and record the call."""
+        """Return the result of the plan's own gradient function, and record the call in the journal.
+
+        Args:
+            *args: arguments of the gradient function: the parameters, the batch, and constants.
+            **kwargs: its keyword arguments, such as `is_padding_example`.
+        """
         value, aux, arrays = self._compute(*args, **kwargs)
         parameters = self._parameters(args)
         losses = arrays[2]

@@ -35,7 +35,7 @@ class Facts(TypedDict, total=False):
         bound: norm to which a gradient function clips.
         nan_safe: whether a gradient function clips gradients that are not finite.
         aligned: whether gradients have the shapes of the parameters.
-        follows: whether an argument beside the batch has as many rows as the batch, and so may depend on its records.
+        follows: whether an argument other than the batch has as many rows, and so may depend on the batch's records.
         rows: number of rows of the batch.
         precision: distance from 1 to the next number of the values' type.
         groups: index at which the coordinates of each array begin in a sample, the vector that `sample` returns.

@@ -43,9 +43,9 @@ class ObservedPlan:
     """A `DPExecutionPlan` with parts that record their calls.
 
     Attributes:
-        clipped_grad: as that of the plan.
-        batch_selection_strategy: as that of the plan.
-        noise_addition_transform: as that of the plan.
+        clipped_grad: the plan's function of this name; the gradient functions that it makes record their calls.
+        batch_selection_strategy: the plan's sampler, which checks and stores each batch.
+        noise_addition_transform: the plan's noise transformation, which records each call.
         dp_event: event of the plan.
         optimizer: the optimizer that was given to `observe`; None without one.
         account: ε of the run with its status.
@@ -79,8 +79,8 @@ def observe(
     device. Inside, they note them by an ordered callback at each execution, which costs about a millisecond. `jit=True`
     avoids the callback: each function is then compiled by itself, and the program calls it outside of `jax.jit`.
 
-    An optimizer may change the parameters by something else than a multiple of the noisy sum, as Adam does. Then pass
-    it as `optimizer`, and use `.optimizer` of the result in its place. The changes of the parameters are compared with
+    An optimizer may change the parameters by other vectors than multiples of the noisy sum, as Adam does. Then pass it
+    as `optimizer`, and use `.optimizer` of the result in its place. The changes of the parameters are compared with
     its updates. Plain gradient descent needs no `optimizer`.
 
     Args:

@@ -119,7 +119,14 @@ def _equal(
     expected_identity: NDArray[np.uint32],
     expected_buffers: NDArray[np.float32],
 ) -> bool:
-    """Return whether two states of an optimizer are equal: integers exactly, and real numbers up to rounding."""
+    """Return whether two states of an optimizer are equal: integers exactly, and real numbers up to rounding.
+
+    Args:
+        identity: integers of the first state.
+        buffers: some real numbers of the first state.
+        expected_identity: integers of the second state.
+        expected_buffers: the same real numbers of the second state.
+    """
     if not np.array_equal(identity, expected_identity) or buffers.shape != expected_buffers.shape:
         return False
     largest = float(np.max(np.abs(expected_buffers), initial=0.0))

@@ -15,7 +15,7 @@ from epsilond.runs.premises import PARAMETERS
 _RESIDUAL: Final = 1e-3
 """Largest relative difference of a coordinate from the result of the update rule."""
 _FUSED: Final = 1e-2
-"""Share of the mean size of an update that counts as the size of each coordinate: compilers round in other places."""
+"""Share of the root mean square of an update that is added to the size of each coordinate, to bound rounding errors."""
 _DIGITS: Final = 0.1
 """Largest rounding error of the parameters, over their change, at which the change is compared."""
 _EQUATIONS: Final = 4
@@ -23,9 +23,9 @@ _EQUATIONS: Final = 4
 _CLEAN_RESIDUAL: Final = 0.01
 """Largest share of a change that a multiple of the sum without noise leaves, where the change was computed from it."""
 _NOISE_SHARE: Final = 0.2
-"""Least noise over the sum, and ..."""
+"""Least norm of the noise, relative to the norm of the sum, at which sum and noisy sum are distinguished."""
 _FEWEST: Final = 16
-"""... least number of coordinates, at which such a residual excludes a noisy sum: its probability is below 1e-19."""
+"""Least number of coordinates for this. A noisy sum then leaves such a small residual with probability below 1e-19."""
 _ROUNDING: Final = 1e-6
 """Relative change that rounding to single precision may make."""
 _REMEDY: Final = "Change the parameters by the noisy sums only."
@@ -100,10 +100,10 @@ class ParameterChanges:
         self._latest = values
         self._updates = []
         if latest is None:
-            self._conclude(len(updates), None)
+            self._record_result(len(updates), None)
             return
         if latest.shape != values.shape:
-            self._conclude(len(updates), _SHAPES)
+            self._record_result(len(updates), _SHAPES)
             return
         change = values - latest
         if not updates:
@@ -112,16 +112,16 @@ class ParameterChanges:
                 self._evidence.contradict(PARAMETERS, message, remedy=_REMEDY)
             return
         if not aligned or any(update.sums.shape != change.shape for update in updates):
-            self._conclude(len(updates), _SHAPES)
+            self._record_result(len(updates), _SHAPES)
             return
         if np.any(change):
             self._exclude_noise_free_sum(change, updates[-1])
         precision = max(precision, float(np.finfo(np.float32).eps))  # samples have single precision
         rounding = 2.0 * precision * np.maximum(np.abs(values), np.abs(latest))
-        self._conclude(len(updates), _find_difference(change, updates, rounding))
+        self._record_result(len(updates), _find_difference(change, updates, rounding))
 
     def observe_update(self, sums: Vector, noise: Vector) -> None:
-        """Take an update of the noise.
+        """Store an update of the noise until the parameters are seen again.
 
         Args:
             sums: sum of clipped gradients at the observed coordinates.
@@ -161,8 +161,8 @@ class ParameterChanges:
         expected = self._latest + sum(step for step in steps if step is not None)
         return bool(np.all(np.abs(parameters - expected) <= _ROUNDING * np.abs(self._latest) + _ROUNDING))
 
-    def _conclude(self, count: int, reason: str | None) -> None:
-        """Note whether updates show that the parameters changed by noisy sums only.
+    def _record_result(self, count: int, reason: str | None) -> None:
+        """Add to the evidence whether the parameters changed by noisy sums only.
 
         Args:
             count: number of updates.
@@ -277,8 +277,10 @@ def _is_combination(change: Vector, updates: list[_Update], rounding: Vector | f
 
 
 def _to_list(values: Vector | None) -> list[float] | None:
+    """Return a vector as a list for JSON; None for None."""
     return None if values is None else values.tolist()
 
 
 def _to_vector(values: Sequence[float] | None) -> Vector | None:
+    """Return a list of numbers from JSON as a vector; None for None."""
     return None if values is None else np.asarray(values, dtype=np.float64)

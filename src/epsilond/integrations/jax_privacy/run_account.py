@@ -134,9 +134,11 @@ class RunAccount(Stated):
             raise InvalidInput.at("", "is not the account of a checkpoint") from None
 
     def _open_observations(self) -> tuple[Observation, ...]:
+        """Return contradictions that would remain if the run ended now, but that later steps may resolve."""
         return self._steps.open_ends()
 
     def _find_curve(self) -> PrivacyCurve:
+        """Return the privacy curve of the updates so far, computed again only if their spec has changed."""
         spec = self._reading.steps.after(self._steps.noise.updates)
         if self._curve is None or self._curve[0] != spec:
             self._curve = (spec, account(spec, **self._setting).guarantee.curve)

@@ -26,7 +26,7 @@ _MATCH: Final = 1e-4
 _NORM: Final = 1e-2
 """Relative tolerance of the norm of a sum; half precision rounds the clipped gradients."""
 _AHEAD: Final = 64
-"""Number of later batches among which that of an update is looked for, where batches were skipped."""
+"""Number of batches among which the batch of an update is searched; the batches before it were skipped."""
 _ROWS_REMEDY: Final = "Give the gradient function each record of the batch once; mark padding by is_padding_example."
 _SUM_REMEDY: Final = "Give the noise transformation the result of the plan's gradient function as it is."
 
@@ -171,7 +171,7 @@ class ObservedSteps:
         waiting.add_sum(clipped_sum)
         is_finite = bool(np.all(np.isfinite(losses[is_record])) and np.all(np.isfinite(clipped_sum)))
         self._check_clipping(facts, clipped_sum, active, finite=is_finite)
-        self._check_followers(facts)
+        self._check_constants(facts)
         self._aligned = self._aligned and bool(facts["aligned"])
         self._changes.observe_parameters(
             parameters.astype(np.float64), aligned=self._aligned, precision=float(facts["precision"])
@@ -201,10 +201,11 @@ class ObservedSteps:
             message = "a gradient was not finite, and nan_safe=False does not clip it"
             self._evidence.contradict(CLIPPING, message, remedy="Leave nan_safe as it is, True.")
 
-    def _check_followers(self, facts: Facts) -> None:
-        """Check that arguments without a batch axis do not grow with the batch.
+    def _check_constants(self, facts: Facts) -> None:
+        """Check that arguments without a batch axis do not grow with the batch, and report an argument that does.
 
-        An argument that grows may contain all records, so that the gradient of one record depends on the others.
+        An argument with as many rows as two batches of different sizes may contain all records of a batch. Then the
+        gradient of one record depends on the others, and clipping does not bound the influence of one record.
         """
         if not facts["follows"]:
             self._following_sizes = set()

@@ -43,7 +43,7 @@ class EpsilondAccountant(Stated, IAccountant):
     in the ledger before the model changes.
 
     Attributes:
-        run: the observed side of the accountant.
+        run: observations of the run: its parts (models and optimizers), and the evidence for the premises.
         loadable: mechanisms of accountants with checkpoints that can be loaded. Their histories have the same meaning.
     """
 
@@ -151,6 +151,7 @@ class EpsilondAccountant(Stated, IAccountant):
 
     # The status -------------------------------------------------------------------------------------------------------
     def _summarize(self) -> Evidence:
+        """Return the evidence as if the run ended now, after comparing the history with the observed steps."""
         return self.run.conclusion(self.history)
 
     # Figures ----------------------------------------------------------------------------------------------------------
@@ -189,6 +190,7 @@ class EpsilondAccountant(Stated, IAccountant):
         return 1.0
 
     def _enclose_epsilon(self, delta: float) -> Interval:
+        """Return certified bounds on ε [nat] at δ; both are ∞ if a step had no noise."""
         return Interval(math.inf, math.inf) if self._lacks_noise() else super()._enclose_epsilon(delta)
 
     def _lacks_noise(self) -> bool:

@@ -177,7 +177,7 @@ def _update_average(
     Args:
         original: torch's own method `AveragedModel.update_parameters`.
         averaged: torch's averaged model.
-        model: the model whose weights enter the average.
+        model: the model that is averaged.
 
     Returns:
         The result of torch's own method.

@@ -51,7 +51,12 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
     delta = PlannedFigure()
 
     def __post_init__(self) -> None:
-        """Compute the one of noise, ε and δ that is missing. If all three are given, check that the guarantee holds."""
+        """Compute the one of noise, ε and δ that is missing. If all three are given, check that the guarantee holds.
+
+        Raises:
+            InvalidInput: the mechanism is unknown, a number is out of range, or the guarantee does not hold.
+            Infeasible: no noise in the range of the search meets the target.
+        """
         super().__post_init__()
         if self.mechanism not in {"gaussian", "laplace"}:
             raise InvalidInput.at("/mechanism", "is unknown", allowed="gaussian, laplace")
@@ -78,12 +83,15 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
 
     @cached_property
     def _curve(self) -> PrivacyCurve:
+        """The certified privacy curve of the planned run, computed once."""
         return curve_of(self.spec)
 
     def _find_curve(self) -> PrivacyCurve:
+        """Return the certified privacy curve of the planned run."""
         return self._curve
 
     def _target_delta(self) -> float:
+        """Return the δ at which the ε of a statement is given."""
         return float(self.delta)
 
     @property
@@ -98,10 +106,12 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
         return f"EpsilondPrivacyAccountant({self.spec!r}, {self.status})"
 
     def _plans(self) -> list[MechanismPlan]:
+        """Return the planned mechanism of the run, with the noise that pfl adds to these cohorts."""
         noise = self.cohort_noise_parameter
         return [MechanismPlan(self.mechanism, noise, self.sampling_probability, self.num_compositions)]
 
     def _spec(self, noise: float) -> Spec:
+        """Return the spec of the planned run with this noise parameter."""
         return spec_from_pfl(
             mechanism=self.mechanism,
             noise_parameter=noise,

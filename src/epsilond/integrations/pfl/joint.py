@@ -77,7 +77,14 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         )
 
     def __post_init__(self) -> None:
-        """Compute ε, δ or the noises from the other values, or check that all of them agree."""
+        """Compute ε, δ or the noises from the other values, or check that all of them agree.
+
+        The noises follow from the ε and δ of each mechanism if these are given, and otherwise from the totals.
+
+        Raises:
+            InvalidInput: the guarantee does not hold at the given values.
+            Infeasible: no noise in the range of the search meets the target.
+        """
         self.check_valid_parameter_settings()
         self.accountants = [EpsilondPrivacyAccountant] * len(self.mechanisms)
         if self.mechanism_epsilons is not None and self.noise_parameters is None:
@@ -93,15 +100,18 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
             self._warn_of_scale(self.noise_scale, as_run, stacklevel=4)
 
     def _find_curve(self) -> PrivacyCurve:
+        """Return the certified privacy curve of all planned mechanisms together."""
         return curve_of(*self._specs(self.noise_parameters))
 
     def _target_delta(self) -> float:
+        """Return the δ at which the ε of a statement is given."""
         return float(self.total_delta)
 
     def __repr__(self) -> str:
         return f"EpsilondJointPrivacyAccountant({self._specs(self.noise_parameters)!r}, {self.status})"
 
     def _plans(self) -> list[MechanismPlan]:
+        """Return the plan of each mechanism, with the noise that pfl adds to these cohorts."""
         return self._plans_with(self.cohort_noise_parameters)
 
     def _plans_with(self, noises: Sequence[float]) -> list[MechanismPlan]:
@@ -159,4 +169,5 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
 
 
 def _as_list(values: Sequence[float] | None) -> list[float] | None:
+    """Return a sequence as a list, which pfl requires; None for None."""
     return None if values is None else list(values)

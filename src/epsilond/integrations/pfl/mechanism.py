@@ -117,7 +117,15 @@ class WatchedMechanism:
             evidence.rest_on_caller(CLIPPING, KIND)
 
     def _wrap(self, owner: Postprocessor, name: str, observer: Callable[..., Result]) -> None:
-        """Replace a method by one that calls an observer with the original and its arguments."""
+        """Replace a method by one that calls an observer with the original method and the arguments.
+
+        An earlier replacement of the same method is no longer checked for changes, because the new one calls it.
+
+        Args:
+            owner: the postprocessor that has the method.
+            name: name of the method.
+            observer: called with the original method and the arguments of each call; returns the result.
+        """
         original = getattr(owner, name)
 
         def method(**arguments: object) -> Result:

@@ -28,7 +28,7 @@ SCALED: Final = (
 
 
 class PlannedFigure:
-    """A figure of a plan, as an attribute that raises `RunDiffers` if an iteration contradicts the plan."""
+    """The ε or δ of a plan, as an attribute that raises `RunDiffers` if an iteration contradicts the plan."""
 
     def __set_name__(self, owner: type[PlannedRun], name: str) -> None:
         self._name = f"_{name}"

@@ -163,11 +163,13 @@ class TffRun(Stated):
         return run_of([(self.round, self.rounds)])
 
     def _open_observations(self) -> tuple[Observation, ...]:
+        """Return the observation that no round was run by `take_round`, if that is so."""
         if self.rounds:
             return ()
         return (Observation(ROUNDS.id, "no round was seen", remedy="Run each round by take_round."),)
 
     def _find_curve(self) -> PrivacyCurve | None:
+        """Return the privacy curve of all rounds so far, computed once for each number of rounds; None before any."""
         if self._curve is None or self._curve[0] != self.rounds:
             self._curve = (self.rounds, find_curve([(self.round, self.rounds)], self._setting))
         return self._curve[1]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tensorflow_federated.python.aggregators.differential_privacy import DPAggregatorState
 
 _DEEPEST = 8
-"""Largest number of states around that of an aggregator, as `state.aggregator` of a learning process."""
+"""Largest depth at which the state of an aggregator is searched inside the state of a process."""
 _AROUND = ("aggregator", "record_aggregation_state", "inner_agg_process", "inner_state")
 """Attributes of states that contain the state of an inner process."""
 

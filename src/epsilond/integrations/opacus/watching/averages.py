@@ -47,7 +47,7 @@ class Averages:
         return is_first_update or self._digests.get(averaged) == _digests_of(averaged)
 
     def record(self, averaged: swa_utils.AveragedModel) -> None:
-        """Take the present average as a state that was computed from released models."""
+        """Accept the present average as weights that were computed from released models only."""
         digests = _digests_of(averaged)
         self._digests[averaged] = digests
         self._check.accept(digests)
@@ -59,4 +59,5 @@ def inner_module(module: torch.nn.Module | None) -> torch.nn.Module | None:
 
 
 def _digests_of(averaged: swa_utils.AveragedModel) -> list[Digest]:
+    """Return the digests of the tensors of an average."""
     return digests_of(tensors_of(inner_module(averaged.module)))

@@ -51,7 +51,7 @@ _ALWAYS: Final = 2
 _ONE_IN: Final = 64
 """Mean number of later steps per recomputed clipped sum; the steps are chosen at random."""
 
-_PLACES: Final = 16
+_COORDINATES: Final = 16
 """Number of coordinates of each parameter at which the clipped sum is recomputed."""
 
 _ROUNDINGS: Final = 4096
@@ -224,9 +224,9 @@ def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Ten
 
 
 def _coordinates(gradient: torch.Tensor) -> slice:
-    """Return about `_PLACES` evenly spaced coordinates of a parameter, as a slice.
+    """Return about `_COORDINATES` evenly spaced coordinates of a parameter, as a slice.
 
     Args:
         gradient: shape (records, coordinates).
     """
-    return slice(0, None, max(1, gradient.shape[1] // _PLACES))
+    return slice(0, None, max(1, gradient.shape[1] // _COORDINATES))

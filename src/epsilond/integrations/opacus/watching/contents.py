@@ -33,7 +33,7 @@ class IndexBatch:
 
     Attributes:
         epoch: the pass over the sampler to which it belongs.
-        place: number of earlier draws of that pass.
+        position: number of earlier draws of that pass.
         size: number of records.
         rate: sampling rate of the sampler when it drew.
         used: whether a step has used it.
@@ -41,11 +41,11 @@ class IndexBatch:
         handed_out: whether the loader has returned its last part.
     """
 
-    __slots__ = ("epoch", "handed_out", "place", "rate", "size", "skipped", "used")
+    __slots__ = ("epoch", "handed_out", "position", "rate", "size", "skipped", "used")
 
-    def __init__(self, epoch: SamplerPass, place: int, size: int, rate: float) -> None:
+    def __init__(self, epoch: SamplerPass, position: int, size: int, rate: float) -> None:
         self.epoch = epoch
-        self.place = place
+        self.position = position
         self.size = size
         self.rate = rate
         self.used = False

@@ -101,7 +101,7 @@ class Epoch:
             Number of draws that are now skipped and were not before.
         """
         draw.used = True
-        skipped = [earlier for earlier in self.draws if earlier.place < draw.place and not earlier.skipped]
+        skipped = [earlier for earlier in self.draws if earlier.position < draw.position and not earlier.skipped]
         for earlier in skipped:
             earlier.skipped = True
         self.draws = [unused for unused in self.draws if not unused.used]

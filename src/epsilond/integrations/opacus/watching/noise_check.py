@@ -83,8 +83,8 @@ class NoiseCheck:
         self._waiting: list[_StepNoise] = []
         self._steps = 0
         self._identities: list[int] = []
-        self._places: list[NDArray[np.int64]] = []
-        self._device_places: list[torch.Tensor] = []
+        self._coordinates: list[NDArray[np.int64]] = []
+        self._device_coordinates: list[torch.Tensor] = []
         self._groups: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         self._precision = 0.0
         self._reads_memory = False
@@ -151,15 +151,15 @@ class NoiseCheck:
         self._identities = [id(parameter) for parameter in parameters]
         sizes = [parameter.numel() for parameter in parameters]
         share = max(1, _LARGEST_SAMPLE // len(sizes))
-        places = [np.sort(_randomness.choice(size, min(size, share), replace=False)) for size in sizes]
-        self._groups = np.cumsum([0, *(len(indices) for indices in places[:-1])]).astype(np.intp)
+        coordinates = [np.sort(_randomness.choice(size, min(size, share), replace=False)) for size in sizes]
+        self._groups = np.cumsum([0, *(len(indices) for indices in coordinates[:-1])]).astype(np.intp)
         self._precision = max(torch.finfo(parameter.dtype).eps for parameter in parameters)
         self._reads_memory = all(_is_readable(parameter) for parameter in parameters)
         device = parameters[0].device
-        self._places = places
-        self._device_places = []
+        self._coordinates = coordinates
+        self._device_coordinates = []
         if not self._reads_memory:
-            self._device_places = [torch.as_tensor(indices, device=device) for indices in places]
+            self._device_coordinates = [torch.as_tensor(indices, device=device) for indices in coordinates]
         earlier_alarm = self._samples.alarm
         self._samples = NoiseSamples()
         self._samples.alarm = earlier_alarm
@@ -167,11 +167,11 @@ class NoiseCheck:
     def _copy_values(self, tensors: list[torch.Tensor]) -> Values:
         """Return a copy of the chosen coordinates of tensors in double precision, on the device of the first one."""
         if self._reads_memory:
-            pairs = zip(tensors, self._places, strict=True)
-            return np.concatenate([tensor.numpy().take(places) for tensor, places in pairs], dtype=np.float64)
+            pairs = zip(tensors, self._coordinates, strict=True)
+            return np.concatenate([tensor.numpy().take(coordinates) for tensor, coordinates in pairs], dtype=np.float64)
         chosen = [
-            tensor.detach().reshape(-1)[places.to(tensor.device)]
-            for tensor, places in zip(tensors, self._device_places, strict=True)
+            tensor.detach().reshape(-1)[coordinates.to(tensor.device)]
+            for tensor, coordinates in zip(tensors, self._device_coordinates, strict=True)
         ]
         return torch.cat([tensor.to(device=chosen[0].device, dtype=torch.float64) for tensor in chosen])
 

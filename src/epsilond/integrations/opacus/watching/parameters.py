@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from epsilond.integrations.opacus.watching.reporting import Reporter
 
 Digest: TypeAlias = "tuple[np.unsignedinteger, bytes] | torch.Tensor"
-"""Sum of the bytes of a tensor with the integers at some places; a tensor that stays on its device elsewhere."""
+"""Sum of the bytes of a tensor with the integers at some positions; a tensor that stays on its device elsewhere."""
 
 REMEDY: Final = (
     "Change the parameters by the optimizer that make_private returned only, "
@@ -28,11 +28,11 @@ REMEDY: Final = (
 _LARGEST_MEMORY: Final = 1 << 17
 """Recorded states of a model that are remembered, about 10 MB."""
 
-_PLACES: Final = 64
-"""Number of places of each tensor with values in the digest, which therefore depends on their order."""
+_POSITIONS: Final = 64
+"""Number of positions of each tensor with values in the digest, which therefore depends on their order."""
 
 _SEED: Final = secrets.randbits(63)
-"""Seed of the places, another one in each process."""
+"""Seed of the positions, another one in each process."""
 
 _GRADIENTS: Final = ("grad", "grad_sample", "summed_grad")
 """Attributes of a parameter that a backward pass or the private optimizer sets."""
@@ -237,24 +237,24 @@ def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteg
 
 
 def _host_digest(view: NDArray[np.unsignedinteger]) -> tuple[np.unsignedinteger, bytes]:
-    """Return the sum of the integers of a tensor, and the integers at some places."""
-    return np.add.reduce(view), view[_places(view.size)].tobytes()
+    """Return the sum of the integers of a tensor, and the integers at some positions."""
+    return np.add.reduce(view), view[_positions(view.size)].tobytes()
 
 
 @functools.lru_cache(maxsize=4096)
-def _places(size: int) -> NDArray[np.int64]:
-    """Return up to 64 places in a tensor of so many integers, the same ones for all tensors of this size."""
-    if size <= _PLACES:
+def _positions(size: int) -> NDArray[np.int64]:
+    """Return up to 64 positions in a tensor of so many integers, the same ones for all tensors of this size."""
+    if size <= _POSITIONS:
         return np.arange(size)
-    return np.sort(np.random.default_rng((_SEED, size)).choice(size, _PLACES, replace=False))
+    return np.sort(np.random.default_rng((_SEED, size)).choice(size, _POSITIONS, replace=False))
 
 
 @functools.lru_cache(maxsize=4096)
-def _weighted_places(size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the same places on a device, and a random odd weight of each."""
-    places = _places(size)
-    weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(places)) * 2 + 1
-    return torch.from_numpy(places).to(device), torch.from_numpy(weights).to(device)
+def _weighted_positions(size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the same positions on a device, and a random odd weight of each."""
+    positions = _positions(size)
+    weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(positions)) * 2 + 1
+    return torch.from_numpy(positions).to(device), torch.from_numpy(weights).to(device)
 
 
 def _versions(tensors: list[torch.Tensor]) -> list[int]:
@@ -283,13 +283,13 @@ def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
 def _device_digest(tensor: torch.Tensor) -> torch.Tensor:
     """Return the digest of a tensor on a device, as a tensor on that device.
 
-    It is the sum of the tensor's integers, plus the sum of the integers at some places with random odd weights, modulo
-    2^64.
+    It is the sum of the tensor's integers, plus the sum of the integers at some positions with random odd weights. Both
+    sums are modulo 2^64.
     """
     raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
     for width, kind in ((8, torch.int64), (4, torch.int32), (2, torch.int16)):
         if raw.numel() % width == 0:
             raw = raw.view(kind)
             break
-    places, weights = _weighted_places(raw.numel(), raw.device)
-    return raw.sum(dtype=torch.int64) + (raw[places] * weights).sum()
+    positions, weights = _weighted_positions(raw.numel(), raw.device)
+    return raw.sum(dtype=torch.int64) + (raw[positions] * weights).sum()

@@ -61,11 +61,12 @@ class ObservedPart:
 
     Attributes:
         run: the run that this optimizer belongs to.
-        drawing: follows the draws of the loader.
-        settings: compares noise, norm and hyperparameters with those at the first forward pass.
-        update: looks at the step and the state of the original optimizer.
-        sums: follows the sum of gradients; None for optimizers that are not observed.
-        parameters: compares the parameters and buffers of the model.
+        drawing: checks that each step uses one draw of the loader.
+        settings: checks that noise, norm and hyperparameters do not change between forward pass and step.
+        update: checks the step and the state of the original optimizer.
+        noise: checks the noise of each step.
+        sums: checks the sum of clipped gradients; None for optimizers that are not observed.
+        parameters: checks that only recorded steps change the parameters and buffers of the model.
         averages: averages of the model that torch computed.
         pending: whether a recorded step waits for the original optimizer.
         inside: whether the original optimizer is in its step.

@@ -1,4 +1,4 @@
-"""The observed side of an accountant: its parts, its record, and the evidence for it."""
+"""The observed run of an accountant: its optimizers and models, its record, and the evidence for its premises."""
 
 from __future__ import annotations
 

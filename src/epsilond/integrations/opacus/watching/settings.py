@@ -45,7 +45,7 @@ class SettingsCheck:
         self._start: dict[Premise, _Values] | None = None
 
     def see_forward(self, optimizer: DPOptimizer) -> None:
-        """Take the settings at the first forward pass of a step."""
+        """Store the settings at the first forward pass of a step; later forward passes of the step change nothing."""
         if self._start is None:
             self._start = _settings_of(optimizer)
 
@@ -84,7 +84,7 @@ class UpdateCheck:
         self._values: list[object] = []
 
     def remember(self, original: torch.optim.Optimizer) -> None:
-        """Take the state of the original optimizer as that after a step."""
+        """Store the present state of the original optimizer, which has just taken a recorded step."""
         tensors, self._values = _state_of(original)
         self._tensors = [weakref.ref(tensor) for tensor in tensors]
 

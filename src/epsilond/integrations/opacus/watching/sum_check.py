@@ -81,7 +81,12 @@ class SumCheck:
         self._ghost_marks = gradient_marks(optimizer.params)
 
     def follow(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
-        """Let the optimizer accumulate, and follow the sum."""
+        """Call the optimizer's own accumulating method, and check the sum before and after it.
+
+        Args:
+            optimizer: the private optimizer.
+            accumulate: the optimizer's own method, without arguments.
+        """
         if self._ghost:
             self._accumulate_ghost(optimizer, accumulate)
         else:
