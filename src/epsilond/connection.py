@@ -92,7 +92,7 @@ class Connection:
         data: bytes | None = None,
         headers: Mapping[str, str],
     ) -> T:
-        """Send a request, and return what `read` makes of the answer.
+        """Send a request, and return the result of `read` for the answer.
 
         A request is sent up to `TRIES` times, with growing pauses, if the service asks to retry later. If it is
         repeatable, it is also sent again after an answer that is missing or incomplete.

@@ -149,7 +149,7 @@ class _Batches(Generic[T]):
 
 
 def _run_each(work: Callable[..., T], parts: Sequence[tuple[object, ...]], progress: Progress) -> list[T]:
-    """Run the parts one by one."""
+    """Run the parts one by one, report the progress after each, and return the results in order."""
     results = []
     for done, part in enumerate(parts, start=1):
         results.append(work(*part))
@@ -194,7 +194,7 @@ def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object
 
 
 def _run_for_seconds(work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> BatchResults[T]:
-    """Run the first part, and further ones until the time is over."""
+    """Run the first part, and further parts until they have taken `LONGEST_SECONDS` of CPU time together."""
     start = time.thread_time()
     answers = []
     for part in parts:

@@ -110,6 +110,11 @@ def _read_text(annotation: object, text: str, *, at: str) -> object:
 
     A text that cannot be converted is returned unchanged, except for invalid JSON.
 
+    Args:
+        annotation: type of the field, with its metadata.
+        text: the text of the option.
+        at: JSON pointer of the field, for errors.
+
     Raises:
         InvalidInput: the field takes JSON, and the text is not JSON.
     """

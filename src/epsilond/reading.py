@@ -1,7 +1,7 @@
 """Reader of requests from names and values, for HTTP bodies, the library and the command line.
 
-The request dataclasses check their own ranges. The reader also checks what they cannot see: unknown names, missing
-names, and structures (groups, mechanisms) given as plain mappings and sequences. It reports all faults at once.
+The request dataclasses check their own ranges. The reader also checks for unknown names and missing names, and converts
+structures (groups, mechanisms) that are given as plain mappings and sequences. It reports all faults at once.
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ def read_body(annotation: object, value: object) -> Any:
     try:
         return reader.result(reader.read(_shape_of(annotation), value, ""))
     except InvalidInput as error:
-        places: dict[str, Fault] = {}
+        first_faults: dict[str, Fault] = {}
         for fault in error.faults:
-            places.setdefault(fault.pointer, fault)
-        raise InvalidInput(*list(places.values())[:MOST_FAULTS]) from None
+            first_faults.setdefault(fault.pointer, fault)
+        raise InvalidInput(*list(first_faults.values())[:MOST_FAULTS]) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,15 +119,15 @@ class _Shape:
     members: tuple[_Shape, ...] = ()
 
     @functools.cached_property
-    def _sure(self) -> tuple[float, float]:
-        """The open interval in which a number has no fault; empty without a quantity."""
+    def _valid_range(self) -> tuple[float, float]:
+        """An open interval of numbers that are valid without further checks; empty without a quantity."""
         is_number = self.kind in ("float", "int")
         return sure_range(self.bare, self.quantity, self.scale) if is_number and self.quantity else (1.0, 0.0)
 
     def has_no_fault(self, value: Any) -> bool:
         """Return, quickly for most values, whether a number or a word needs no further check."""
         if type(value) is self.bare and self.kind in ("float", "int"):
-            return bool(self._sure[0] < value < self._sure[1])
+            return bool(self._valid_range[0] < value < self._valid_range[1])
         return type(value) is str and self.kind == "literal" and value in self.words
 
     @functools.cached_property
@@ -255,7 +255,7 @@ class _Reader:
             return value
         if shape.kind == "tuple" and isinstance(value, list | tuple):
             (item,) = shape.members
-            return tuple([self.read(item, each, f"{at}/{place}") for place, each in enumerate(value)])
+            return tuple([self.read(item, element, f"{at}/{index}") for index, element in enumerate(value)])
         if shape.kind == "tuple" or not isinstance(value, Mapping):
             return self.add_fault(at, _KINDS[shape.kind], shape)
         return self._member(shape, value, at) if shape.kind == "tagged" else self.fields(shape.bare, value, at)

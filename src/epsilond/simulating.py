@@ -54,7 +54,7 @@ def show_presets() -> None:
 
 
 def run(
-    asked: SimulationRequest | JsonObject | str,
+    experiment: SimulationRequest | JsonObject | str,
     overrides: JsonObject,
     *,
     workers: int | None,
@@ -67,7 +67,7 @@ def run(
     """Simulate, print the answer, and draw its figure into a file.
 
     Args:
-        asked: a request, its JSON form, or the name of a preset.
+        experiment: a request, its JSON form, or the name of a preset.
         overrides: values that replace fields of the request; None leaves a field as it is.
         workers: number of processes; one per core if None.
         executor: runs the blocks instead of processes.
@@ -80,7 +80,8 @@ def run(
         InvalidInput: the request has values out of range, or the figure cannot be written.
         NoCertificate: noise is to be calibrated, and nothing can be certified.
     """
-    request, path = simulation.simulation_request(asked, **overrides), figure_file(figure)
+    request = simulation.simulation_request(experiment, **overrides)
+    path = figure_file(figure)
     answer = with_progress(request, workers, executor, data=data, resume=resume)
     # The answer is printed first, so that an error of the figure does not lose minutes of work.
     print_answer(answer, simulations.simulation, as_body=as_body)

@@ -75,7 +75,8 @@ class Trained:
     personal_models: Floats | None
     """Models of ppsgd, shape (N, d): row i is for client i only, and no guarantee covers its release.
 
-    w + θ_i; with an `own_start`, w and behind it θ_i.
+    Row i is w + θ_i, with the shared part w and the client's own part θ_i. With an `own_start`, it is w followed by
+    θ_i.
     """
     log: tuple[Round, ...]
     """One entry per round."""

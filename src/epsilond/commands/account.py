@@ -23,13 +23,13 @@ from epsilond.commands.requests import (
 from epsilond.options import listed_commands
 
 QUERIES = ("epsilon", "delta", "log10_delta")
-FIGURES = {
+LIST_OPTIONS = {
     "false_positive_rates": "false_positive_rate",
     "priors": "prior",
     "orders": "order",
     "signed_epsilons": "signed_epsilon",
 }
-"""Members of the query that are lists, and their options."""
+"""Option of each member of the query that is a list."""
 CLAIM = "claim_"
 STRUCTURES = ("spec", "query", "claim")
 """Fields of the request that have options of their own here."""
@@ -135,7 +135,7 @@ def account(
         from epsilond.reading import read  # noqa: PLC0415
         from epsilond.terminal.accounts import account as show_account  # noqa: PLC0415
 
-        fields = _read_fields(accounts.AccountProblem, context, _one_spec(spec, spec_option), request, texts)
+        fields = _read_fields(accounts.AccountProblem, context, _choose_spec(spec, spec_option), request, texts)
         with show_progress("account"):
             answer = accounts.answer(read(accounts.AccountProblem, fields))
         print_answer(answer, show_account, as_body=as_body)
@@ -162,9 +162,9 @@ def _read_fields(
     fields = RequestFields.from_options(problem, request, rest, option_faults(context))
     if spec is not None:
         fields.values["spec"] = _read_spec(spec)
-    figures = {name: texts[name] for name in FIGURES if texts[name]}
-    if queries or figures:
-        fields.values["query"] = dict(_query_field(name, values) for name, values in queries.items()) | figures
+    lists = {name: texts[name] for name in LIST_OPTIONS if texts[name]}
+    if queries or lists:
+        fields.values["query"] = dict(_query_field(name, values) for name, values in queries.items()) | lists
     if claim:
         fields.values["claim"] = claim
     if "kind" in fields.values and "spec" not in fields.values:
@@ -173,7 +173,7 @@ def _read_fields(
     return fields.values
 
 
-def _one_spec(argument: str | None, option: str | None) -> str | None:
+def _choose_spec(argument: str | None, option: str | None) -> str | None:
     """Return the text of the spec, which is given as the argument SPEC or as the option --spec; None if absent.
 
     Raises:
@@ -192,8 +192,8 @@ def _read_spec(text: str) -> JsonRecord:
     """
     spec = structure_of(text, at="/spec")
     if "spec" in spec and "kind" not in spec:
-        place = "FILE" if text.lstrip().startswith("{") else text
-        raise InvalidInput.at("/spec", f"is a request and no spec: use --request {place}")
+        file = "FILE" if text.lstrip().startswith("{") else text
+        raise InvalidInput.at("/spec", f"is a request and no spec: use --request {file}")
     return spec
 
 
@@ -215,7 +215,7 @@ def _option(pointer: str) -> str:
         return f"/{CLAIM}{field}"
     if structure != "query":
         return pointer
-    option = FIGURES.get(field) or field.removesuffix("s")
-    if option not in (*QUERIES, *FIGURES.values()):
+    option = LIST_OPTIONS.get(field) or field.removesuffix("s")
+    if option not in (*QUERIES, *LIST_OPTIONS.values()):
         return "/epsilon, --delta or --log10-delta"  # a fault of the whole query; the message gets "--" in front
     return f"/{option}/{index}" if index else f"/{option}"

@@ -234,7 +234,7 @@ def _print_sweep(name: str, assigned: str, request_fields: RequestFields, *, das
     """
     swept, values = _swept_values(request_fields.problem, assigned)
     _infer_field(name, request_fields.values, swept=swept)
-    request_fields.check(**{swept: values[0]})
+    request_fields.check(**{swept: values[0]})  # with one of its values, the swept field is not reported as missing
     from epsilond.questions import sweep  # noqa: PLC0415  as above
     from epsilond.terminal import calibrations  # noqa: PLC0415
 
@@ -248,11 +248,24 @@ def _print_sweep(name: str, assigned: str, request_fields: RequestFields, *, das
 
 
 def _swept_values(problem: type, text: str) -> tuple[str, list[object]]:
-    """Return the field and the values that `--sweep FIELD=VALUE,…` names."""
+    """Return the field and the values that `--sweep FIELD=VALUE,…` names.
+
+    Args:
+        problem: request class of the calibration, which has the type of the field.
+        text: the text of the option.
+
+    Raises:
+        InvalidInput: there is no such field, or a value has another type than the field.
+    """
     from epsilond.option_values import read_options  # noqa: PLC0415  help reads no fields
 
     name, values = assignment(text, at="/sweep")
-    return name, [read_options(problem, {name: value.strip()})[name] for value in values.split(",")]
+
+    def read_value(value: str) -> object:
+        """Convert the text of one value to the type of the field."""
+        return read_options(problem, {name: value.strip()})[name]
+
+    return name, [read_value(value) for value in values.split(",")]
 
 
 def _problem(name: str) -> type:

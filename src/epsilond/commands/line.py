@@ -67,14 +67,17 @@ def version() -> None:
     typer.echo(ENGINE_VERSION)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_given: bool) -> None:
+    """Print the version and exit, if the option --version is given."""
+    if is_given:
         version()
         raise typer.Exit
 
 
 @line.callback()
 def options(
-    _: Annotated[bool, typer.Option("--version", help="print the version", is_eager=True, callback=_version)] = False,
+    _: Annotated[
+        bool, typer.Option("--version", help="print the version", is_eager=True, callback=_print_version)
+    ] = False,
 ) -> None:
     """Certified privacy accounting and noise calibration for federated learning."""

@@ -71,7 +71,13 @@ def _print_plan(fields: JsonObject, *, as_body: bool, **settings: Any) -> None:
 
 
 def _read_fields(request: str | None, texts: JsonObject, faults: InvalidInput) -> RequestFields:
-    """Return the fields of a plan; lists may be written with commas."""
+    """Return the fields of a plan.
+
+    Args:
+        request: path of the request file, or `-` for standard input; None without a file.
+        texts: texts of the options by the names of the fields. A list may be JSON, or words with commas between.
+        faults: faults of the options that the parser of the command line has found.
+    """
     from epsilond.calibrators.planning.problem import PlanProblem  # noqa: PLC0415  as above
 
     lists = {}

@@ -140,6 +140,11 @@ def verify(
 
 
 def _signature_text(path: Path) -> str:
+    """Return the text of the file of a signature.
+
+    Raises:
+        InvalidInput: the file cannot be read.
+    """
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

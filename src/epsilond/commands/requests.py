@@ -36,20 +36,31 @@ def fields_of(source: str | None, *, at: str = "/request") -> JsonRecord:
     return _parse_object(text, at=at, inner_at="")
 
 
-def structure_of(given: str, *, at: str) -> JsonRecord:
-    """Return a JSON object from a text that contains it, from a file, or from standard input for `-`.
+def structure_of(text: str, *, at: str) -> JsonRecord:
+    """Return the JSON object that an option contains, or that the file with this name or standard input contains.
+
+    Args:
+        text: the JSON text, the path of a file, or `-` for standard input.
+        at: JSON pointer of the option in error messages.
 
     Raises:
-        InvalidInput: as `fields_of`; faults within the object have pointers that begin with `at`.
+        InvalidInput: the file cannot be read, or the text is not a JSON object. Pointers of faults inside the object
+            begin with `at` if the option contains the object itself.
     """
-    if given.lstrip().startswith("{"):
-        return _parse_object(given, at=at, inner_at=at)
-    return fields_of(given, at=at)
+    if text.lstrip().startswith("{"):
+        return _parse_object(text, at=at, inner_at=at)
+    return fields_of(text, at=at)
 
 
 @dataclass
 class RequestFields:
-    """The fields of a request from its file and the options, and the faults that were met while they were read."""
+    """The fields of a request from its file and the options, and the faults that were met while they were read.
+
+    Attributes:
+        problem: request class, which defines the fields.
+        values: values of the fields by name, not checked yet.
+        faults: faults of the options.
+    """
 
     problem: type
     values: JsonRecord
@@ -57,13 +68,13 @@ class RequestFields:
 
     @classmethod
     def from_options(cls, problem: type, request: str | None, texts: JsonObject, error: InvalidInput) -> Self:
-        """Read the fields.
+        """Read the fields of a request from its file and from the texts of the options, which override the file.
 
         Args:
             problem: the request class.
-            request: the request file, if there is one; options override its fields.
-            texts: the options' texts by the names of the fields.
-            error: the faults of the options that are already known.
+            request: path of the request file, or `-` for standard input; None without a file.
+            texts: texts of the options by the names of the fields; None for an option that is not given.
+            error: faults of the options that the parser of the command line has found.
 
         Raises:
             InvalidInput: the request file cannot be read; with the faults that are already known.
@@ -77,13 +88,13 @@ class RequestFields:
         values, faults = read_texts(problem, texts)
         return cls(problem, fields | values, (*error.faults, *faults))
 
-    def check(self, **others: object) -> None:
+    def check(self, **further: object) -> None:
         """Raise an error if the options have faults. The error also lists the faults of the whole request.
 
         Without faults of options nothing is checked: the function that answers the request will check it.
 
         Args:
-            **others: values of further fields of the request, such as a swept field.
+            **further: values of further fields of the request, such as a swept field.
 
         Raises:
             InvalidInput: an option has a fault.
@@ -94,10 +105,10 @@ class RequestFields:
 
         pointers = {fault.pointer for fault in self.faults}
         try:
-            read(self.problem, {**self.values, **others})
+            read(self.problem, {**self.values, **further})
         except InvalidInput as error:
-            further = [fault for fault in error.faults if fault.pointer not in pointers]
-            raise InvalidInput(*self.faults, *further) from None
+            request_faults = [fault for fault in error.faults if fault.pointer not in pointers]
+            raise InvalidInput(*self.faults, *request_faults) from None
         raise InvalidInput(*self.faults)
 
     def without_check(self) -> JsonRecord:
@@ -158,6 +169,7 @@ def field_parameters(options: Iterable[FieldOption]) -> list[inspect.Parameter]:
 
 
 def _field_parameter(field: FieldOption) -> inspect.Parameter:
+    """Return the keyword-only parameter of one field, with the annotation by which typer makes its option."""
     panel = REQUIRED if field.required else OPTIONAL
     option = typer.Option(
         option_name(field.field), help=field.help, metavar=field.metavar, show_default=False, rich_help_panel=panel

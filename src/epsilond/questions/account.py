@@ -127,23 +127,23 @@ def account(
     query = {
         f"{name}s" if np.ndim(value) else name: _as_list(value) for name, value in points.items() if value is not None
     }
-    chosen: Effort = read_value(Effort, effort, at="/effort")
-    figures = {
+    checked_effort: Effort = read_value(Effort, effort, at="/effort")
+    attacker_queries = {
         "false_positive_rates": false_positive_rates,
         "priors": priors,
         "orders": orders,
         "signed_epsilons": signed_epsilons,
     }
-    query |= {name: _as_list(values) for name, values in figures.items() if values is not None}
+    query |= {name: _as_list(values) for name, values in attacker_queries.items() if values is not None}
     if not query:
         if windows is not None:
             raise InvalidInput.at("/windows", "needs an ε or a δ at which all windows are bounded")
-        return accounting.account_spec(read(AccountQuestion, fields), effort=chosen)
+        return accounting.account_spec(read(AccountQuestion, fields), effort=checked_effort)
     try:
         problem = read(AccountProblem, {**fields, "query": query, "windows": windows})
     except InvalidInput as error:
         raise InvalidInput(*map(_point_at_argument, error.faults)) from None
-    return accounting.answer(problem, effort=chosen)
+    return accounting.answer(problem, effort=checked_effort)
 
 
 def _as_list(value: object) -> object:

@@ -53,14 +53,21 @@ def run_blocks(
 
 
 def _with_checkpoint(prepared: Prepared, workers: int, progress: Progress, checkpoint: TrialFile) -> Sequence[object]:
-    """Run the blocks that a checkpoint does not have, and return all blocks in order."""
+    """Run the blocks that a checkpoint does not have, add them to its file, and return all blocks in order.
+
+    Args:
+        prepared: the simulation.
+        workers: number of processes.
+        progress: called with the number of finished blocks and the number of blocks.
+        checkpoint: file of finished blocks.
+    """
     total = prepared.plan.blocks
     finished: dict[int, object] = dict(checkpoint.finished)
     missing = [index for index in range(total) if index not in finished]
     progress(len(finished), total)
 
     def add(index: int, block: object) -> None:
-        """Keep a new block."""
+        """Add a new block to the file and to the results, and report the progress."""
         checkpoint.add(index, block)
         finished[index] = block
         progress(len(finished), total)
@@ -112,12 +119,14 @@ def _in_processes(
 
 
 def _start(prepared: Prepared) -> None:
+    """Store the simulation in a new worker process, and let the process end when its parent has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent ends the workers
     _prepared.append(prepared)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
+    """Wait until the parent process has ended, and end this process at once."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -125,4 +134,5 @@ def _end_with_parent() -> None:
 
 
 def _run(index: int) -> object:
+    """Run one block of the simulation that `_start` has stored in this worker process."""
     return simulation.run_block(_prepared[0], index)

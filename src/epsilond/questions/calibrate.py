@@ -69,12 +69,13 @@ def calibrate(
         InvalidInput: unknown algorithm, or fields out of range; every fault has a JSON pointer.
         NoCertificate: nothing can be certified; the error has the condition with both sides and the nearest values.
     """
-    place = {"slot": slot, "item": item, "eta": eta}
+    payment = {"slot": slot, "item": item, "eta": eta}
     if given is not None:
         from epsilond.questions.given import calibrate_within  # noqa: PLC0415  few calibrations are within a ledger
 
         return calibrate_within(given, algorithm, fields, slot=slot, item=item, eta=eta)
-    fields |= {name: value for name, value in place.items() if value is not None}  # no algorithm has such fields
+    # Without a ledger, these are rejected as unknown fields: no algorithm has them.
+    fields |= {name: value for name, value in payment.items() if value is not None}
     chosen, problem = read_question(algorithm, CALIBRATORS, fields)
     answer = chosen.solve(problem)
     assert isinstance(answer, Calibration)

@@ -41,7 +41,7 @@ def calibrate_within(
     item: str | None = None,
     eta: AmountTold | None = None,
 ) -> Calibration:
-    """Return the calibration with the least noise whose run a ledger can still pay for.
+    """Return the calibration with the least noise at which a ledger can still pay for the run.
 
     The run takes all that is left of a slot, or of an item of the ledger's plan. The ledger computes the target of the
     request by its own rule, and the calibration is the answer to that request.
@@ -51,8 +51,7 @@ def calibrate_within(
         algorithm: name of the algorithm.
         fields: fields of the request, without those that the ledger sets.
         slot: kind of slot. A slot is the part of the ledger's budget that counts in one notion of privacy: gdp, zcdp,
-            rdp or pure.
-            Without slot and item it is gdp, the Gaussian one.
+            rdp or pure. Without slot and item it is gdp.
         item: name of an item of the ledger's plan: a mechanism with its number of runs, for which budget is set aside.
         eta: η, the largest amount that the charge may add to δ in a Gaussian slot; None for the slot's default.
 
@@ -77,14 +76,14 @@ def calibrate_within(
 
 
 def plan_within(
-    ledger: Ledger, fields: Mapping[str, object], place: Mapping[str, object], progress: Progress
+    ledger: Ledger, fields: Mapping[str, object], payment: Mapping[str, object], progress: Progress
 ) -> PlanAnswer:
     """Calibrate each algorithm of a plan to the remaining budget of a ledger, and rank the results.
 
     Args:
         ledger: the ledger that pays for the run.
         fields: fields of the plan, without those that the ledger sets.
-        place: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
+        payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
         progress: called with the number of algorithms that are done, and the number of algorithms.
 
     Raises:
@@ -109,7 +108,7 @@ def plan_within(
     entries = drafts(PLANNERS, problem)
     for done, draft in enumerate(entries):
         progress(done, len(entries))
-        outcomes.append((_with_observer(draft, setting), _calibrate_draft(ledger, draft, setting, place)))
+        outcomes.append((_with_observer(draft, setting), _calibrate_draft(ledger, draft, setting, payment)))
     progress(len(entries), len(entries))
     return answer_of(problem, outcomes)
 
@@ -139,14 +138,14 @@ def _with_observer(draft: Draft, setting: Setting) -> Draft:
     return replace(draft, guarantee=replace(draft.guarantee, observer=setting.observer))
 
 
-def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, place: JsonObject) -> Outcome | None:
+def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, payment: JsonObject) -> Outcome | None:
     """Calibrate one algorithm of a plan to the remaining budget of a ledger.
 
     Args:
         ledger: the ledger.
         draft: the request to the algorithm that was made from the plan; without a request, the algorithm does not fit.
         setting: relation, unit and observer of the ledger.
-        place: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
+        payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
 
     Returns:
         The calibration, or the error that rejects it; None if the problem does not fit the algorithm.
@@ -157,7 +156,7 @@ def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, place: Json
         require_possible(draft.name, draft.adapter.definition, setting)
         set_by_ledger = {*TARGET, *SETTING}
         fields = {name: value for name, value in as_json(draft.request).items() if name not in set_by_ledger}
-        fit = ledger.calibrate(draft.calibrator.name, fields, **place)
+        fit = ledger.calibrate(draft.calibrator.name, fields, **payment)
         request: object = read(draft.calibrator.problem, fit["request"])
         return found_of(draft.calibrator.solve(request), request)
     except EpsilondError as error:

@@ -66,19 +66,25 @@ def plan(
         InvalidInput: fields out of range, or an unknown algorithm.
         ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
-    place = {name: value for name, value in (("slot", slot), ("item", item), ("eta", eta)) if value is not None}
+    arguments = {"slot": slot, "item": item, "eta": eta}
+    payment = {name: value for name, value in arguments.items() if value is not None}
     if given is not None:
         from epsilond.questions.given import plan_within  # noqa: PLC0415  few plans are within a ledger
 
         if executor is not None:
             raise InvalidInput.at("/executor", "does not go with a ledger")
-        return plan_within(given, fields, place, progress)
-    problem = read(PlanProblem, {**fields, **place})  # no plan has such fields
+        return plan_within(given, fields, payment, progress)
+    # Without a ledger, the arguments of `payment` are rejected as unknown fields: no plan has them.
+    problem = read(PlanProblem, {**fields, **payment})
     entries = drafts(PLANNERS, problem)
-    outcomes = run_in_order(executor, _settle_draft, [(problem, index) for index in range(len(entries))], progress)
+    calls = [(problem, index) for index in range(len(entries))]
+    outcomes = run_in_order(executor, _settle_draft, calls, progress)
     return answer_of(problem, list(zip(entries, outcomes, strict=True)))
 
 
 def _settle_draft(problem: PlanProblem, index: int) -> Outcome | None:
-    """Return the outcome of a draft. Drafts hold functions, so a worker makes the draft anew from its index."""
+    """Return the outcome of a draft: the request that one variant of an algorithm makes from the plan.
+
+    Drafts contain functions, which cannot be pickled. A worker therefore makes the draft again from its index.
+    """
     return settle(draft_at(PLANNERS, problem, index), problem)

@@ -211,7 +211,7 @@ def _compare(kind: str, signed_record: JsonObject, present: ReportedAnswer) -> t
 
 # Pages ----------------------------------------------------------------------------------------------------------------
 def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None) -> Verification:
-    """Verify a report's page whose hash is right: compute its answer again, and write its page again.
+    """Verify a report's page, after a check of its hash: compute its answer again, and write its page again.
 
     Args:
         data: the data in the page, with the request and the answer.
@@ -305,7 +305,7 @@ def _require_canonical_request(request: JsonObject) -> None:
 def _is_page_of(data: JsonObject, page: str) -> bool:
     """Return whether a page is, byte for byte, the one that the present engine writes from its data.
 
-    Data that were forged may lack what a page needs. Then no page can be written, and the result is False.
+    Forged data may lack parts that a page needs. Then no page can be written, and the result is False.
 
     Args:
         data: the data of the report, with its hash and facts about the page.

@@ -52,7 +52,7 @@ def simulation_request(source: SimulationRequest | JsonObject | str, **overrides
 
 
 def simulate(
-    asked: SimulationRequest | Mapping[str, object] | str,
+    experiment: SimulationRequest | Mapping[str, object] | str,
     *,
     repetitions: int | None = None,
     seed: int | None = None,
@@ -68,7 +68,7 @@ def simulate(
     or `executor`.
 
     Args:
-        asked: a request (`kind` risk, audit, membership or preset), its JSON form, or the name of a preset.
+        experiment: a request (`kind` risk, audit, membership or preset), its JSON form, or the name of a preset.
         repetitions: number of runs; that of the request if absent.
         seed: seed of all randomness; that of the request if absent.
         workers: number of processes that run the blocks. With several, a script needs `if __name__ == "__main__":`.
@@ -84,7 +84,7 @@ def simulate(
         NoCertificate: noise is to be calibrated, and nothing can be certified.
         ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
-    request = simulation_request(asked, repetitions=repetitions, seed=seed)
+    request = simulation_request(experiment, repetitions=repetitions, seed=seed)
     if workers < 1:
         raise InvalidInput.at("/workers", "is out of range", allowed="≥ 1")
     if resume is not None and executor is not None:

@@ -127,11 +127,19 @@ def _require_valid_other_fields(swept: str, answers: Sequence[AtValue]) -> None:
 
 
 def _is_about(field: str, fault: Fault) -> bool:
+    """Return whether a fault is in this field or in a part of it."""
     return fault.pointer == f"/{field}" or fault.pointer.startswith(f"/{field}/")
 
 
 def _calibrate_at(calibrator: Calibrator, value: object, fields: JsonObject, true_figures: bool) -> AtValue:
-    """Return the calibration at one value of the field, or its error."""
+    """Return the calibration at one value of the field, or its error.
+
+    Args:
+        calibrator: the algorithm.
+        value: value of the field.
+        fields: all fields of the request, including that value.
+        true_figures: whether to certify the true ε at the parameters that papers' formulas prescribe.
+    """
     try:
         if value is None:
             raise InvalidInput.at("", "must not be null")
@@ -142,6 +150,7 @@ def _calibrate_at(calibrator: Calibrator, value: object, fields: JsonObject, tru
 
 
 def _entry_body(entry: AtValue) -> JsonObject:
+    """Return the JSON form of one value with its answer, or with its error as a problem document."""
     if entry.error is None:
         return {"value": entry.value, "answer": entry.answer}
     return {"value": entry.value, "problem": _problem(entry.error)}

@@ -109,7 +109,8 @@ def train(
     _check_steps(step_size=step_size, local_step_size=local_step_size, local_steps=local_steps)
     if calibration is None and local_steps is not None and "local_steps" in field_names(algorithm):
         # In norm-fedavg the number of local steps is a field of the calibration, and no choice of the run.
-        fields, local_steps = {**fields, "local_steps": local_steps}, None
+        fields = {**fields, "local_steps": local_steps}
+        local_steps = None
     own_values = _read_own_start(algorithm, own_start)
     own_dimension = 0 if own_values is None else len(own_values)
     sources = _read_clients(clients, loss, start, fields, calibration, own_dimension)
@@ -145,7 +146,7 @@ def train(
 def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> TrainingOutcome:
     """Run all rounds, and return the models.
 
-    If the run differs from its record, the ledger that paid for the run is told of the contradiction.
+    If the run differs from its record, the contradiction is sent to the ledger that paid for the run.
 
     Args:
         run: function that runs all rounds.
@@ -260,8 +261,13 @@ def _dimension_of_functions(start: object, fields: Mapping[str, object], calibra
 def _check_calibration(algorithm: str, calibration: Calibration | None, fields: Mapping[str, object]) -> None:
     """Check that a calibration, if there is one, is for this algorithm, unchanged, and not combined with fields.
 
+    Args:
+        algorithm: name of the algorithm.
+        calibration: the calibration that the caller gave; None if the fields of its request are given instead.
+        fields: fields of a request, which must be empty if there is a calibration.
+
     Raises:
-        InvalidInput: it is not.
+        InvalidInput: the calibration is for another algorithm, was changed, or fields are given too.
     """
     if calibration is None:
         return
@@ -304,6 +310,11 @@ def _require_fit(answer: Calibration, sources: Gradients, first_model: Floats) -
 
 def _check_steps(*, step_size: float | None, local_step_size: float | None, local_steps: int | None) -> None:
     """Check that given step sizes are finite and not negative, and that a given number of steps is positive.
+
+    Args:
+        step_size: step size of the server; None if it is not given.
+        local_step_size: step size of the clients; None if it is not given.
+        local_steps: number of local steps; None if it is not given.
 
     Raises:
         InvalidInput: with a fault for each value that is out of range.

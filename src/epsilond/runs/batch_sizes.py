@@ -79,6 +79,7 @@ class BatchSizes:
             self._raise_alarm(f"{times} of {step} batches have {size} records: Poisson batches differ in size")
 
     def _raise_alarm(self, message: str) -> None:
+        """Set the alarm, unless there is an earlier one."""
         self.alarm = self.alarm or message
 
 

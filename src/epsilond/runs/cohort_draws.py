@@ -152,6 +152,7 @@ class CohortDraws:
         return _log_choices(ties, size - certain)
 
     def _raise_alarm(self, message: str) -> None:
+        """Set the alarm, unless there is an earlier one."""
         self.alarm = self.alarm or message
 
 

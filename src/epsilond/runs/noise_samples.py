@@ -190,4 +190,5 @@ class NoiseSamples:
             self._raise_alarm("the noise is not Gaussian: a Laplace distribution is more probable")
 
     def _raise_alarm(self, message: str) -> None:
+        """Set the alarm, unless there is an earlier one."""
         self.alarm = self.alarm or message

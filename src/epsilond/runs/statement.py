@@ -53,7 +53,7 @@ class RunStatement:
         return "\n".join(lines)
 
     def as_json(self) -> JsonRecord:
-        """Return the statement as JSON values; an infinite ε is the string "unbounded"."""
+        """Return the statement as JSON values; an infinite bound on ε is the string "unbounded"."""
         bounds = {"lower": self.epsilon.lower, "upper": self.epsilon.upper}
         return {
             "status": str(self.status),

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from epsilond.calibrators.accounts import AccountAnswer, ClaimAnswer
     from epsilond.questions.verification import Verification
 
-FIGURES = {"ε": "epsilon", "δ": "delta", "log10 δ": "log10_delta"}
+COLUMNS = {"ε": "epsilon", "δ": "delta", "log10 δ": "log10_delta"}
+"""Attribute of a point of the privacy curve that each column shows, by the heading."""
 NOT_CHECKED = (
     "the conditions under If, which only those who run it can vouch for",
     "that the described run is the run that took place",
@@ -47,9 +48,9 @@ def account(answer: AccountAnswer) -> RenderableType:
     for rate in answer.meaning.true_positive_rates:
         meaning[true_positives(rate.false_positive_rate)] = outward(rate.true_positive_rate)
     parts.append(pairs("Meaning", meaning))
-    figures = _figures_of_attackers(answer)
-    if figures:
-        parts.append(pairs("Requested", figures))
+    attacker_rows = _attacker_rows(answer)
+    if attacker_rows:
+        parts.append(pairs("Requested", attacker_rows))
     attempts = [
         {"theorem": attempt.theorem, "applies": attempt.applies.value, "why not": attempt.reason or ""}
         for attempt in answer.considered
@@ -60,26 +61,30 @@ def account(answer: AccountAnswer) -> RenderableType:
     return Group(*parts)
 
 
-def _figures_of_attackers(answer: AccountAnswer) -> dict[str, str]:
-    """Return the requested figures of an attacker, and divergences, with their names."""
-    figures = {
+def _attacker_rows(answer: AccountAnswer) -> dict[str, str]:
+    """Return the requested error rates of an attacker, divergences, and δ of each direction, by their names.
+
+    Each value is an interval that contains the true value. The result is empty if the request asks for none of them.
+    """
+    rows = {
         true_positives(rate.false_positive_rate): outward(rate.true_positive_rate) for rate in answer.trade_off or ()
     }
     if answer.gaussian_dp_mu is not None:
-        figures["μ of Gaussian differential privacy"] = outward(answer.gaussian_dp_mu)
+        rows["μ of Gaussian differential privacy"] = outward(answer.gaussian_dp_mu)
     for risk in answer.bayes_errors or ():
-        figures[f"least error with the prior {risk.prior:g}"] = outward(risk.error)
+        rows[f"least error with the prior {risk.prior:g}"] = outward(risk.error)
     for divergence in answer.renyi_divergences or ():
-        figures[f"Rényi divergence of order {divergence.order:g}"] = outward(divergence.divergence)
-    for both in answer.directions or ():
-        figures[f"δ at ε = {both.epsilon:g}, with against without"] = outward(both.with_against_without.delta)
-        figures[f"δ at ε = {both.epsilon:g}, without against with"] = outward(both.without_against_with.delta)
-    return figures
+        rows[f"Rényi divergence of order {divergence.order:g}"] = outward(divergence.divergence)
+    for directions in answer.directions or ():
+        at_epsilon = f"δ at ε = {directions.epsilon:g}"
+        rows[f"{at_epsilon}, with against without"] = outward(directions.with_against_without.delta)
+        rows[f"{at_epsilon}, without against with"] = outward(directions.without_against_with.delta)
+    return rows
 
 
 def _point(point: object) -> dict[str, str]:
     """Return the row of a point of the curve: its enclosures of ε, δ and log10 δ."""
-    return {name: outward(getattr(point, attribute)) for name, attribute in FIGURES.items()}
+    return {name: outward(getattr(point, attribute)) for name, attribute in COLUMNS.items()}
 
 
 def _claim(claim: ClaimAnswer) -> RenderableType:
@@ -116,7 +121,7 @@ def verification(result: Verification) -> RenderableType:
     parts += bullets("Worded differently today, and not confirmed", result.explained_otherwise)
     if result.recomputed:
         parts += bullets("Computed anew by today's engine from the request in the report", result.headline)
-        parts.append(pairs("Its figures", _figures(result.recomputed)))
+        parts.append(pairs("Its figures", _recomputed_rows(result.recomputed)))
         parts += bullets("If", result.declared_conditions)
         parts += bullets("Not checked", NOT_CHECKED if result.signed_by else (*NOT_CHECKED, UNSIGNED))
     elif result.headline:
@@ -125,15 +130,24 @@ def verification(result: Verification) -> RenderableType:
     return Group(*parts)
 
 
-def _figures(recomputed: JsonObject) -> JsonObject:
-    """Return parameters in full, then the enclosures of the guarantee, of further points and of a claim."""
+def _recomputed_rows(recomputed: JsonObject) -> JsonObject:
+    """Return the numbers of an answer that was computed again, by their names.
+
+    They are the parameters in full, the target, the enclosures of ε and δ at each point of the privacy curve, and a
+    checked claim. Without points, the enclosures are those of the guarantee.
+
+    Args:
+        recomputed: parts of the answer in JSON form; see `Verification.recomputed`.
+    """
     guarantee = recomputed["guarantee"]
-    figures = dict(recomputed.get("parameters", {}))
+    rows = dict(recomputed.get("parameters", {}))
     if target := guarantee.get("target"):
-        figures |= {"target ε": target["epsilon"], "target log10 δ": target["log10_delta"]}
+        rows |= {"target ε": target["epsilon"], "target log10 δ": target["log10_delta"]}
     points = {f"point {number}: ": point for number, point in enumerate(recomputed.get("points", ()), start=1)}
-    for prefix, point in (points or {"": guarantee}).items():
-        figures |= {f"{prefix}{name}": numbers.outward(point[key]) for name, key in FIGURES.items()}
+    if not points:
+        points[""] = guarantee
+    for prefix, point in points.items():
+        rows |= {f"{prefix}{name}": numbers.outward(point[key]) for name, key in COLUMNS.items()}
     if claim := recomputed.get("claim"):
-        figures["claim"] = f"ε = {claim['epsilon']:g} at log10 δ = {claim['log10_delta']:g}: holds {claim['holds']}"
-    return figures
+        rows["claim"] = f"ε = {claim['epsilon']:g} at log10 δ = {claim['log10_delta']:g}: holds {claim['holds']}"
+    return rows

@@ -150,7 +150,11 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
 
 
 def _risk_bound_rows(answer: RiskBoundsAnswer) -> Iterator[Mapping[str, str]]:
-    """Yield a row for each upper bound, and then for each lower bound, which has hidden constants."""
+    """Yield a row for each upper bound, and then for each lower bound.
+
+    "bound" is the value of an upper bound. "order" is the value of the formula up to its hidden constant; a lower bound
+    is known only up to that.
+    """
     for upper in answer.upper:
         yield {
             "side": "upper",
@@ -193,13 +197,13 @@ def _violations(theorem: str, conditions: Iterable[ConditionResult | ConditionAn
 
 
 def sweep(answer: Sweep) -> RenderableType:
-    """Show one row for each value."""
-    rows = ({answer.field: str(entry.value), **_figures(entry)} for entry in answer.answers)
+    """Show one row for each value of the field: noise, guarantee, risk and traffic, or the error at this value."""
+    rows = ({answer.field: str(entry.value), **_sweep_columns(entry)} for entry in answer.answers)
     return table(f"{answer.algorithm}, by {answer.field}", rows)
 
 
-def _figures(entry: AtValue) -> Mapping[str, str]:
-    """Return the figures of a calibration in a sweep, or its error."""
+def _sweep_columns(entry: AtValue) -> Mapping[str, str]:
+    """Return the columns of one calibration of a sweep by their headings; with an error, the others are empty."""
     if entry.answer is None:
         return {"noise": "", "ε": "", "log10 δ": "", "risk at most": "", "bits": "", "": str(entry.error)}
     body: JsonObject = as_json(entry.answer)
@@ -271,7 +275,11 @@ def _reading(reading: PrintedReading) -> Mapping[str, str]:
 
 
 def _risk(risk: Risk) -> RenderableType:
-    """Show the upper and the lower bound on the excess risk, each rounded to the safe side."""
+    """Show the upper and the lower bound on the excess risk: the upper bound rounded up, the lower bound down.
+
+    "the order of" marks a bound with a hidden constant. "the start has at most" is the bound on the risk of the model
+    before training.
+    """
     rows: dict[str, str] = {}
     if risk.objective is not None:
         rows["of"] = risk.objective

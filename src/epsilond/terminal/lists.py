@@ -44,7 +44,10 @@ def theorems(listed: Sequence[Theorem]) -> RenderableType:
 
 
 def theorem(entry: Theorem) -> RenderableType:
-    """Show statement, source, conditions and errata of a theorem."""
+    """Show statement, source, conditions and errata of a theorem, and the readings of its formula if it has one.
+
+    A reading is a version of the formula: as printed, or as corrected.
+    """
     rows: dict[str, object] = {
         "statement": entry.statement,
         "source": _source(entry),
@@ -71,10 +74,12 @@ def evaluation(theorem_id: str, answer: Evaluation) -> RenderableType:
 
 
 def _source(entry: Theorem) -> str:
+    """Return the work that states a theorem, and the number of the theorem in it."""
     return f"{entry.source.key}, {entry.source.item}"
 
 
 def _premise(condition: Condition) -> str:
+    """Return a condition as one line: its id and its statement."""
     return f"{condition.id}: {condition.statement}"
 
 

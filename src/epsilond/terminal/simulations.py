@@ -27,6 +27,7 @@ def presets(listed: Sequence[Preset]) -> RenderableType:
 
 
 def _preset_row(preset: Preset) -> Mapping[str, str]:
+    """Return the row of an experiment, with the estimated seconds that it takes on one core."""
     plan = simulation_plan(PresetSimulation(preset=preset.name))  # type: ignore[arg-type]
     return {
         "preset": preset.name,
@@ -84,6 +85,7 @@ def _series(series: JsonObject, band: str) -> Mapping[str, str]:
 
 
 def _warnings(body: JsonObject) -> list[RenderableType]:
+    """List the warnings of a simulation; nothing if there are none."""
     return bullets("Mind", [warning["message"] for warning in body["warnings"]])
 
 
@@ -147,7 +149,14 @@ def _audit(body: JsonObject) -> RenderableType:
 
 
 def _membership(body: JsonObject) -> RenderableType:
-    """Show the answer of a membership inference: an attack that guesses which records were in the training data."""
+    """Show the answer of a membership inference: an attack that guesses which records were in the training data.
+
+    Canaries are records that are put into the training data at random. References are further trainings of which the
+    attacker knows the canaries in the data.
+
+    Args:
+        body: the answer in its JSON form.
+    """
     setting = {
         "of whom": f"{body['unit']} ({body['relation']})",
         "canaries": f"{body['canaries']} beside {body['members']} members",
@@ -182,7 +191,7 @@ def _attack(attack: JsonObject) -> Mapping[str, str]:
 def _escape(escape: JsonObject) -> str:
     """Return the conclusion of an audit from escapes: outputs that only one of the two data sets can give.
 
-    Their probability is at most δ, whatever ε is. If its lower bound is above δ, no ε holds.
+    Their probability is at most δ for every ε. If its lower bound is above δ, no ε holds.
 
     Args:
         escape: number of escapes, lower bound on their probability, and lower bound on ε, in JSON form.
@@ -313,7 +322,7 @@ def _data_file(file: JsonObject) -> Mapping[str, str]:
 
 
 def _cell_columns(cell: JsonObject, kind: str, references: Sequence[str], measure: str | None) -> Mapping[str, str]:
-    """Return the columns of a cell, which depend on what its preset measures.
+    """Return the columns of a cell, which depend on the quantity that its preset measures.
 
     Args:
         cell: a cell of the answer in its JSON form.
@@ -352,13 +361,16 @@ TABLES: Mapping[str, Callable[[JsonObject], RenderableType]] = {
 }
 
 
-def _interval(ends: JsonObject) -> str:
-    return f"[{_short(ends['lower'])}, {_short(ends['upper'])}]"
+def _interval(bounds: JsonObject) -> str:
+    """Return an interval with both bounds as `_short` returns them."""
+    return f"[{_short(bounds['lower'])}, {_short(bounds['upper'])}]"
 
 
 def _with_band(score: JsonObject) -> str:
+    """Return the mean of a measurement, and its confidence band."""
     return f"{_short(score['mean'])} {_interval(score)}"
 
 
 def _short(value: object) -> str:
+    """Return a number with `DIGITS` significant digits; a word, such as "unbounded", unchanged."""
     return value if isinstance(value, str) else f"{value:.{DIGITS}g}"
