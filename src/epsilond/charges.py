@@ -1,10 +1,10 @@
-"""The spec that a ledger is charged for a calibrated run."""
+"""The charge of a ledger for a calibrated run: its spec, and its payment."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.specs import Repeated, TruncatedDiscreteLaplace
 from epsilond.questions.calibrate import calibrator
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
     from epsilond.calibrators.norm_fedavg.calibrator import NormFedavgParameters
     from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
+    from epsilond.ledgers.client.ledgers import Ledger
+    from epsilond.ledgers.log.receipts import Receipt
+    from epsilond.ledgers.mathematics.state import SlotKind
 
 
 def spec_of(answer: Calibration) -> Spec:
@@ -51,3 +54,39 @@ def _norm_fedavg_spec(problem: NormFedavgProblem, parameters: NormFedavgParamete
         l2_sensitivity=problem.movement.l2,
     )
     return Repeated(times=problem.rounds, mechanism=problem.round_of(message))
+
+
+def pay_for_run(ledger: Ledger, answer: Calibration, *, slot: SlotKind | None, item: str | None) -> Receipt:
+    """Reserve all rounds of a run in the ledger and commit them.
+
+    Args:
+        ledger: the ledger, which must have the relation, unit and observer of the answer's guarantee.
+        answer: the calibration of the run.
+        slot: kind of slot that is charged: the part of the budget in one notion of privacy (gdp, zcdp, rdp or pure). If
+            neither slot nor item is given, it is the ledger's only slot.
+        item: name of the item of the ledger's plan that is charged: a mechanism with its planned number of runs.
+
+    Returns:
+        The receipt.
+
+    Raises:
+        InvalidInput: the ledger has another setting, or several slots.
+        NoCertificate: the ledger rejects the run.
+    """
+    body = ledger.show()
+    guarantee = answer.guarantee
+    faults = [
+        Fault("/ledger", f"is for another {name} than the guarantee", str(getattr(guarantee, name)))
+        for name in ("relation", "unit", "observer")
+        if body[name] != getattr(guarantee, name)
+    ]
+    kinds = [entry["kind"] for entry in body["slots"]]
+    needs_slot = slot is None and item is None
+    if needs_slot and len(kinds) != 1:
+        faults.append(Fault("/slot", "is needed, or the plan's item is", ", ".join(kinds) or None))
+    if faults:
+        raise InvalidInput(*faults)
+    charged_slot = cast("SlotKind", kinds[0]) if needs_slot else slot
+    spec = spec_of(answer)
+    with ledger.reserve(item or f"train {answer.algorithm}", spec=spec, slot=charged_slot) as reservation:
+        return reservation.commit()

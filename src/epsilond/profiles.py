@@ -61,9 +61,11 @@ def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[
     for name, rates in (("false_positive_rates", alphas), ("false_negative_rates", betas)):
         if not all(0.0 <= rate <= 1.0 for rate in rates):
             raise InvalidInput.at(f"/{name}", "has an entry out of range", allowed="≥ 0 and ≤ 1")
-    if any(left >= right for left, right in itertools.pairwise(alphas)) or (alphas[0], alphas[-1]) != (0.0, 1.0):
+    increases = all(left < right for left, right in itertools.pairwise(alphas))
+    if not increases or alphas[0] != 0.0 or alphas[-1] != 1.0:
         raise InvalidInput.at("/false_positive_rates", "must increase strictly from 0 to 1")
-    if any(left < right for left, right in itertools.pairwise(betas)) or betas[-1] != 0.0:
+    decreases = all(left >= right for left, right in itertools.pairwise(betas))
+    if not decreases or betas[-1] != 0.0:
         raise InvalidInput.at("/false_negative_rates", "must decrease to 0")
     return [(Decimal(float(alpha)), Decimal(float(beta))) for alpha, beta in zip(alphas, betas, strict=True)]
 

@@ -146,10 +146,7 @@ def tabular(
     Raises:
         InvalidInput: the shapes do not fit, the loss does not exist, or a label is not valid for the loss.
     """
-    if isinstance(loss, str):
-        if loss not in LOSSES:
-            raise InvalidInput.at("/loss", "there is no such loss", allowed=", ".join(LOSSES))
-        loss = LOSSES[loss]()
+    chosen_loss = _choose_loss(loss)
     if not feature_norm > 0.0 or not np.isfinite(feature_norm):
         raise InvalidInput.at("/feature_norm", "is out of range", allowed="> 0, finite")
     if not 0.0 <= strong_convexity < np.inf:
@@ -157,12 +154,25 @@ def tabular(
     clients = [_read_client(index, part) for index, part in enumerate(parts)]
     if not clients or len({features.shape[1] for features, _ in clients}) != 1:
         raise InvalidInput.at("/clients", "must all have as many features, and there must be one at least")
-    all_features = np.concatenate([features for features, _ in clients])
-    all_features = np.nan_to_num(all_features, posinf=0.0, neginf=0.0)
-    all_features = clip(all_features, feature_norm, records=True).values
-    all_targets = loss.read_targets(np.concatenate([targets for _, targets in clients]))
+    features_as_given = np.concatenate([features for features, _ in clients])
+    finite_features = np.nan_to_num(features_as_given, posinf=0.0, neginf=0.0)
+    clipped_features = clip(finite_features, feature_norm, records=True).values
+    all_targets = chosen_loss.read_targets(np.concatenate([targets for _, targets in clients]))
     starts = np.cumsum([0, *(len(targets) for _, targets in clients)])
-    return TabularClients(all_features, all_targets, starts, loss, feature_norm, strong_convexity)
+    return TabularClients(clipped_features, all_targets, starts, chosen_loss, feature_norm, strong_convexity)
+
+
+def _choose_loss(loss: VectorLoss | str) -> VectorLoss:
+    """Return the loss itself, or the built-in loss of this name.
+
+    Raises:
+        InvalidInput: there is no loss of this name.
+    """
+    if not isinstance(loss, str):
+        return loss
+    if loss not in LOSSES:
+        raise InvalidInput.at("/loss", "there is no such loss", allowed=", ".join(LOSSES))
+    return LOSSES[loss]()
 
 
 def _read_client(index: int, part: object) -> tuple[Floats, Floats]:

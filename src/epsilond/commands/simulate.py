@@ -87,7 +87,8 @@ def simulate(
         experiment = fields_of(source) if reads_file else source
         figure = out
         if figure is None and not as_body:
-            figure = f"{Path(source).stem if reads_file else source}.png"
+            name = Path(source).stem if reads_file else source
+            figure = f"{name}.png"
         overrides = {"repetitions": repetitions, "seed": seed}
         with executor_at(dask) as executor:
             simulating.run(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from epsilond.accountants.errors import Fault, InvalidInput, RunDiffers
-from epsilond.charges import spec_of
+from epsilond.charges import pay_for_run
 from epsilond.mechanisms.randomness import RandomSource, Secure, secure
 from epsilond.questions.calibrate import calibrate
 from epsilond.questions.inferred_fields import complete_fields, domain_radius, field_names
@@ -117,16 +117,14 @@ def train(
     first_model = _read_start(start, sources.dimension - own_dimension)
     answer = calibration or calibrate(algorithm, **complete_fields(algorithm, sources, fields, first_model))
     _require_fit(answer, sources, first_model)
-    session = Session(
-        clients=sources,
-        source=secure() if randomness is None else randomness,
-        start=first_model,
-        own_start=own_values,
-        bits_per_client=answer.communication.bits_per_round_per_client if answer.communication else 0,
-        participants_seen=answer.guarantee.observer == "server",
-        models_seen=answer.guarantee.observer in SEES_MODELS,
-        log_unprotected=unprotected,
+    session = _start_session(
+        answer,
+        sources,
+        first_model,
+        own_values,
+        randomness=randomness,
         on_round=on_round,
+        unprotected=unprotected,
     )
     run = loop.of(
         answer.problem,
@@ -137,10 +135,47 @@ def train(
         local_steps=local_steps,
     )
     run.check(session)
-    receipt = None if ledger is None else _pay(ledger, answer, slot, item)
+    receipt = None if ledger is None else pay_for_run(ledger, answer, slot=slot, item=item)
     outcome = _run_rounds(run, session, ledger)
     own_steps = any(size is not None for size in (step_size, local_step_size, local_steps))
     return _describe_outcome(answer, session, outcome, receipt, own_steps=own_steps)
+
+
+def _start_session(
+    answer: Calibration,
+    sources: Gradients,
+    first_model: Floats,
+    own_values: Floats | None,
+    *,
+    randomness: RandomSource | None,
+    on_round: OnRound | None,
+    unprotected: bool,
+) -> Session:
+    """Return the state of a run before its first round.
+
+    The observer of the guarantee decides which facts the log and `on_round` may have: the participants of a round, and
+    the model after it.
+
+    Args:
+        answer: the calibration of the run.
+        sources: the clients.
+        first_model: the first model, shape (d,).
+        own_values: first values of the clients' own coordinates in ppsgd, shape (p,); None without such coordinates.
+        randomness: source of random bits; None for the operating system's.
+        on_round: callback after each round; None for no callback.
+        unprotected: whether the log has facts that no guarantee covers.
+    """
+    return Session(
+        clients=sources,
+        source=secure() if randomness is None else randomness,
+        start=first_model,
+        own_start=own_values,
+        bits_per_client=answer.communication.bits_per_round_per_client if answer.communication else 0,
+        participants_seen=answer.guarantee.observer == "server",
+        models_seen=answer.guarantee.observer in SEES_MODELS,
+        log_unprotected=unprotected,
+        on_round=on_round,
+    )
 
 
 def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> TrainingOutcome:
@@ -357,40 +392,3 @@ def _read_start(values: object, dimension: int) -> Floats:
     if start.shape != (dimension,) or not np.isfinite(start).all():
         raise InvalidInput.at("/start", "must be a finite vector of the model's dimension", allowed=f"({dimension},)")
     return start
-
-
-# The ledger -----------------------------------------------------------------------------------------------------------
-def _pay(ledger: Ledger, answer: Calibration, slot: SlotKind | None, item: str | None) -> Receipt:
-    """Reserve all rounds of a run in the ledger and commit them.
-
-    Args:
-        ledger: the ledger, which must have the relation, unit and observer of the answer's guarantee.
-        answer: the calibration of the run.
-        slot: kind of slot that is charged: the part of the budget in one notion of privacy (gdp, zcdp, rdp or pure). If
-            neither slot nor item is given, it is the ledger's only slot.
-        item: name of the item of the ledger's plan that is charged: a mechanism with its planned number of runs.
-
-    Returns:
-        The receipt.
-
-    Raises:
-        InvalidInput: the ledger has another setting, or several slots.
-        NoCertificate: the ledger rejects the run.
-    """
-    body = ledger.show()
-    guarantee = answer.guarantee
-    faults = [
-        Fault("/ledger", f"is for another {name} than the guarantee", str(getattr(guarantee, name)))
-        for name in ("relation", "unit", "observer")
-        if body[name] != getattr(guarantee, name)
-    ]
-    kinds = [entry["kind"] for entry in body["slots"]]
-    needs_slot = slot is None and item is None
-    if needs_slot and len(kinds) != 1:
-        faults.append(Fault("/slot", "is needed, or the plan's item is", ", ".join(kinds) or None))
-    if faults:
-        raise InvalidInput(*faults)
-    charged_slot = cast("SlotKind", kinds[0]) if needs_slot else slot
-    spec = spec_of(answer)
-    with ledger.reserve(item or f"train {answer.algorithm}", spec=spec, slot=charged_slot) as reservation:
-        return reservation.commit()

@@ -67,15 +67,7 @@ def read_mixture(placed: PlacedEvent) -> Parts:
     if placed.relation == "replace-one":
         message = "neighboring_relation must be `ADD_OR_REMOVE_ONE` or `REPLACE_SPECIAL`: the event has one direction"
         raise placed.not_covered(message)
-    shifts = [number(shift, f"{placed.at}/sensitivities") for shift in placed.field("sensitivities")]
-    weights = [number(weight, f"{placed.at}/sampling_probs") for weight in placed.field("sampling_probs")]
-    sum_to_one = math.isclose(math.fsum(weights), 1.0, rel_tol=0.0, abs_tol=WEIGHT_TOLERANCE)
-    if len(shifts) != len(weights) or not sum_to_one or min(weights) < 0.0:
-        message = "Sampling probs must be probabilities with the sum 1, one for each shift"
-        raise InvalidInput.at(f"{placed.at}/sampling_probs", message)
-    negative = next((shift for shift in shifts if not shift >= 0.0), None)
-    if negative is not None:
-        raise placed.out_of_range("sensitivities", negative, least=0.0)
+    shifts, weights = _read_shifts(placed)
     nonzero = [(shift, weight) for shift, weight in zip(shifts, weights, strict=True) if shift > 0.0 and weight > 0.0]
     if not nonzero:
         return []
@@ -87,6 +79,24 @@ def read_mixture(placed: PlacedEvent) -> Parts:
     shift, rate = nonzero[0]
     gaussian = placed.build(Gaussian, names, noise_multiplier=math.nextafter(deviation / shift, 0.0))
     return _poisson_batches(placed, min(rate, 1.0), gaussian)
+
+
+def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
+    """Return the shifts of the mean by one record, and the probability of each.
+
+    Raises:
+        InvalidInput: the weights are no probabilities, or a shift is negative.
+    """
+    shifts = [number(shift, f"{placed.at}/sensitivities") for shift in placed.field("sensitivities")]
+    weights = [number(weight, f"{placed.at}/sampling_probs") for weight in placed.field("sampling_probs")]
+    sum_to_one = math.isclose(math.fsum(weights), 1.0, rel_tol=0.0, abs_tol=WEIGHT_TOLERANCE)
+    if len(shifts) != len(weights) or not sum_to_one or min(weights) < 0.0:
+        message = "Sampling probs must be probabilities with the sum 1, one for each shift"
+        raise InvalidInput.at(f"{placed.at}/sampling_probs", message)
+    negative = next((shift for shift in shifts if not shift >= 0.0), None)
+    if negative is not None:
+        raise placed.out_of_range("sensitivities", negative, least=0.0)
+    return shifts, weights
 
 
 def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:

@@ -109,16 +109,26 @@ class NoiseCheck:
             self._reporter.contradict(NOISE, "reset", message, remedy=SEED_REMEDY)
         noise_std = float(optimizer.noise_multiplier) * float(optimizer.max_grad_norm)
         if noise_std > 0.0:
-            if [id(parameter) for parameter in parameters] != self._identities:
-                self._choose_coordinates(parameters)
-            clipped_sum = self._copy_values([parameter.summed_grad for parameter in parameters])
-            noisy_mean = self._copy_values([parameter.grad for parameter in parameters])
-            self._waiting.append(_StepNoise(noisy_mean, clipped_sum, divisor, noise_std))
-            self._steps += 1
-            is_early = self._reads_memory and self._steps <= _CHUNK
-            if is_early or len(self._waiting) >= _CHUNK:
-                self.flush()
+            self._store_step(parameters, divisor=divisor, noise_std=noise_std)
         return reset is None and self._samples.alarm is None
+
+    def _store_step(self, parameters: list[torch.nn.Parameter], *, divisor: float, noise_std: float) -> None:
+        """Store the values of a step, and run the tests if enough steps wait or the run has just begun.
+
+        Args:
+            parameters: parameters of the private optimizer, with their sums and gradients.
+            divisor: number by which the noisy sum was divided.
+            noise_std: recorded standard deviation of the noise in the sum.
+        """
+        if [id(parameter) for parameter in parameters] != self._identities:
+            self._choose_coordinates(parameters)
+        clipped_sum = self._copy_values([parameter.summed_grad for parameter in parameters])
+        noisy_mean = self._copy_values([parameter.grad for parameter in parameters])
+        self._waiting.append(_StepNoise(noisy_mean, clipped_sum, divisor, noise_std))
+        self._steps += 1
+        is_early = self._reads_memory and self._steps <= _CHUNK
+        if is_early or len(self._waiting) >= _CHUNK:
+            self.flush()
 
     def flush(self) -> None:
         """Test the noise of the stored steps, and report a deviation. Noise that rounding hides is not tested."""
