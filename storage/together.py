@@ -15,7 +15,7 @@ class _Caller(Generic[Request, Answer]):
     """A caller who waits for the answer to a request.
 
     Attributes:
-        request: the request.
+        request: the request that is to be answered.
         answer: future of the answer.
         turn: event that ends the wait: the request was answered, or the caller must work on the next requests.
         has_left: whether the caller no longer waits.

@@ -21,7 +21,7 @@ class Database:
         """Use an engine.
 
         Args:
-            engine: the engine.
+            engine: SQLAlchemy's engine of the database.
             held: resources that are released when the database is closed.
             watched: file of an SQLite database; None in memory or for PostgreSQL.
         """

@@ -28,7 +28,7 @@ class Tokens:
     """Verification of bearer tokens of one issuer.
 
     Args:
-        issuer: the issuer.
+        issuer: the issuer, which verifies tokens by its public keys.
         settings: names of the claims with the caller's name, scopes, organisation and roles.
         budgets: accounts of the CPU time of callers.
     """

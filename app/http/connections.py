@@ -262,7 +262,7 @@ class JoiningSend:
     """The ASGI `send` function of one answer, which joins the head and a body of one piece into one write.
 
     Args:
-        connection: the connection.
+        connection: the connection of the client, which writes joined answers.
         send: uvicorn's own `send`, for all other answers.
     """
 

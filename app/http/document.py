@@ -57,7 +57,7 @@ class Documents(Generic[K]):
         self._one_at_a_time = anyio.Lock()
 
     async def of(self, key: K) -> Document:
-        """Return the document of a key.
+        """Return the document of a key, which is made at the first call; calls at the same time make it only once.
 
         Raises:
             Exception: any exception of making the document; the next request tries again.

@@ -69,7 +69,9 @@ class BoundedParser(h11.Connection):
         super().receive_data(data)
 
     def next_event(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:
-        """Return the next event.
+        """Return the next event: a prepared one of a repeated head, or the next one that h11 parses.
+
+        A parsed head is checked for its size, and is remembered at the end of its request.
 
         Raises:
             RemoteProtocolError: the data is malformed, or the head is too large.

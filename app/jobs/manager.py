@@ -181,8 +181,8 @@ class Jobs:
             more: further fields of the stored record, such as the idempotency key.
 
         Raises:
-            Problem: too many jobs wait, or of this caller; the service is stopping; the idempotency key came with
-                another request; or the store cannot be used.
+            Problem: too many jobs wait, in total or of this caller; the service is stopping; the idempotency key came
+                with another request; or the store cannot be used.
         """
         if not self._accepting:
             raise STOPPING

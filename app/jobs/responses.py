@@ -41,7 +41,7 @@ def job_response(
     """Return the job with its address, and with the time for the next look if the status is 202.
 
     Args:
-        job: the job.
+        job: the job that the response describes.
         preferences: preferences of the request that are applied.
         headers: further headers of the response.
         status: 202 if the client is to look again.

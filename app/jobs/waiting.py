@@ -64,7 +64,7 @@ class Waiting:
         """Return the newest jobs of an owner.
 
         Args:
-            owner: the owner.
+            owner: name of the caller who owns the jobs.
             state: state of the jobs; None for any.
             kind: kind of the jobs; None for any.
             before: only jobs older than the job with this sequence number; None for the newest.

@@ -160,7 +160,7 @@ async def _compute_or_hand_over(
 
     Args:
         request: the HTTP request.
-        question: the question.
+        question: the question to answer.
         seconds: longest time to wait for the outcome.
         adopt: makes a job of a computation.
 
@@ -214,7 +214,7 @@ async def compute_answer(request: Request, question: Question) -> RenderedAnswer
 
     Args:
         request: the HTTP request that needs the answer; its caller is charged for the computation.
-        question: the question.
+        question: the question to answer.
 
     Raises:
         NoCertificate: the mathematics rejects the question.

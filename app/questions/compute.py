@@ -93,10 +93,10 @@ class Compute:
         return shared, is_new
 
     def leave(self, shared: SharedComputation) -> None:
-        """Count one waiting party less.
+        """Note that one party does not wait for a computation any more.
 
-        If none is left, a computation with parts is stopped. Any other is abandoned: the pool decides whether it may
-        still finish.
+        If no party is left, a computation with parts is stopped. Any other computation is abandoned: the pool decides
+        whether it may still finish.
         """
         shared.waiting -= 1
         if shared.waiting or shared.done.is_set():
@@ -362,7 +362,7 @@ class OutcomeCache:
         Args:
             owner: owner of the question.
             digest: digest of the question.
-            outcome: the outcome.
+            outcome: result of the computation: an answer, a rejection or a fault.
         """
         if not isinstance(outcome, Failed) and size_of(outcome) <= self._outcomes.maxsize:
             self._outcomes[owner, digest] = outcome

@@ -241,7 +241,7 @@ class PosedQuestions:
 
         Args:
             identity: identity of the caller.
-            question_digest: digest of the question.
+            question_digest: hash that is equal for equal questions.
         """
         question = _shorten(question_digest)
         digests = self._digests_of(identity)

@@ -35,7 +35,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
 
     Args:
         app: the application.
-        theorems: the theorems.
+        theorems: the theorems to serve, in the order of the list.
         home: name of the module with the list `THEOREMS`, from which workers import the theorems.
     """
     by_id = {theorem.id: theorem for theorem in theorems}

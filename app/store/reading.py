@@ -97,7 +97,7 @@ def job_where(connection: Connection, condition: ColumnElement[bool], *, complet
 
     Args:
         connection: the transaction.
-        condition: the condition.
+        condition: SQL condition that at most one job fulfils.
         complete: True to include request, result and problem.
     """
     row = connection.execute(select(*(ALL if complete else SMALL)).where(condition)).mappings().first()

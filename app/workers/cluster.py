@@ -99,7 +99,7 @@ class Cluster:
         If this call is cancelled, the outcome is dropped; a worker that has begun the computation ends it.
 
         Args:
-            computation: the computation.
+            computation: function without arguments, which must pickle.
             caller: identity of the caller, who is charged for a computation in this service.
 
         Raises:

@@ -81,7 +81,10 @@ class FairQueue:
             del self._lines[task.caller]
 
     def next(
-        self, running: Callable[[str], int], used: Callable[[str], float], most: Callable[[str], int]
+        self,
+        count_running: Callable[[str], int],
+        recent_seconds: Callable[[str], float],
+        most_running: Callable[[str], int],
     ) -> Task | None:
         """Remove and return the task whose turn it is.
 
@@ -89,17 +92,18 @@ class FairQueue:
         processor time comes first, then the one who has waited longest.
 
         Args:
-            running: returns the number of running tasks of a caller.
-            used: returns the recent CPU seconds of a caller.
-            most: returns the largest number of tasks of a caller that may run at one time.
+            count_running: returns the number of running tasks of a caller.
+            recent_seconds: returns the recent CPU seconds of a caller.
+            most_running: returns the largest number of tasks of a caller that may run at one time.
 
         Returns:
-            None if the queue is empty, or if each caller in it has `most` running tasks.
+            None if the queue is empty, or if each caller in it has as many running tasks as it may.
         """
-        callers = [waiting for waiting in self._lines if running(waiting) < most(waiting)]
+        callers = [caller for caller in self._lines if count_running(caller) < most_running(caller)]
         if not callers:
             return None
-        caller = min(callers, key=lambda waiting: (running(waiting), used(waiting)))
+        # The dictionary has the caller who has waited longest first, and `min` returns the first of equals.
+        caller = min(callers, key=lambda name: (count_running(name), recent_seconds(name)))
         task = self._lines[caller][0]
         self.drop(task)
         return task

@@ -130,7 +130,7 @@ def render_answer(question: Callable[..., object], *arguments: object) -> Render
 
     Args:
         question: the function.
-        *arguments: its arguments.
+        *arguments: positional arguments of the function.
 
     Returns:
         The JSON text with its digest, and with the relative width of certified bounds on δ if the answer has them.

@@ -63,7 +63,7 @@ def read_value(annotation: object, value: object, *, at: str) -> Any:
 
     Args:
         annotation: the type, with its metadata, such as a range.
-        value: the value.
+        value: a plain value; structures may be mappings, sequences or instances.
         at: JSON pointer to the value, with which the pointers of errors begin.
 
     Raises:
@@ -239,7 +239,7 @@ class _Reader:
 
         Args:
             shape: parts of the annotation of the value.
-            value: the value.
+            value: a plain value; structures may be mappings, sequences or instances.
             at: JSON pointer to the value.
             is_optional: whether the value may be left out. The message of a null then says so.
         """

@@ -102,7 +102,7 @@ def with_progress(
     """Simulate with a progress bar on standard error, and return the answer.
 
     Args:
-        request: the request.
+        request: request of the simulation.
         workers: number of processes; one per core if None.
         executor: runs the blocks instead of processes.
         data: folder of each data set, by name.

@@ -10,7 +10,7 @@ def parse(text: str, *, at: str = "") -> object:
     """Return the value of a JSON text without nulls.
 
     Args:
-        text: the text.
+        text: the JSON text of an option or a file.
         at: JSON pointer of the text, for errors.
 
     Raises:

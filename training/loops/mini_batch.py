@@ -172,7 +172,7 @@ class MiniBatchRun:
             problem: problem of the calibration.
             parameters: calibrated parameters.
             session: clients, randomness and log of the run.
-            step_size: η of the caller; None for the calibrated one.
+            step_size: the caller's step size η of the server; None for the calibrated one.
             caller_steps: further steps of the caller, which must be None.
 
         Raises:

@@ -60,7 +60,7 @@ class Mu2SgdRun:
             problem: problem of the calibration.
             parameters: calibrated parameters.
             session: clients, randomness and log of the run.
-            step_size: η of the caller; None for the calibrated one.
+            step_size: the caller's step size η of the server; None for the calibrated one.
             caller_steps: further steps of the caller, which must be None.
 
         Raises:
@@ -171,12 +171,13 @@ class Mu2SgdRun:
             Reports without noise, (m, d), and statistics of their norms before clipping.
         """
         unbounded = np.full(len(batch.clients), np.inf)
-        now, of_now = session.clients.sums(server.model, batch, unbounded)
-        before, of_before = session.clients.sums(server.before, batch, unbounded)
+        gradients, statistics = session.clients.sums(server.model, batch, unbounded)
+        earlier_gradients, earlier_statistics = session.clients.sums(server.before, batch, unbounded)
         with np.errstate(over="ignore", invalid="ignore"):
-            reports, of_reports = clip_rows(weighted_difference(now, before, number), self.clipping_norm)
-        not_finite = of_reports.not_finite + of_now.not_finite + of_before.not_finite
-        return reports, GradientStatistics(of_reports.largest_norm, of_reports.clipped, not_finite)
+            differences = weighted_difference(gradients, earlier_gradients, number)
+            reports, clipping = clip_rows(differences, self.clipping_norm)
+        not_finite = clipping.not_finite + statistics.not_finite + earlier_statistics.not_finite
+        return reports, GradientStatistics(clipping.largest_norm, clipping.clipped, not_finite)
 
     def _draw_reporters(self, session: Session) -> Iterator[Indices]:
         """Yield the clients that report in each round: by the schedule, or drawn uniformly with the cap on reports.

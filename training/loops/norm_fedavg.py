@@ -57,9 +57,12 @@ class NormFedavgRun:
             problem: problem of the calibration.
             parameters: calibrated parameters.
             session: clients, randomness and log of the run.
-            step_size: β of the caller; None for the calibrated one.
-            local_step_size: η of the caller; None for the calibrated one.
+            step_size: the caller's step size β of the server; None for the calibrated one.
+            local_step_size: the caller's step size η of a client; None for the calibrated one.
             caller_steps: further steps of the caller, which must be None.
+
+        Raises:
+            InvalidInput: the caller gives a number of local steps, which is a field of the calibration.
         """
         del session
         reject_steps("norm-fedavg", caller_steps)

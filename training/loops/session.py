@@ -147,9 +147,9 @@ def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
     Raises:
         InvalidInput: a client has another number; the error points to the first such client.
     """
-    wrong = np.flatnonzero(sizes != wanted if exactly else sizes < wanted)
-    if wrong.size:
-        first = int(wrong[0])
+    is_wrong = sizes != wanted if exactly else sizes < wanted
+    if np.any(is_wrong):
+        first = int(np.argmax(is_wrong))
         sign = "=" if exactly else "≥"
         raise InvalidInput.at(
             f"/clients/{first}",

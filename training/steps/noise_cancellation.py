@@ -16,12 +16,12 @@ from epsilond.training.arrays import Bools, Floats, Indices
 
 
 def weighted_difference(now: Floats, before: Floats, number: int) -> Floats:
-    """Return s = t∇f(x_t) − (t − 1)∇f(x_{t−1}).
+    """Return the report s = t∇f(x_t) − (t − 1)∇f(x_{t−1}) of a client in round t, before clipping and noise.
 
     Args:
-        now: ∇f(x_t) of a record.
-        before: ∇f(x_{t−1}) of the same record.
-        number: t, from 1 on.
+        now: gradient ∇f(x_t) of a record at the present model.
+        before: gradient ∇f(x_{t−1}) of the same record at the model of the previous round.
+        number: number t of the round, from 1 on.
     """
     return number * now - (number - 1) * before
 

@@ -13,10 +13,10 @@ def local_update(start: Floats, gradient: Callable[[Floats], Floats], *, steps: 
     """Return w − w_{k,E}, the change of the model by E steps of a client on its own full gradient.
 
     Args:
-        start: w, the server's model.
-        gradient: full gradient of the client.
+        start: the server's model w, (…, d).
+        gradient: returns the mean gradient of the client's records at a model.
         steps: number of steps E.
-        step_size: η.
+        step_size: step size η of the client.
     """
     local = start
     for _ in range(steps):
@@ -28,9 +28,9 @@ def server_step(models: Floats, messages: Floats, step_size: float) -> Floats:
     """Return w − β · mean of the messages.
 
     Args:
-        models: w, (…, d).
-        messages: (…, r, d), in units of the update.
-        step_size: β.
+        models: the server's model w, (…, d).
+        messages: messages of the r participants, (…, r, d), in units of the update.
+        step_size: step size β of the server.
     """
     moved: Floats = models - step_size * np.mean(messages, axis=-2)
     return moved

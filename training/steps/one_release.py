@@ -22,9 +22,9 @@ def projected_step(models: Floats, direction: Floats, step_size: float, project:
     """Return Π(w − η · direction).
 
     Args:
-        models: w, (…, d).
+        models: the present model w, (…, d).
         direction: mean of the messages, (…, d).
-        step_size: η.
+        step_size: step size η of this step.
         project: projection onto the domain.
     """
     return project(models - step_size * direction)

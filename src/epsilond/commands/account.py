@@ -123,12 +123,15 @@ def account(
     """Account for a run, and print its guarantee.
 
     Args:
-        context: holds the faults of the options.
-        spec: the argument SPEC.
-        spec_option: the text of --spec.
-        request: the request file.
-        as_body: whether to print JSON.
-        **texts: texts of the other options by field.
+        context: context of the command, with the faults of its options.
+        spec: the argument SPEC: a spec as JSON text, path of a file, or `-` for standard input; None if absent.
+        spec_option: the text of --spec, likewise. At most one of the two is given.
+        request: JSON text or path of a JSON file with fields, or `-` for standard input; options override them.
+        as_body: whether to print JSON; otherwise tables are printed.
+        **texts: values of the other options, by the names of the fields; None if an option is absent.
+
+    Raises:
+        typer.Exit: the request is not valid, or nothing can be certified; the reason was printed.
     """
     with exit_codes(_option):
         from epsilond.calibrators import accounts  # noqa: PLC0415  help needs no mathematics

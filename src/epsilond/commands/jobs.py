@@ -212,7 +212,7 @@ def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRec
     """Wait until a job ends, with a progress bar on a terminal, and return its final state.
 
     Args:
-        service: the service.
+        service: the service that runs the job.
         path: path of the job.
         timeout: longest wait [s]; None for no limit.
 

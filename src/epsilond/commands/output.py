@@ -25,7 +25,7 @@ def print_answer(answer: T, table: Callable[[T], RenderableType], *, as_body: bo
     """Print an answer as JSON or as a table.
 
     Args:
-        answer: the answer.
+        answer: the answer to print.
         table: makes the table of an answer.
         as_body: whether to print JSON.
     """

@@ -140,7 +140,7 @@ class _Removal:
     """A fault of a command's arguments, and the arguments without its cause.
 
     Attributes:
-        fault: the fault.
+        fault: the fault, whose pointer names the option or argument.
         arguments: the remaining arguments.
         can_continue: whether the remaining arguments can be parsed again, to find further faults.
     """

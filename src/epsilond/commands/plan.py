@@ -34,11 +34,14 @@ def plan(*, context: typer.Context, request: str | None, as_body: bool, dask: st
     """Calibrate every algorithm for one problem, and print the plan.
 
     Args:
-        context: holds the faults of the options.
-        request: the request file.
-        as_body: whether to print JSON.
-        dask: address of a scheduler.
-        **texts: texts of the other options by field.
+        context: context of the command, with the faults of its options.
+        request: JSON text or path of a JSON file with fields, or `-` for standard input; options override them.
+        as_body: whether to print JSON; otherwise tables are printed.
+        dask: address of the scheduler of a Dask cluster; None to compute in this process.
+        **texts: texts of the other options, by the names of the fields; None if an option is absent.
+
+    Raises:
+        typer.Exit: the request is not valid, or nothing can be certified; the reason was printed.
     """
     budget = budget_options.take_budget(texts)
     faults = option_faults(context)

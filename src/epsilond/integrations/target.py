@@ -55,7 +55,7 @@ class TargetBudget:
 
         Args:
             epsilon: ε [nat] of all steps together, positive.
-            delta: δ in (0, 1).
+            delta: δ of all steps together, in (0, 1).
             relation: neighbouring relation.
             unit: the protected unit.
             observer: the adversary.

@@ -95,6 +95,9 @@ def _in_processes(
         indices: the blocks.
         progress: called with the number of finished blocks and the number of blocks.
         add: called with the index and the result of each block when it is finished.
+
+    Returns:
+        The results in the order of `indices`.
     """
     total = len(indices)
     before = set(multiprocessing.active_children())
@@ -102,11 +105,11 @@ def _in_processes(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start, initargs=(prepared,)
     )
     try:
-        numbers = {pool.submit(_run, index): index for index in indices}
-        for done, future in enumerate(as_completed(numbers), start=1):
+        index_of = {pool.submit(_run, index): index for index in indices}
+        for done, future in enumerate(as_completed(index_of), start=1):
             block = future.result()
             if add is not None:
-                add(numbers[future], block)
+                add(index_of[future], block)
             progress(done, total)
     except BaseException:
         # Also Ctrl-C: a block may have seconds to go, and its result is not needed any more.
@@ -115,7 +118,7 @@ def _in_processes(
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     pool.shutdown()
-    return [future.result() for future in sorted(numbers, key=numbers.__getitem__)]
+    return [future.result() for future in index_of]  # a dictionary keeps the order of submission
 
 
 def _start(prepared: Prepared) -> None:

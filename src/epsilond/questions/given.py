@@ -142,7 +142,7 @@ def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, payment: Js
     """Calibrate one algorithm of a plan to the remaining budget of a ledger.
 
     Args:
-        ledger: the ledger.
+        ledger: the ledger that pays for the run.
         draft: the request to the algorithm that was made from the plan; without a request, the algorithm does not fit.
         setting: relation, unit and observer of the ledger.
         payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.

@@ -95,7 +95,7 @@ def _loss_constants(algorithm: str, clients: TabularClients, radius: float) -> J
 
     Args:
         algorithm: name of the algorithm.
-        clients: the clients.
+        clients: the clients, with the loss of their records.
         radius: largest norm of a model. The Lipschitz constant holds for these models; it is left out if infinite.
     """
     # In ppsgd the loss is a function of w + θ_i, so that its smoothness in (w, θ_i) is twice as large.

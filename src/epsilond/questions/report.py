@@ -87,7 +87,7 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> Ve
 
     Args:
         page: text of the signed document.
-        signature: the signature.
+        signature: the header Epsilond-Signature; None if the caller gave none.
         keys: trusted keys.
 
     Raises:

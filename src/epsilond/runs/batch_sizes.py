@@ -89,8 +89,8 @@ def _divergence(share: float, rate: float) -> float:
     It is x log(x/q) + (1 − x) log((1 − x)/(1 − q)), where 0 log 0 is 0.
 
     Args:
-        share: x in [0, 1].
-        rate: q in (0, 1).
+        share: fraction x of the records that are in the batch, in [0, 1].
+        rate: sampling rate q in (0, 1).
     """
     first = share * math.log(share / rate) if share > 0.0 else 0.0
     second = (1.0 - share) * (math.log1p(-share) - math.log1p(-rate)) if share < 1.0 else 0.0
@@ -103,9 +103,9 @@ def _log_probability(size: int, records: int, rate: float) -> float:
     It is log C(n, k) + k log q + (n − k) log(1 − q).
 
     Args:
-        size: k.
-        records: n, at least k.
-        rate: q in (0, 1).
+        size: number k of records in the batch.
+        records: number n of records in the data set, at least k.
+        rate: sampling rate q in (0, 1).
     """
     log_choices = math.lgamma(records + 1) - math.lgamma(size + 1) - math.lgamma(records - size + 1)
     return log_choices + size * math.log(rate) + (records - size) * math.log1p(-rate)

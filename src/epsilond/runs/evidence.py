@@ -46,31 +46,31 @@ class Evidence:
         self._observations: dict[tuple[str, str], Observation] = {}
 
     # Recording --------------------------------------------------------------------------------------------------------
-    def count_step(self, shown: Iterable[Premise] = (), *, count: int = 1) -> None:
+    def count_step(self, premises: Iterable[Premise] = (), *, count: int = 1) -> None:
         """Count recorded steps, and the premises that each of them was observed to fulfil.
 
         Args:
-            shown: the premises.
+            premises: premises that were observed to hold for each of the steps.
             count: number of steps.
         """
         self.steps += count
-        self.show(shown, count=count)
+        self.show(premises, count=count)
 
-    def show(self, shown: Iterable[Premise], *, count: int = 1) -> None:
-        """Note premises that were shown by steps which are counted already.
+    def show(self, premises: Iterable[Premise], *, count: int = 1) -> None:
+        """Count premises that steps were observed to fulfil. The steps themselves are counted already.
 
         Args:
-            shown: the premises.
+            premises: premises that were observed to hold for each of the steps.
             count: number of these steps.
         """
-        for premise in shown:
+        for premise in premises:
             self._shown[premise.id] += count
 
     def rest_on_caller(self, premise: Premise, reason: str, *, count: int = 1) -> None:
-        """Note why a premise rests on the word of the caller: it could be observed in another setting.
+        """Add a reason why a premise was not observed, so that it rests on the word of the caller.
 
         Args:
-            premise: the premise.
+            premise: the premise that was not observed.
             reason: why it was not observed, without a full stop.
             count: how often.
         """
@@ -138,7 +138,7 @@ class Evidence:
 
     @property
     def shown(self) -> Mapping[str, int]:
-        """Number of steps that showed each premise, by its id."""
+        """Number of steps that were observed to fulfil each premise, by the id of the premise."""
         return {premise.id: self._shown[premise.id] for premise in self.premises}
 
     @property
@@ -158,7 +158,7 @@ class Evidence:
             raise RunDiffers.of(self.observations)
 
     def _list_declarations(self) -> Iterable[str]:
-        """Yield a sentence for each declaration, each reason, and each premise that some step did not show."""
+        """Yield a sentence for each declaration, each reason, and each premise that was not observed in some step."""
         for premise in self.premises:
             declaration = self._vouched.get(premise.id)
             if declaration:

@@ -157,6 +157,8 @@ class NoiseSamples:
             products = np.abs(self._earlier[:earlier] @ single).astype(np.float64)  # with samples of norm 1
             norms = self._norms[:earlier]
             squared_distances = norm**2 + norms**2 - 2.0 * norms * products
+            # Chernoff's bound: the mean square of k standard normal variables is below r < 1 with probability at most
+            # exp(−k (r − 1 − log r)/2). The Gaussian tail: |X| is above x with probability at most 2 exp(−x²/2).
             ratios = np.clip(squared_distances / (2.0 * len(sample)), _LEAST_RATIO, 1.0)
             distance_exponents = 0.5 * len(sample) * (ratios - 1.0 - np.log(ratios))
             correlation_exponent = 0.5 * float(products.max()) ** 2

@@ -27,7 +27,7 @@ class RunStatement:
         unit: the protected unit.
         observer: the adversary.
         steps: recorded steps.
-        shown: number of steps that showed each premise, by its id.
+        shown: number of steps that were observed to fulfil each premise, by the id of the premise.
         declared: premises that rest on the word of the caller; empty if `certified`.
         outside: facts that no observation of a run shows. These sentences accompany a certified ε too.
     """
@@ -77,7 +77,7 @@ def state_run(
     Args:
         evidence: the observations of the run.
         epsilon: enclosure of the ε [nat] of the recorded steps at `delta`.
-        delta: δ in (0, 1).
+        delta: δ at which ε is stated, in (0, 1).
         relation: neighbouring relation.
         unit: the protected unit.
         observer: the adversary.

@@ -268,7 +268,7 @@ def test_each_change_of_a_parameter_is_seen_and_earlier_states_are_in_order(shap
     module.weight.data = first.clone()
     assert check.is_settled()
     module.weight.data.view(-1)[-1] += 2.0
-    assert not check.shows_step()
+    assert not check.check_step()
     assert evidence.observations[0].premise == "parameters"
 
 

@@ -168,7 +168,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
 
         Args:
             budget: the budget that pays.
-            event: the event.
+            event: the event that is about to be composed.
             count: number of runs of the event.
 
         Raises:

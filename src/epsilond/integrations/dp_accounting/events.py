@@ -56,7 +56,7 @@ def parts_of(event: DpEvent, *, relation: Relation) -> Parts:
     """Return the mechanisms of a `DpEvent` with their numbers of runs; empty if it releases nothing.
 
     Args:
-        event: the event.
+        event: an event of dp-accounting, or the result of its `to_named_tuple()`.
         relation: neighbouring relation of the account.
 
     Raises:

@@ -109,7 +109,7 @@ class PlacedEvent:
 
         Args:
             name: name of the field.
-            value: the value.
+            value: the value of the field, which the message repeats.
             least: smallest allowed value; None without a bound.
             most: largest allowed value; None without a bound.
         """

@@ -66,7 +66,7 @@ def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation
     """Check that a budget can pay for rounds of DP-FedAvg, and return its neighbouring relation.
 
     Args:
-        budget: the budget.
+        budget: budget of a ledger, or of this run.
         cohort: name of the sampling of clients; see `Cohort`.
 
     Raises:

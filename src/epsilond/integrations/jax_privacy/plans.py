@@ -104,7 +104,7 @@ def spec_from_execution_plan(
     holds, with twice the noise that it needs.
 
     Args:
-        plan: the plan.
+        plan: jax_privacy's plan, or an observed one.
         relation: neighbouring relation of the account; by default that of jax_privacy.
         bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
 

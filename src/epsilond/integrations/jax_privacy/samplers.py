@@ -84,7 +84,7 @@ def _cyclic_poisson(sampler: CyclicPoissonSampling, at: str, mechanism: Spec, re
     of one group.
 
     Args:
-        sampler: the sampler.
+        sampler: jax_privacy's sampler.
         at: JSON pointer of the sampler, for errors.
         mechanism: mechanism of the event.
         relation: neighbouring relation of the account.

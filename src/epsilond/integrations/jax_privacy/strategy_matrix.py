@@ -88,7 +88,7 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
     different teeth give agree only if no column has an entry below its bands. Otherwise b is doubled.
 
     Args:
-        matrix: C⁻¹.
+        matrix: the noising matrix C⁻¹.
         stddev: standard deviation of the noise before the multiplication.
         iterations: number of rows of C.
 
@@ -112,7 +112,7 @@ def _estimate_bands(matrix: StreamingMatrix, iterations: int) -> int:
     """Return the number of bands that the first and the middle column of C have.
 
     Args:
-        matrix: C⁻¹.
+        matrix: the noising matrix C⁻¹.
         iterations: number of rows of C.
     """
     indices = sorted({0, iterations // 2})
@@ -134,7 +134,7 @@ def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArr
     overlap, the two readings differ.
 
     Args:
-        matrix: C⁻¹.
+        matrix: the noising matrix C⁻¹.
         iterations: number of rows of C.
         bands: assumed number of bands of C.
 

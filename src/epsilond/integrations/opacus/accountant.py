@@ -129,7 +129,7 @@ class EpsilondAccountant(Stated, IAccountant):
         batches = optimizer.accumulated_iterations
         self._watch.before_step(optimizer, sample_rate=sample_rate)
         part = self.run.part_of(optimizer)
-        shown = [] if part is None else part.observe_step(optimizer, rate=sample_rate, batches=batches)
+        premises = [] if part is None else part.observe_step(optimizer, rate=sample_rate, batches=batches)
         self.run.compare_history(self.history, whole=False)
         noise = optimizer.noise_multiplier
         rate = sample_rate * batches
@@ -143,7 +143,7 @@ class EpsilondAccountant(Stated, IAccountant):
             part = self.run.parts[-1]
             self.run.count_unobserved_step((noise, rate, 1), part.drawing.explanation)
         else:
-            self.run.count_step((noise, rate, 1), shown)
+            self.run.count_step((noise, rate, 1), premises)
         part.pending = True
 
     def __len__(self) -> int:

@@ -31,7 +31,7 @@ class CertifiedRDPAccountant(EpsilondAccountant):
         """Return ε at δ, and NaN for the optimal order: the bound rests on no order.
 
         Args:
-            delta: δ in (0, 1).
+            delta: δ at which ε is computed, in (0, 1).
             alphas: Rényi orders, which have no effect.
         """
         return self.get_epsilon(delta, alphas=alphas), math.nan

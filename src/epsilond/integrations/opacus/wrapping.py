@@ -100,7 +100,7 @@ def _make_private(
     Args:
         kind: class of the accountants that observe their runs.
         original: the original method.
-        engine: the engine.
+        engine: the privacy engine of Opacus.
         **arguments: arguments of the call.
     """
     made = original(engine, **arguments)
@@ -123,7 +123,7 @@ def _get_epsilon(
 
     Args:
         original: the original method.
-        engine: the engine.
+        engine: the privacy engine of Opacus.
         *arguments: arguments of the call.
         **keywords: keyword arguments of the call.
 

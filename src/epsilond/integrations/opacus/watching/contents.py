@@ -72,9 +72,9 @@ class _KnownTensor(NamedTuple):
     """A tensor of a batch that the loader returned.
 
     Attributes:
-        tensor: the tensor.
+        tensor: a tensor that the loader returned.
         version: number of writes to it when the loader returned it.
-        batch: the batch.
+        batch: the batch that contains the tensor.
     """
 
     tensor: torch.Tensor

@@ -98,8 +98,8 @@ class DrawCheck:
         return all(tensor.device.type == "cpu" for tensor in inputs if isinstance(tensor, torch.Tensor))
 
     # Steps ------------------------------------------------------------------------------------------------------------
-    def shows_draw(self, rows: ClippedRows, rate: float) -> bool:
-        """Return whether a step used a draw of the sampler that no other step used. Deviations are reported.
+    def check_draw(self, rows: ClippedRows, rate: float) -> bool:
+        """Check that a step used a draw of the sampler that no other step used, and report a deviation.
 
         If the loader's sampler is not known, only the size of the batch is checked, and the result is False, except for
         batches of all records.
@@ -107,11 +107,14 @@ class DrawCheck:
         Args:
             rows: the per-sample gradients that the step summed.
             rate: recorded sampling rate of one batch.
+
+        Returns:
+            True if the step was observed to use such a draw.
         """
         fresh, reads_used = self._take_batches()
         draws = self.draws
         if draws is None:
-            return self._shows_size(rows.count, rate)
+            return self._check_size(rows.count, rate)
         self._observe_size(rows.count, draws.sampler.num_samples, draws.sampler.sample_rate)
         draw = _only_unused_draw(fresh) or draws.match(rows.count)
         if draw is None or draw.size != rows.count:
@@ -120,11 +123,14 @@ class DrawCheck:
         is_next = self._is_next_draw(draws, draw, rows, rate)
         return is_next and self._is_read(rows, fresh, reads_used=reads_used)
 
-    def shows_rows(self, rows: ClippedRows) -> bool:
-        """Return whether each record of the batch gave exactly one gradient of the sum. Deviations are reported.
+    def check_rows(self, rows: ClippedRows) -> bool:
+        """Check that each record of the batch gave exactly one gradient of the sum, and report a deviation.
 
         Args:
             rows: the per-sample gradients that the step summed.
+
+        Returns:
+            True if this was observed. It is not observed without an accumulation, or if the loader is not known.
         """
         if rows.unequal:
             self._reporter.contradict(
@@ -257,12 +263,15 @@ class DrawCheck:
             return False
         return True
 
-    def _shows_size(self, rows: int, rate: float) -> bool:
-        """Return whether a batch of an unknown sampler has all records, and test its size otherwise.
+    def _check_size(self, rows: int, rate: float) -> bool:
+        """Check the size of a batch of an unknown sampler: it must have all records, or a probable number of them.
 
         Args:
             rows: number of per-sample gradients that the step summed.
             rate: recorded sampling rate of one batch.
+
+        Returns:
+            True if the batch has all records. Otherwise the caller must vouch for the draw.
         """
         if rate >= 1.0 and self.records is not None:
             self._observe_size(rows, self.records, 1.0)

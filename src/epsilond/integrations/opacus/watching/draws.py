@@ -117,7 +117,7 @@ class Draws:
         after_draw: called after each draw.
 
     Attributes:
-        sampler: the sampler.
+        sampler: Opacus' sampler with the recorded draws.
         epochs: the latest passes over the sampler.
         alarm: the observation that the draws are not those of Opacus' sampler; None if there is none.
         contents: the batches that the loader returned.

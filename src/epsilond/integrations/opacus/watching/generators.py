@@ -47,7 +47,7 @@ class GeneratorWatch:
     another block since, shows a reset. A generator on a device has a seed and a counter, which only grows.
 
     Attributes:
-        generator: the generator.
+        generator: the observed random generator of torch.
         seed: its seed at the first observation, or None before it.
         moved: whether numbers were drawn since the last observation, as far as that is known.
         purposes: uses of its numbers, "batches" or "noise".
@@ -174,7 +174,7 @@ class GeneratorWatches:
         """Compare the state of a generator with its earlier states, and a new generator also with the other ones.
 
         Args:
-            generator: the generator.
+            generator: a random generator of torch that the run uses.
             *purposes: uses of its numbers: "batches", "noise" or both.
 
         Returns:

@@ -89,10 +89,10 @@ class NoiseCheck:
         self._precision = 0.0
         self._reads_memory = False
 
-    def shows_noise(
+    def check_noise(
         self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter], *, divisor: float, observe_generator: bool
     ) -> bool:
-        """Return whether no test has rejected the noise so far. Deviations are reported.
+        """Check the noise of a step, report a deviation, and return whether no test has rejected the noise so far.
 
         Most steps are only stored here, and are tested later together. So the result may come some steps late.
 

@@ -103,10 +103,11 @@ class ParameterCheck:
             self.report("before the first recorded step, while the model was trained")
         self._versions = _versions(tensors)
 
-    def shows_step(self) -> bool:
-        """Return whether the parameters have not changed since the last recorded step, nor since the forward pass.
+    def check_step(self) -> bool:
+        """Check that the parameters have not changed since the last recorded step, nor since the forward pass.
 
-        A change is reported. It also counts if the earlier values were restored after the forward pass.
+        A change is reported, and the result is then False. A change also counts if the earlier values were restored
+        after the forward pass.
         """
         tensors = self._present()
         changed = not self._is_recorded(tensors)
@@ -227,7 +228,7 @@ def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteg
     """Return the digest of each tensor: a checksum of its bytes, as `ParameterCheck` defines it.
 
     Args:
-        tensors: the tensors.
+        tensors: parameters and buffers of a model.
         views: for each tensor, its memory as integers; None for a tensor on a device.
     """
     digests: list[Digest] = []

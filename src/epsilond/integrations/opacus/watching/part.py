@@ -185,15 +185,15 @@ class ObservedPart:
         # A generator that also draws the batches is checked before each draw instead.
         observe_generator = generator_of(optimizer, parameters) is not self._sampler_generator()
         results = {
-            FRESH_DRAW: self.drawing.shows_draw(sums.rows, rate),
-            ROWS: self.drawing.shows_rows(sums.rows),
-            CLIPPING: sums.shows_clipping(optimizer, parameters),
-            DIVISOR: sums.shows_divisor(divisor),
-            NOISE: self.noise.shows_noise(
+            FRESH_DRAW: self.drawing.check_draw(sums.rows, rate),
+            ROWS: self.drawing.check_rows(sums.rows),
+            CLIPPING: sums.check_clipping(optimizer, parameters),
+            DIVISOR: sums.check_divisor(divisor),
+            NOISE: self.noise.check_noise(
                 optimizer, parameters, divisor=divisor[1], observe_generator=observe_generator
             ),
-            SAME_PARTS: self._shows_original(optimizer),
-            PARAMETERS: self._shows_parameters(optimizer),
+            SAME_PARTS: self._check_original(optimizer),
+            PARAMETERS: self._check_parameters(optimizer),
         }
         sums.restart()
         changed = self.settings.compare(optimizer)
@@ -213,17 +213,20 @@ class ObservedPart:
         else:
             report.rest_on_caller(CLIPPING, f"steps of {type(optimizer).__name__} are not observed")
 
-    def _shows_original(self, optimizer: DPOptimizer) -> bool:
-        """Return whether the private optimizer still wraps the optimizer of the start; otherwise report it."""
+    def _check_original(self, optimizer: DPOptimizer) -> bool:
+        """Check that the private optimizer still wraps its first optimizer; otherwise report it, and return False."""
         if optimizer.original_optimizer is self.original:
             return True
         self.run.contradict_parts("original", "the original optimizer of the private one was replaced")
         return False
 
-    def _shows_parameters(self, optimizer: DPOptimizer) -> bool:
-        """Return whether the parameters and their update are those of recorded steps."""
-        updated = self.update.shows_update(optimizer.original_optimizer)
-        return self.parameters.shows_step() and self._continues_checkpoint() and updated
+    def _check_parameters(self, optimizer: DPOptimizer) -> bool:
+        """Check that only recorded steps changed the parameters, and that the next update is observed.
+
+        Deviations are reported, and the result is then False.
+        """
+        updated = self.update.check_update(optimizer.original_optimizer)
+        return self.parameters.check_step() and self._continues_checkpoint() and updated
 
     def _continues_checkpoint(self) -> bool:
         """Return whether the first step of a resumed run starts from the weights of the checkpoint.

@@ -30,7 +30,7 @@ class Reporter:
         """Report an observation that a premise (condition of the privacy theorem) fails.
 
         Args:
-            premise: the premise.
+            premise: the premise that does not hold.
             kind: short name of the kind of observation, by which repetitions are counted together.
             message: the observation, which may contain numbers of this step.
             remedy: change of the program, or declaration, that resolves the observation.

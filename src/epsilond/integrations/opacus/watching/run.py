@@ -126,10 +126,15 @@ class ObservedRun:
         watch.add(part)
 
     # Steps ------------------------------------------------------------------------------------------------------------
-    def count_step(self, entry: Entry, shown: Iterable[Premise]) -> None:
-        """Count a recorded step and the premises that it showed."""
+    def count_step(self, entry: Entry, premises: Iterable[Premise]) -> None:
+        """Count a recorded step, and the premises that it was observed to fulfil.
+
+        Args:
+            entry: noise multiplier, sampling rate and number of steps.
+            premises: premises of the privacy theorem that were observed to hold for the step.
+        """
         self._lacks_steps = False
-        self.evidence.count_step(shown)
+        self.evidence.count_step(premises)
         append(self.record, entry)
 
     def count_unobserved_step(self, entry: Entry, reason: str = "the accountant was only told of the step") -> None:

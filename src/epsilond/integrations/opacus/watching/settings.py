@@ -88,10 +88,10 @@ class UpdateCheck:
         tensors, self._values = _state_of(original)
         self._tensors = [weakref.ref(tensor) for tensor in tensors]
 
-    def shows_update(self, original: torch.optim.Optimizer) -> bool:
-        """Return whether the next step is one of torch's own optimizers, from the state that its last step left.
+    def check_update(self, original: torch.optim.Optimizer) -> bool:
+        """Check that the next step is one of torch's own optimizers, from the state that its last step left.
 
-        Otherwise each reason is reported, and the caller must vouch for the parameters.
+        Otherwise each reason is reported, the caller must vouch for the parameters, and the result is False.
 
         Args:
             original: the optimizer that the private one wraps.

@@ -144,11 +144,11 @@ class SumCheck:
         self.rows.after(parameters)
 
     # Steps ------------------------------------------------------------------------------------------------------------
-    def shows_clipping(self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether Opacus' own methods clipped the gradients, to the norm that the noise is scaled to.
+    def check_clipping(self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter]) -> bool:
+        """Check that Opacus' own methods clipped the gradients, to the norm that the noise is scaled to.
 
-        True shows the premise `CLIPPING` for this step. Otherwise the first deviation is reported: a replaced method, a
-        sum that differs, or a larger clipping norm.
+        The first deviation is reported: a replaced method, a sum that differs, or a larger clipping norm. The result is
+        then False; otherwise the premise `CLIPPING` was observed to hold for this step.
 
         Args:
             optimizer: the private optimizer, with the clipping norm to which the noise is scaled.
@@ -195,8 +195,8 @@ class SumCheck:
             return False
         return True
 
-    def shows_divisor(self, divisor: tuple[str, float]) -> bool:
-        """Return whether the divisor of the noisy sum has not changed during the run; otherwise report it.
+    def check_divisor(self, divisor: tuple[str, float]) -> bool:
+        """Check that the divisor of the noisy sum has not changed during the run; otherwise report it, return False.
 
         Args:
             divisor: reduction of the loss, and the present divisor.
