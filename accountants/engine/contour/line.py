@@ -174,7 +174,7 @@ def _log_outward(log_scale: float, value: float, side: int) -> float:
 def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> list[Part]:
     """Leave out the noise that contributes at most e^−28 of δ and has little weight at a tilt (A2, Hard cut).
 
-    Otherwise rare giant losses could determine the saddle point, although they contribute nothing to δ.
+    Otherwise very large losses of tiny probability could determine the saddle point, although they add nothing to δ.
 
     Args:
         parts: parts of a composition.
