@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 
 RootSearch: TypeAlias = Literal["bracket", "solve", "sweep", "spare"]
-"""Searches for ε(δ): without an estimate; from `Profile.solve`; at many ε at once; with few expensive evaluations."""
+"""Searches for ε(δ).
+
+"bracket" starts without an estimate, "solve" from `Profile.solve`. "sweep" evaluates many ε at once, and "spare" makes
+few evaluations, for profiles whose evaluations are expensive.
+"""
 
 
 class EpsilonEstimate(NamedTuple):
@@ -100,7 +104,7 @@ class Profile(ABC):
 
     @property
     def span(self) -> float | None:
-        """Largest number of which every finite loss is a multiple, if there are too many to locate; None otherwise."""
+        """Largest number of which every finite loss is a multiple, for a loss with many values; None if not stated."""
         return None
 
     # One ε, and several ---------------------------------------------------------------------------------------------
