@@ -47,7 +47,7 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
     log_delta = _log_delta(curve, abs(epsilon), direction if epsilon >= 0.0 else _other_direction(direction))
     if epsilon >= 0.0:
         return DirectedDelta(None, log_delta)
-    delta = divergence_at(epsilon, log_delta, turned=True)
+    delta = divergence_at(epsilon, log_delta, is_reversed=True)
     lower = math.nextafter(delta.lower, 0.0)
     upper = min(math.nextafter(delta.upper, 1.0), 1.0)
     return DirectedDelta(Interval(lower, upper), Interval(_log(lower, -1.0), min(_log(upper, 1.0), 0.0)))
