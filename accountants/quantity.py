@@ -395,6 +395,6 @@ def request(cls: type[T]) -> type[T]:
 
     cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
     cls.__pydantic_config__ = {"extra": "forbid"}  # type: ignore[attr-defined]
-    made = dataclass(frozen=True, kw_only=True)(cls)
-    assert is_dataclass(made)
-    return made
+    record_class = dataclass(frozen=True, kw_only=True)(cls)
+    assert is_dataclass(record_class)
+    return record_class

@@ -67,9 +67,9 @@ class TradeOff(Divergences):
         return self.advantage.upper <= floor
 
     def read_nearby(self) -> bool:
-        """Store bounds on E_1, the total variation distance, from the quadrature nodes of a test that was computed.
+        """Store bounds on E_1, the total variation distance, that follow from a test that was computed already.
 
-        Nothing is stored if the bounds are not close.
+        An evaluation for the test also serves γ = 1. Nothing is stored if its bounds on E_1 are not close.
 
         Returns:
             True if bounds are stored that would be expensive to improve by other nodes.

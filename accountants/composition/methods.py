@@ -111,9 +111,9 @@ class ConcentratedMethod(Method):
             return parts
         remaining = [(pair, times) for pair, times in parts if pair.concentrated is None]
         # `GaussianMethod` was applied first, and put the Gaussian part last.
-        others = [(pair, times) for pair, times in remaining if pair.gaussian_dp_mu is None]
         gaussian = [(pair, times) for pair, times in remaining if pair.gaussian_dp_mu is not None]
-        return [*others, (composed_concentrated(concentrated), 1), *gaussian]
+        not_gaussian = [(pair, times) for pair, times in remaining if pair.gaussian_dp_mu is None]
+        return [*not_gaussian, (composed_concentrated(concentrated), 1), *gaussian]
 
 
 class RenyiMethod(Method):

@@ -213,7 +213,7 @@ def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:
-    """Return the pair whose δ at every ε is the least δ of several dominating pairs of one mechanism."""
+    """Return the pair with the least δ of several dominating pairs of one mechanism, at every ε."""
     if len(pairs) == 1:
         return pairs[0]
     forward = LeastProfile(tuple(pair.forward for pair in pairs))

@@ -29,7 +29,7 @@ RootSearch: TypeAlias = Literal["bracket", "solve", "sweep", "spare"]
 """Searches for ε(δ).
 
 "bracket" starts without an estimate, "solve" from `Profile.solve`. "sweep" evaluates many ε at once, and "spare" makes
-few evaluations, for profiles whose evaluations are expensive.
+few evaluations, for profiles with expensive evaluations.
 """
 
 

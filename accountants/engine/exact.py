@@ -106,7 +106,7 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
         log_delta: estimate of log δ.
 
     Returns:
-        Laws whose δ is at most that of the given ones, and the log of a bound on the difference
+        Laws with a δ of at most that of the given ones, and the log of a bound on the difference
         (docs/engine-certificate.md, A10, Components moved).
     """
     steps = sum(count for law, count in laws if isinstance(law, MixedLaw))

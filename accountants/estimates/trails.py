@@ -24,7 +24,7 @@ class TrailPoint(NamedTuple):
         log_mu: logarithm of the μ of Gaussian differential privacy that has the target δ at the target ε.
         log_noise: logarithm of the noise.
         slope: derivative at the result, in log noise, of the function to which the search finds a root.
-        way: index, among the alternative bounds of the release, of the bound whose noise the search solved for.
+        way: index of the bound for which the search found the noise, among the alternative bounds of the release.
     """
 
     log_mu: float

@@ -96,7 +96,7 @@ def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
 
 
 def outward(bounds_at: Callable[[FloatArray], Enclosure], epsilon: FloatArray) -> Enclosure:
-    """Enclose a profile whose argument has rounding errors, as if it was computed by `base_epsilon`.
+    """Enclose a profile at an argument with rounding errors, as of a result of `base_epsilon`.
 
     The upper bound is evaluated at a smaller argument and the lower bound at a larger one, by the relative error
     `NUDGE`. This is valid because profiles decrease.

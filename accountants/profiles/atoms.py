@@ -202,8 +202,8 @@ class AtomicProfile(Profile):
 
         Args:
             size: false positive rate α, in (0, 1).
-            bounds: function from an ε to bounds on log δ. This distribution may be an approximation of the one whose δ
-                they bound.
+            bounds: function from an ε to bounds on log δ of the requested distribution, to which this one may be an
+                approximation.
             width: relative width of these bounds.
         """
         _, log_q = self._lists

@@ -1,7 +1,7 @@
 """Searches and tests of a subsampled pair, by those of the pair of the mechanism without subsampling (the base).
 
-A batch holds the record with probability q. With γ' = e^ε', γ = e^ε = 1 + (γ' − 1)/q, and the losses L of the base and
-L' of the subsampled pair,
+A batch holds the record with probability q. Let γ' = e^ε' and γ = e^ε = 1 + (γ' − 1)/q. L is the loss of the base, and
+L' that of the subsampled pair. Then
 
     E_γ'((1 − q) Q + q P ‖ Q) = q E_γ(P‖Q) for γ' ≥ 1 − q,      {L' > ε'} = {L > ε}.
 

@@ -1,7 +1,7 @@
 """Pairs of a mechanism on a contribution that counts a random number of times.
 
-The profile is either a weighted sum of the profiles of the groups, where group k is the mechanism on k copies, or that
-of a mixture (docs/engine-certificate.md, A10).
+Group k is the mechanism on k copies of the contribution. The profile of a pair is either a weighted sum of the profiles
+of the groups, or that of a mixture (docs/engine-certificate.md, A10).
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class SeparateGroups:
 class MultiplicityProfile(Profile):
     """The profile of a contribution that is drawn k times with probability w_k.
 
-    It is Σ_k w_k δ_k(ε) at ε = log(1 + (e^ε' − 1)/η), where η = Σ w_k is the probability that the contribution is drawn
-    at all, and δ_k the profile of the mechanism on k copies. Larger numbers k than those listed are charged as an
+    It is Σ_k w_k δ_k(ε) at ε = log(1 + (e^ε' − 1)/η). Here η = Σ w_k is the probability that the contribution is drawn
+    at all, and δ_k is the profile of the mechanism on k copies. Larger numbers k than those listed are charged as an
     infinite loss.
 
     Attributes:

@@ -22,7 +22,7 @@ class ContourRefused(EpsilondError):
     """The error that the contour engine has no certified bounds on δ. Another engine may have some.
 
     Attributes:
-        reason: the kind of obstacle, by which the caller may decide what to try next.
+        reason: the kind of obstacle, by which the caller may choose another method.
         detail: the numbers that exceed a limit, for the error message; may be empty.
     """
 

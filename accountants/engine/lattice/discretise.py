@@ -199,8 +199,8 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
     """Return the log survival function of the dominating distribution on each cell of positive losses.
 
-    Let p and q be the masses of a cell (a, b] under P and Q. The dominating distribution has no loss inside the cell,
-    the mass w = (p − e^a q)/(1 − e^{a−b}) at b and the rest of p at a, so that the cell keeps its masses p and q.
+    Let p and q be the masses of a cell (a, b] under P and Q. The dominating distribution has the mass
+    w = (p − e^a q)/(1 − e^{a−b}) at b, and the rest of p at a. The cell then keeps its masses p and q.
     Between a and b, the survival function is therefore P(L > b) + w. It is computed relative to P(L > a), which it
     cannot exceed; a larger result is a rounding error, and is reduced to P(L > a).
 

@@ -253,7 +253,7 @@ def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Dem
 
     An atom off the lattice changes the mean of the loss as well as its variance, and the mean requires a finer unit.
     With very many rounds, that unit would be less than `_FINER` times `least`, which is then used instead. In either
-    case, a similar unit is chosen whose multiples are near the atoms (`_unit_near_atoms`).
+    case, a similar unit with multiples near the atoms is chosen (`_unit_near_atoms`).
 
     Args:
         outlines: outline of each distribution.

@@ -219,8 +219,8 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     """Return upper bounds on log |φ^T| on each block of frequencies around those of an FFT.
 
     Let φ be the transform of one distribution, and φ_B the part of it from a window of losses. If the mass outside the
-    window is w, |φ| ≤ |φ_B| + w. With F = |φ_B|² at the FFT's frequency τ, |φ_B(τ + s)|² ≤ F + |s F′| + s² V for every
-    s, because |F″| ≤ 2V for the second moment V of the centred loss in the window.
+    window is w, |φ| ≤ |φ_B| + w. Let F = |φ_B|² at the FFT's frequency τ, and V the second moment of the centred loss
+    in the window. Then |φ_B(τ + s)|² ≤ F + |s F′| + s² V for every s, because |F″| ≤ 2V.
 
     Args:
         line: the tilted distributions.

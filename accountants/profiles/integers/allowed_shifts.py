@@ -41,7 +41,7 @@ class ShiftBounds(NamedTuple):
 
     @property
     def worst(self) -> Parts | None:
-        """The allowed vector whose sorted coordinates are at least as large as those of every other allowed vector.
+        """The allowed vector with sorted coordinates at least as large as those of every other allowed vector.
 
         It exists in one dimension, and if every allowed vector has coordinates of at most 1; otherwise None.
         """

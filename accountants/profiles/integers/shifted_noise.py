@@ -6,7 +6,7 @@ losses of −R ≤ y < k/2. For the upper bound the remaining outcomes have an i
 left out.
 
 Errors: losses are raised by their error, so that the table dominates. The lower bound is evaluated at an ε raised by
-twice that error. If a loss l has the relative error η and the absolute error a, the raised loss l̃ is in
+twice that error. Let the loss l have the relative error η and the absolute error a. The raised loss l̃ is then in
 [l, l (1 + 2η) + 2a], and
 
     Σ p (1 − e^{ε − l})₊ ≥ (1 − 4η) Σ p (1 − e^{ε (1 + 4η) + 2a − l̃})₊.

@@ -121,9 +121,9 @@ class SelectionGain:
     def supremum(self, first: float, second: float) -> float:
         """Return an upper bound on `first` · φ(q) − `second` · φ(q′) − (`first` − `second`) φ(1), over all tests.
 
-        On each cell of u = 1 − q, 1 − q′ is at most u′ = γu + b (`_lines`). The derivative in u of
-        w log(1 + c u′) − v log(1 + c u) vanishes at one point at most, so that the largest value is at this point or at
-        a boundary of the cell.
+        On each cell of u = 1 − q, 1 − q′ is at most u′ = γu + b (`_lines`). Let D be the derivative in u of
+        w log(1 + c u′) − v log(1 + c u). D vanishes at one point at most. So the largest value is at this point or at a
+        boundary of the cell.
 
         Args:
             first: weight v > 0.
