@@ -335,11 +335,14 @@ def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, Fl
 
 
 def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
-    """Return bounds on the error of every log probability, and on that of every total loss in nats.
+    """Return bounds on the error of every log probability, and on the error of every total loss in nats.
 
-    Of T runs of a distribution with k outcomes, losses l, masses p known within a relative a, b ≥ |log p| and the unit
-    of roundoff u, the log probability errs by (4 + 2k) u (2 log T! + T b) + T a (1 + b), and the total by
-    T max|l| (a + (k + 2) u). Several distributions add one rounding each.
+    They are sums over the distributions. The module docstring gives the terms of one distribution with k outcomes and T
+    runs: (4 + 2k) u (2 log T! + T b) + T a (1 + b), and T max|l| (a + (k + 2) u). Several distributions add one rounding
+    each.
+
+    Args:
+        laws: distributions with finitely many outcomes, and how often each is run.
     """
     log_error = largest_total = 0.0
     loss_error = TINY

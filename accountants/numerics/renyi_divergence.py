@@ -143,13 +143,7 @@ def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: floa
 
 
 def _group_orders(orders: Sequence[float], shift: float, step: float) -> list[list[float]]:
-    """Divide increasing orders into groups of neighbours that share the nodes of one quadrature.
-
-    Args:
-        orders: increasing orders.
-        shift: sensitivity in standard deviations.
-        step: distance of the nodes.
-    """
+    """Divide increasing orders into groups that share the nodes of one quadrature (`_share_nodes`)."""
     groups: list[list[float]] = []
     for order in orders:
         if groups and _share_nodes(order, groups[-1], shift, step):
@@ -213,13 +207,19 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
     for order, top, total, size, left_out in zip(orders, *columns, strict=True):
         log_integral = top + math.log(total) + math.log(step) - 0.5 * math.log(2.0 * math.pi)
         rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * (size + abs(log_integral)) + 4.0 * math.log2(count))
+        # E[r^a] is one more than the integral; the factor 2 + 2a covers the subtracted 1 + a (r − 1).
         log_error = _log_one_more(log_integral) + math.log(2.0 + 2.0 * order) + log_relative_error
         log_error += _log_one_more(left_out - log_error)
-        upper = log_error + _log_one_more(log_integral + rounding - log_error)
-        share_left = -math.expm1(min(log_error - log_integral, 0.0))
-        lower = log_integral - rounding + math.log(share_left) if share_left > 0.0 else -math.inf
-        bounds.append(Interval(divergence_of_log_excess(lower, order), divergence_of_log_excess(upper, order)))
+        bounds.append(_divergence_around(log_integral, order, rounding=rounding, log_error=log_error))
     return bounds
+
+
+def _divergence_around(log_integral: float, order: float, *, rounding: float, log_error: float) -> Interval:
+    """Return bounds on D_a from a computed log(E[r^a] − 1), its rounding error, and the log of a quadrature error."""
+    upper = log_error + _log_one_more(log_integral + rounding - log_error)
+    share_left = -math.expm1(min(log_error - log_integral, 0.0))
+    lower = log_integral - rounding + math.log(share_left) if share_left > 0.0 else -math.inf
+    return Interval(divergence_of_log_excess(lower, order), divergence_of_log_excess(upper, order))
 
 
 def _binomial_sum(order: int, rate: float, shift: float) -> Interval:

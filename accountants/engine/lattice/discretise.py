@@ -245,7 +245,9 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
 
 @dataclass(frozen=True)
 class TailSteps:
-    """Step functions P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i of a lattice distribution.
+    """The two tails of a lattice distribution, as step functions.
+
+    P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i.
 
     Attributes:
         right: lattice indices above the middle, increasing.

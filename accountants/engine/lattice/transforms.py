@@ -128,10 +128,11 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
     atom = laws.log_infinite_mass(direction=1)
     if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
         return atom
-    inside = spectrum.log_integral(epsilon)
-    if spectrum.coordinate.direct:
-        return min(float(np.logaddexp(atom, inside.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
-    complement = math.exp(min(inside.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
+    integral = spectrum.log_integral(epsilon)
+    if spectrum.coordinate.direct:  # the integral is δ without the infinite loss
+        return min(float(np.logaddexp(atom, integral.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
+    # The integral is 1 − δ. The masses may sum to slightly more than 1.
+    complement = math.exp(min(integral.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
     return math.log1p(-complement) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < complement < 1.0 else 0.0
 
 
@@ -164,7 +165,8 @@ def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
     atom = laws.log_infinite_mass(direction=-1)
     if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
         return atom
-    inside = spectrum.log_integral(epsilon)
-    if spectrum.coordinate.direct:
-        return float(np.logaddexp(atom, inside.lower)) - 4 * UNIT_ROUNDOFF
-    return max(atom, float(log1m_exp(min(inside.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF))
+    integral = spectrum.log_integral(epsilon)
+    if spectrum.coordinate.direct:  # the integral is δ without the infinite loss
+        return float(np.logaddexp(atom, integral.lower)) - 4 * UNIT_ROUNDOFF
+    # The integral is 1 − δ.
+    return max(atom, float(log1m_exp(min(integral.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF))

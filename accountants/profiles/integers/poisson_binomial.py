@@ -167,7 +167,11 @@ def _lower_profile(listed: _Losses) -> Profile:
 
 
 def _upper_profile(listed: _Losses) -> Profile:
-    """Return the profile with raised losses, in which the values that are not listed have an infinite loss."""
+    """Return an upper bound on the profile: losses are raised by their errors, and values not listed have infinite loss.
+
+    Args:
+        listed: losses of the listed values.
+    """
     is_above = listed.losses > -2.0 * listed.loss_error
     table = ShiftedTable(
         np.maximum(listed.losses[is_above], listed.loss_error),

@@ -55,14 +55,14 @@ class FiniteAndPairProfile(PointwiseProfile):
     lattice: Callable[[], Profile]
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε.
+        """Enclose log(p_∞ + Σ p_i E(ε − l_i)) at one ε (module docstring).
 
-        The errors of the losses move ε outward, which is valid because profiles decrease.
+        E is evaluated at ε − l_i moved by the error of l_i in either direction, which is valid because E decreases.
         """
         largest = float(max(abs(self.losses[0]), abs(self.losses[-1])))
         shift = self.loss_error + 8 * UNIT_ROUNDOFF * (epsilon + largest)
         lower, upper = -math.inf, self.log_infinite
-        if self.log_infinite > -math.inf:
+        if self.log_infinite > -math.inf:  # the upper bound on log p_∞ exceeds it by at most twice its error
             lower = self.log_infinite - 2.0 * self._slack(self.log_infinite)
         for loss, log_mass in zip(self.losses.tolist(), self.log_masses.tolist(), strict=True):
             low, high = self._shifted_bounds(epsilon - loss, shift)
