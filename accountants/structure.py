@@ -157,10 +157,10 @@ def open_level(spec: Subsampled) -> bool:
 
 
 def of_records(spec: Spec) -> Spec:
-    """Return the same mechanism with unstated sampling levels set to records, where that is possible.
+    """Return the same mechanism, with the level "records" for draws that do not state a level, if that is possible.
 
-    This applies inside a draw of records, or to the data of one client. A level of None does not say whether records
-    or clients are sampled. It stays None if the draws inside exclude a batch of records, and then means clients.
+    This applies inside a draw of records, or to the data of one client. A level stays None if the draws inside exclude
+    a batch of records, and then means clients.
 
     Args:
         spec: a mechanism that runs on a batch of records, or on one client's data.
@@ -168,8 +168,8 @@ def of_records(spec: Spec) -> Spec:
     if isinstance(spec, Composed):
         return replace(spec, mechanisms=tuple(map(of_records, spec.mechanisms)))
     if isinstance(spec, Subsampled):
-        read = replace(spec, mechanism=of_records(spec.mechanism))
-        return replace(read, level="records") if read.level is None and read.may_be_of_records else read
+        spec = replace(spec, mechanism=of_records(spec.mechanism))
+        return replace(spec, level="records") if spec.level is None and spec.may_be_of_records else spec
     if isinstance(spec, Shuffled | Repeated):
         return replace(spec, mechanism=of_records(spec.mechanism))
     return spec

@@ -54,7 +54,10 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
 
 
 def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:
-    """Return bounds on log E_γ of one direction at ε ≥ 0: of the dominating pair above, of the witnesses below."""
+    """Return bounds on log E_γ of one direction at ε ≥ 0.
+
+    The upper bound is that of the dominating pair, and the lower bound that of the best witness.
+    """
     if curve.tight:
         lower, upper = _profile(curve.upper, direction).log_delta_bounds(epsilon)
     else:

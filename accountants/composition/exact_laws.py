@@ -115,7 +115,10 @@ class ExactProfile(PointwiseProfile):
 
     @cached_property
     def epsilon_error(self) -> float:
-        """Largest change of ε from the rounding of Laplace shifts, in nats: their error times the largest loss (A7)."""
+        """Largest change of ε from the rounding of Laplace shifts, in nats: their error times the largest loss.
+
+        Source: docs/engine-certificate.md, A7.
+        """
         return 1.01 * _ROUNDED_SCALE * math.fsum(law.shift * count for law, count in self.laplace.items())
 
     @property

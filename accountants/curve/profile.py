@@ -214,11 +214,9 @@ class PointwiseProfile(Profile):
         """Enclose log δ at each ε, one after another."""
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]
-        lower, upper = (
-            np.asarray([interval[side] for interval in bounds], dtype=np.float64).reshape(points.shape)
-            for side in (0, 1)
-        )
-        return Enclosure(lower, upper)
+        lower = np.asarray([interval.lower for interval in bounds], dtype=np.float64)
+        upper = np.asarray([interval.upper for interval in bounds], dtype=np.float64)
+        return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
         """Return bounds on log δ at several ε, one after another."""

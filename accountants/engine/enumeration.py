@@ -338,8 +338,8 @@ def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, f
     """Return bounds on the error of every log probability, and on the error of every total loss in nats.
 
     They are sums over the distributions. The module docstring gives the terms of one distribution with k outcomes and T
-    runs: (4 + 2k) u (2 log T! + T b) + T a (1 + b), and T max|l| (a + (k + 2) u). Several distributions add one rounding
-    each.
+    runs: (4 + 2k) u (2 log T! + T b) + T a (1 + b), and T max|l| (a + (k + 2) u). Each further distribution adds one
+    rounding.
 
     Args:
         laws: distributions with finitely many outcomes, and how often each is run.

@@ -187,7 +187,7 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
     """
     step, log_quadrature_error = _step(1.0 / shift)
     count = _node_count(orders[-1], shift, step)
-    y = step * np.arange(count) - _BEYOND
+    y = step * np.arange(count) - _BEYOND  # nodes, from c standard deviations below 0
     log_ratio = _log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
     column = np.asarray(orders, dtype=np.float64)[:, None]
     exponents = 0.5 * y * y
@@ -207,7 +207,7 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
     for order, top, total, size, left_out in zip(orders, *columns, strict=True):
         log_integral = top + math.log(total) + math.log(step) - 0.5 * math.log(2.0 * math.pi)
         rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * (size + abs(log_integral)) + 4.0 * math.log2(count))
-        # E[r^a] is one more than the integral; the factor 2 + 2a covers the subtracted 1 + a (r − 1).
+        # E[r^a] is 1 plus the integral. As it is at least 1, the factor 2 + 2a covers the errors of 1 + a (r − 1) too.
         log_error = _log_one_more(log_integral) + math.log(2.0 + 2.0 * order) + log_relative_error
         log_error += _log_one_more(left_out - log_error)
         bounds.append(_divergence_around(log_integral, order, rounding=rounding, log_error=log_error))

@@ -111,7 +111,7 @@ def _build_subsampled_part(law: SampledGaussianLaw | DrawnGaussianLaw, count: in
 
 
 def transform_decays(laws: Laws) -> bool:
-    """Return whether the transform of a composition is likely to decay along the line (A8, What is rejected).
+    """Return whether the transform of a composition is likely to decay along the line.
 
     A batch without replacement has the loss 0 with a positive probability a, its atom. The modulus of its transform
     therefore does not fall below about a, and that of T steps not below a^T. This is too much if all steps are such
@@ -119,6 +119,8 @@ def transform_decays(laws: Laws) -> bool:
 
     Args:
         laws: distributions of the losses with their counts.
+
+    Source: docs/engine-certificate.md, A8, What is rejected.
     """
     if any(isinstance(law, GaussianMixtureLaw) and not law.is_silent for law, _ in laws):
         return True
@@ -202,7 +204,7 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
 
 
 def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
-    """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` (A5, ε(δ)).
+    """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` (docs/engine-certificate.md, A5, ε(δ)).
 
     Args:
         laws: distributions of the losses with their counts.
@@ -256,7 +258,9 @@ def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
         epsilon: ε in nats.
 
     Raises:
-        ContourRefused: the noise outside the computed range is more likely than δ (A5, What the noise reaches).
+        ContourRefused: the noise outside the computed range is more likely than δ.
+
+    Source: docs/engine-certificate.md, A5, What the noise reaches.
     """
     estimate = find_saddle_below(parts, epsilon).log_delta_at(epsilon)
     log_leak = float(np.logaddexp.reduce([part.log_leak for part in parts]))

@@ -30,7 +30,7 @@ class NoiseSteps(TruncatedSteps):
     """T independent subsampled Gaussian steps as a `Part` of a composition: `TruncatedSteps` with a choice of nodes."""
 
     def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
-        """Cut the noise x on both sides where it is improbable and has little weight at a tilt (A2, Hard cut).
+        """Cut the noise x on both sides where it is improbable and has little weight at a tilt.
 
         On either side, the cut is the first multiple of 1/16 that meets two conditions. Noise beyond it is improbable,
         and the integrand f_l(x) of `Piece` is negligible there or increases outwards. It increases where improbable
@@ -39,6 +39,8 @@ class NoiseSteps(TruncatedSteps):
         Args:
             log_leak: log of the largest probability, in all steps together, of the noise that is left out.
             tilt: exponent l of the moment E_P[e^{lL}], whose integrand is f_l (`Piece`).
+
+        Source: docs/engine-certificate.md, A2, Hard cut.
         """
         distances = np.arange(1.0, FARTHEST_END * _ENDS_PER_DEVIATION + 1.0) / _ENDS_PER_DEVIATION
         log_count = math.log(2.0 * self.count)  # T steps with two sides each

@@ -9,7 +9,7 @@ above H dominates, and any convex choice below H is dominated, in every composit
 Upper: join the profile's values at the lattice points. This is the connect-the-dots of Doroshenko et al. 2022, in the
 mass form of docs/engine-certificate.md B1. Lower: H(α) ≥ P(L > m) − α Q(L > m) for every m. Take one such line on each
 interval between lattice points, and at each point the lower of both neighbours' values. With m midway this loses H²/12
-of variance, as merging cells does (B2).
+of variance, as merging cells does (docs/engine-certificate.md, B2).
 
 Tails come with a relative error. It is charged to the profile's values (P up and Q down, or the reverse) and not to
 differences of neighbouring tails, so it stays a relative error of H.

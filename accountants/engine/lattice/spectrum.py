@@ -136,7 +136,7 @@ class DirectSums:
 
     @property
     def rounding(self) -> float:
-        """Bound on the rounding error of a sum, relative to Σ |a_k| (certificate, B3)."""
+        """Bound on the rounding error of a sum, relative to Σ |a_k| (docs/engine-certificate.md, B3)."""
         return (self.frequencies.size + 8) * UNIT_ROUNDOFF
 
     def at(self, offset: int) -> tuple[float, float]:
@@ -195,7 +195,7 @@ class TabulatedSums:
 
     @property
     def rounding(self) -> float:
-        """Error of an FFT, relative to the sum of all sizes (B3)."""
+        """Error of an FFT, relative to the sum of all sizes (docs/engine-certificate.md, B3)."""
         return (10.0 * math.log2(self.table.size) + 16.0) * UNIT_ROUNDOFF
 
     def at(self, offset: int) -> tuple[float, float]:
@@ -310,7 +310,7 @@ def log_chernoff_constant(tilt: float) -> float:
 
 @dataclass(frozen=True)
 class Chernoff:
-    """Values b(μ) = log C(μ) + K(μ) at tilts μ on both sides of λ, which bound an alias (certificate, A1).
+    """Values b(μ) = log C(μ) + K(μ) at tilts μ on both sides of λ, which bound an alias.
 
     A lattice sum with period A equals Σ_m e^{λmA} D(ε + mA), all terms non-negative, so it exceeds D(ε) by at most
 
@@ -320,6 +320,8 @@ class Chernoff:
         tilt: λ.
         above: pairs (μ, b(μ)) with μ > λ.
         below: pairs (ν, b(ν)) with ν < λ.
+
+    Source: docs/engine-certificate.md, A1.
     """
 
     tilt: float

@@ -185,7 +185,7 @@ def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
 def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped: float) -> Power:
     """Compute φ^T at some frequencies by direct sums.
 
-    The error of φ − 1 = Σ w (e^{−iθ} − 1) is proportional to the mean of |θ| (A4).
+    The error of φ − 1 = Σ w (e^{−iθ} − 1) is proportional to the mean of |θ| (docs/engine-certificate.md, A4).
 
     Args:
         line: the tilted distributions.

@@ -137,7 +137,7 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
 
 
 def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, epsilon: float) -> float:
-    """Return the Chernoff bound of log δ at a tilt λ > 0 (docs/engine-certificate.md A1).
+    """Return the Chernoff bound of log δ at a tilt λ > 0 (docs/engine-certificate.md, A1).
 
     Args:
         laws: lattice distributions that dominate.

@@ -167,7 +167,7 @@ def _lower_profile(listed: _Losses) -> Profile:
 
 
 def _upper_profile(listed: _Losses) -> Profile:
-    """Return an upper bound on the profile: losses are raised by their errors, and values not listed have infinite loss.
+    """Return an upper bound on the profile, with raised losses, and infinite losses of the values not listed.
 
     Args:
         listed: losses of the listed values.

@@ -160,7 +160,9 @@ class SkellamRenyi:
         return min((limit * (t + 2.0) + math.log(2.0) / t) * _ROUNDED, tilted * (1.0 + 1e-9))
 
     def log_moment(self, excess: float) -> Interval:
-        """Return bounds on K at the order 1 + t; the upper one is math.inf if the table would be too large.
+        """Return bounds on K = log E[e^{tL}], which is t D_a at the order a = 1 + t.
+
+        The upper bound is math.inf if the table of outcomes would be too large.
 
         Args:
             excess: t > 0.
@@ -168,6 +170,7 @@ class SkellamRenyi:
         listed = self._outcomes(excess)
         if listed is None:
             return Interval(self._largest_term(excess), math.inf)
+        # The sum of positive terms of the module docstring, unless its exponentials would overflow.
         largest = float(np.max(np.abs(listed.most)))
         if max(excess, 1.0) * largest > _LARGEST_EXPONENT:
             return self._log_moment_by_logarithms(listed, excess)
