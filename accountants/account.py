@@ -157,7 +157,9 @@ def account(
 
 
 def _with_nearest(refused: ConditionViolated, spec: Spec, setting: Setting) -> ConditionViolated:
-    """Return the refusal with another observer, or otherwise another relation, that a theorem covers, if it exists.
+    """Return an error that proposes another observer, or otherwise another relation, for which a theorem exists.
+
+    If there is none, the given error is returned.
 
     Args:
         refused: the error for the requested setting.

@@ -234,8 +234,8 @@ def read_members(record: object, name: str, kind: type) -> None:
     Raises:
         InvalidInput: an entry is invalid, or of another kind.
     """
-    made = (_build(value, kind, f"/{name}/{place}") for place, value in enumerate(getattr(record, name)))
-    object.__setattr__(record, name, tuple(made))
+    members = [_build(value, kind, f"/{name}/{index}") for index, value in enumerate(getattr(record, name))]
+    object.__setattr__(record, name, tuple(members))
 
 
 def _build(value: object, kind: type, at: str) -> object:
@@ -252,7 +252,8 @@ def _build(value: object, kind: type, at: str) -> object:
     try:
         record = kind(**value) if isinstance(value, Mapping) else value
     except InvalidInput as error:
-        raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None
+        faults = [Fault(at + fault.pointer, fault.message, fault.allowed) for fault in error.faults]
+        raise InvalidInput(*faults) from None
     except TypeError:
         raise InvalidInput.at(at, "has unknown or missing fields") from None
     if not isinstance(record, kind):
@@ -324,8 +325,8 @@ def law_faults(participation: Sequence[ParticipationCount], *, participants: int
 def participation_faults(participation: Sequence[ParticipationCount], *, clients: int) -> list[Fault]:
     """Return the faults of the distribution of the number of participants, with pointers under /participation."""
     faults = [
-        Fault(f"/participation/{place}/participants", "exceeds the number of clients", f"≤ {clients}")
-        for place, count in enumerate(participation)
+        Fault(f"/participation/{index}/participants", "exceeds the number of clients", f"≤ {clients}")
+        for index, count in enumerate(participation)
         if count.participants > clients
     ]
     if abs(math.fsum(count.probability for count in participation) - 1.0) > 1e-9:

@@ -42,7 +42,12 @@ class ReadFrom:
 
 @dataclass(frozen=True)
 class _Described:
-    """The parts of a request class that a formula's signature does not contain."""
+    """The parts of a request class that a formula's signature does not contain.
+
+    Attributes:
+        summary: docstring of the class.
+        checks: checks of the fields together.
+    """
 
     summary: str = ""
     checks: Checks = ()
@@ -154,16 +159,16 @@ def _has_subclass(group: type, groups: Collection[type]) -> bool:
 
 
 def _reduce(record: FormulaRequest, function: Callable[..., object]) -> tuple[object, ...]:
-    """Return the pickle of a record of a made class, from which the record is made again.
+    """Return the pickle of a record of a class that `request_of` made: the formula and the values of the fields.
 
-    A made class is not in any module, where pickle would look for it.
+    Such a class is not in any module, where pickle would look for it.
     """
     values = {field.name: getattr(record, field.name) for field in fields(record)}
-    return _rebuilt, (function, values)
+    return _rebuild, (function, values)
 
 
-def _rebuilt(function: Callable[..., object], values: dict[str, object]) -> FormulaRequest:
-    """Return the record of a made class from its pickled values."""
+def _rebuild(function: Callable[..., object], values: dict[str, object]) -> FormulaRequest:
+    """Return a record of the request class of a formula from its pickled values."""
     return request_of(function)(**values)
 
 

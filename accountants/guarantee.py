@@ -239,9 +239,10 @@ def delta_ends(log_delta: Interval) -> Interval:
 
     Below the range of doubles the bounds are 0 and the least positive double.
     """
-    low, high = (math.exp(end) for end in log_delta)
-    most = 0.0 if log_delta.upper == -math.inf else min(math.nextafter(high, 1.0), 1.0)
-    return Interval(math.nextafter(low, 0.0), most)
+    lower = math.nextafter(math.exp(log_delta.lower), 0.0)
+    if log_delta.upper == -math.inf:
+        return Interval(lower, 0.0)
+    return Interval(lower, min(math.nextafter(math.exp(log_delta.upper), 1.0), 1.0))
 
 
 def log10_ends(log_delta: Interval) -> Interval:
@@ -249,6 +250,8 @@ def log10_ends(log_delta: Interval) -> Interval:
 
     The double nearest to ln 10 exceeds it by less than an ulp, and the quotient is rounded once. Two steps cover both.
     """
-    low, high = (end / LOG_10 for end in log_delta)
-    most = high if high == -math.inf else min(math.nextafter(high, 0.0), 0.0)
-    return Interval(math.nextafter(math.nextafter(low, -math.inf), -math.inf), most)
+    lower, upper = log_delta.lower / LOG_10, log_delta.upper / LOG_10
+    lower = math.nextafter(math.nextafter(lower, -math.inf), -math.inf)
+    if upper == -math.inf:
+        return Interval(lower, upper)
+    return Interval(lower, min(math.nextafter(upper, 0.0), 0.0))

@@ -44,7 +44,12 @@ class TruePositives:
 
 @dataclass(frozen=True)
 class Meaning:
-    """Largest difference between true and false positive rates, and true positive rates at small false rates."""
+    """The success of the best attack on a mechanism.
+
+    Attributes:
+        advantage: bounds on the largest difference between true and false positive rates.
+        true_positives: largest true positive rates at some small false positive rates.
+    """
 
     advantage: Interval
     true_positives: tuple[TruePositives, ...]
@@ -114,8 +119,10 @@ class _Attacks:
     def _directions(self) -> tuple[TradeOff, ...]:
         """The trade-off of P against Q, and that of Q against P if the pair is not symmetric."""
         forward, backward = self.pair.forward, self.pair.backward
-        orders = [(forward, backward)] if self.pair.symmetric else [(forward, backward), (backward, forward)]
-        return tuple(TradeOff.of(*order, _SEARCH_ORDER, lower=self.lower, aims=self.aims) for order in orders)
+        first = TradeOff.of(forward, backward, _SEARCH_ORDER, lower=self.lower, aims=self.aims)
+        if self.pair.symmetric:
+            return (first,)
+        return first, TradeOff.of(backward, forward, _SEARCH_ORDER, lower=self.lower, aims=self.aims)
 
     @cached_property
     def advantage(self) -> Interval:
@@ -153,9 +160,9 @@ class _Attacks:
         rates = {rate: Interval(rate, rate) for rate in floors}
         for direction in self._directions:
             for rate, (least, most) in rates.items():
-                # If the first rate is known closely, the second direction counts only if it is larger than all of it.
-                is_rough_enough = most - least <= _ROUGH * most or not self.lower
-                attained = most if is_rough_enough else least
+                # If the first direction is known closely, the second one counts only beyond its upper bound.
+                is_close_enough = most - least <= _ROUGH * most or not self.lower
+                attained = most if is_close_enough else least
                 interval = direction.true_positives(rate, floor=max(floors[rate], attained), attained=least)
                 rates[rate] = Interval(max(least, interval.lower), max(most, interval.upper))
         return {rate: Interval(min(least, most), most) for rate, (least, most) in rates.items()}

@@ -219,12 +219,12 @@ class _Declared(NamedTuple):
     """A field of a request with a `Quantity`, in the form that checks of values need.
 
     Attributes:
-        name, default: name of the field, and its value if it is absent.
+        name: name of the field, with its value `default` if it is absent.
         bare: type of the field without metadata and None.
         quantity: meaning and range of the value.
         scale: narrower range, within which squares are doubles; None for no such range.
         above, below: numbers of exactly this type strictly between `above` and `below` need no further check.
-        choices, numeric: choices of a literal, None for another type; whether the type is float or int.
+        choices: choices of a literal; None for another type. `numeric` says whether the type is float or int.
     """
 
     name: str
@@ -395,6 +395,6 @@ def request(cls: type[T]) -> type[T]:
 
     cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
     cls.__pydantic_config__ = {"extra": "forbid"}  # type: ignore[attr-defined]
-    made = dataclass(frozen=True, kw_only=True)(cls)
-    assert is_dataclass(made)
-    return made
+    record_class = dataclass(frozen=True, kw_only=True)(cls)
+    assert is_dataclass(record_class)
+    return record_class

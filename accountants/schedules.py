@@ -76,9 +76,9 @@ class Explicit:
         if not 1 <= len(self.values) <= MOST_LISTED:
             raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_LISTED}")
         listed: tuple[object, ...] = self.values
-        for place, value in enumerate(listed):
+        for index, value in enumerate(listed):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-                raise InvalidInput.at(f"/values/{place}", "is out of range", allowed=SCHEDULE_VALUE.allowed)
+                raise InvalidInput.at(f"/values/{index}", "is out of range", allowed=SCHEDULE_VALUE.allowed)
 
     @property
     def constant(self) -> float | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def sensitivity_factor(relation: Relation) -> float:
     """Return the sensitivity of a sum of contributions of norm at most C, in units of C.
 
-    It is a ball's diameter for replace-one, and its radius where a contribution is added, removed or zeroed.
+    It is 2 for replace-one, where one contribution becomes another, and 1 where one is added, removed or zeroed.
     """
     return 2.0 if relation == "replace-one" else 1.0
 
@@ -69,12 +69,12 @@ def gaussian_multiplier(spec: Spec) -> float | None:
 
 
 def sums_bounded_contributions(spec: Spec) -> bool:
-    """Return whether every mechanism in it adds noise to a sum of contributions of bounded norm."""
+    """Return whether every mechanism in a spec adds noise to a sum of contributions of bounded norm."""
     return all(isinstance(primitive, NoisySum | RandomSum) for primitive in primitives(spec))
 
 
 def may_sum_contributions(spec: Spec) -> bool:
-    """Return whether every mechanism in it adds noise to a vector that may be a sum of contributions."""
+    """Return whether every mechanism in a spec adds noise to a vector that may be a sum of contributions."""
     return all(isinstance(primitive, NoisySum | NoisyIntegers | ShiftedIntegers) for primitive in primitives(spec))
 
 
@@ -84,7 +84,7 @@ def zeroing_is_replacing(spec: Spec) -> bool:
 
 
 def draws(spec: Spec) -> bool:
-    """Return whether any mechanism in it is run on a random batch."""
+    """Return whether any mechanism in a spec is run on a random batch."""
     return any(isinstance(part, Subsampled) and part.sampling != "full" for part in parts(spec))
 
 
@@ -115,9 +115,10 @@ def tells_places(spec: Spec) -> bool:
 
 
 def may_tell_places(spec: Spec) -> bool:
-    """Return whether a mechanism in it could show an order of the batch unless a condition excludes it.
+    """Return whether the output of a mechanism in a spec could depend on the order of a batch.
 
-    Sums cannot. Projected SGD declares a secret order of batches itself.
+    A condition then excludes it. Sums do not depend on an order, and projected SGD has a condition of its own on the
+    secrecy of its batches.
     """
     return not all(
         isinstance(leaf.primitive, NoisySum | RandomSum) or isinstance(leaf, ProjectedSgd) for leaf in leaves(spec)
@@ -125,19 +126,25 @@ def may_tell_places(spec: Spec) -> bool:
 
 
 def left_out_is_the_same(sampling: DrawScheme, relation: Relation) -> bool:
-    """Return whether a batch without the unit has one distribution in both worlds, and a batch with it is a neighbour.
+    """Return whether two neighbouring data sets give equal batches without the unit, and neighbouring batches with it.
 
-    A fixed batch size from n or n − 1 units fails: another unit is drawn in place of a removed one. Drawing with
-    replacement also fails, because a unit may count several times.
+    Batches without the protected unit must have the same distribution for both data sets. A fixed batch size from n or
+    n − 1 units fails, because another unit is drawn in place of a removed one. Drawing with replacement also fails,
+    because a unit may count several times.
+
+    Args:
+        sampling: the sampling scheme.
+        relation: the neighbouring relation.
     """
     return sampling in ("poisson", "full") or (sampling == "without-replacement" and relation != "add-or-remove-one")
 
 
 def drawn_level(spec: Subsampled, unit: Unit) -> Level:
-    """Return the level at which `spec` draws if `unit` is protected: its own level, or the safe reading if it has none.
+    """Return the level at which a spec draws: its own level, or the safe interpretation if it has none.
 
-    A mechanism that draws again may be a batch of a batch of records, or clients that draw among their own records. For
-    a record the second reading amplifies less. Its bound covers the first reading if `left_out_is_the_same`.
+    A draw around another draw may be a batch of records, of which a smaller batch is drawn. It may also be a batch of
+    clients, which draw among their own records. For a protected record, the second interpretation amplifies less. Its
+    bound covers the first one if `left_out_is_the_same`.
     """
     if spec.level is not None:
         return spec.level
@@ -145,15 +152,15 @@ def drawn_level(spec: Subsampled, unit: Unit) -> Level:
 
 
 def open_level(spec: Subsampled) -> bool:
-    """Return whether `spec` may be read both as a draw of records and as a draw of clients, for a record."""
+    """Return whether a spec may be a draw of records or a draw of clients, if a record is protected."""
     return spec.level is None and spec.may_be_of_records and draws(spec.mechanism)
 
 
 def of_records(spec: Spec) -> Spec:
-    """Return the same mechanism with unstated sampling levels set to records, where that is possible.
+    """Return the same mechanism, with the level "records" for draws that do not state a level, if that is possible.
 
-    This applies inside a draw of records, or to the data of one client. A level of None does not say whether records
-    or clients are sampled. It stays None if the draws inside exclude a batch of records, and then means clients.
+    This applies inside a draw of records, or to the data of one client. A level stays None if the draws inside exclude
+    a batch of records, and then means clients.
 
     Args:
         spec: a mechanism that runs on a batch of records, or on one client's data.
@@ -161,8 +168,8 @@ def of_records(spec: Spec) -> Spec:
     if isinstance(spec, Composed):
         return replace(spec, mechanisms=tuple(map(of_records, spec.mechanisms)))
     if isinstance(spec, Subsampled):
-        read = replace(spec, mechanism=of_records(spec.mechanism))
-        return replace(read, level="records") if read.level is None and read.may_be_of_records else read
+        spec = replace(spec, mechanism=of_records(spec.mechanism))
+        return replace(spec, level="records") if spec.level is None and spec.may_be_of_records else spec
     if isinstance(spec, Shuffled | Repeated):
         return replace(spec, mechanism=of_records(spec.mechanism))
     return spec
@@ -361,7 +368,10 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
 
 
 def _is_random(spec: Subsampled) -> bool:
-    """Return whether a draw is random: batches of all units are not, unless truncated, ordered or drawn repeatedly."""
+    """Return whether a draw is random.
+
+    Batches of all units are not, unless they are truncated, in a random order, or drawn with replacement.
+    """
     is_truncated = spec.largest_batch is not None and spec.largest_batch < (spec.population or 1)
     is_ordered = spec.sampling in ("with-replacement", "shuffled-epochs")
     return is_ordered or spec.inclusion_probability < 1.0 or is_truncated

@@ -47,16 +47,16 @@ class LogDelta(float):
     @classmethod
     def of_delta(cls, delta: float) -> LogDelta:
         """Return the logarithm of a δ that is a double, 0 < δ < 1."""
-        made = cls(math.log(delta))
-        made._delta = delta
-        return made
+        log_delta = cls(math.log(delta))
+        log_delta._delta = delta
+        return log_delta
 
     @classmethod
     def of_log10(cls, log10_delta: float) -> LogDelta:
         """Return the natural logarithm of a δ given as log10 δ < 0."""
-        made = cls(log10_delta * math.log(10.0))
-        made._log10_delta = log10_delta
-        return made
+        log_delta = cls(log10_delta * math.log(10.0))
+        log_delta._log10_delta = log10_delta
+        return log_delta
 
 
 def asks_for(log_delta: float, delta: Fraction) -> bool:

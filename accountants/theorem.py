@@ -62,7 +62,12 @@ def _is_overflow(output: tuple[str, object]) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a statement stands: a key of the bibliography and the item's number in it."""
+    """The place of a statement in the literature.
+
+    Attributes:
+        key: key of the work in the bibliography.
+        item: number or name of the statement in the work, such as "Theorem 8".
+    """
 
     key: str
     item: str
@@ -124,11 +129,16 @@ class Condition:
     def at(self, inputs: object, outputs: Outputs | None = None) -> ConditionResult:
         """Evaluate the condition at `inputs`, and at the formula's outputs there if it concerns them.
 
-        A condition that cannot be computed is `undecidable`, never `yes`.
+        A condition without a test is `undecidable`, never `yes`.
+
+        Args:
+            inputs: request of the formula.
+            outputs: outputs of the formula at the request; not needed unless `of_outputs`.
         """
         if self.test is None:
             return ConditionResult(self.id, self.statement, Verdict.UNDECIDABLE)
-        sides = evaluate_formula(self.test, inputs, **({"outputs": outputs} if self.of_outputs else {}))
+        further = {"outputs": outputs} if self.of_outputs else {}
+        sides = evaluate_formula(self.test, inputs, **further)
         return ConditionResult(self.id, self.statement, sides.holds, sides.left, sides.right)
 
 

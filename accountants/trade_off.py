@@ -63,27 +63,27 @@ class TradeOff(Divergences):
     def advantage_within(self, floor: float) -> bool:
         """Return whether E_1 is at most `floor`, by an upper bound that costs less than both bounds."""
         if 0.0 not in self.evaluated and self.forward.shares_nodes:
-            return self.upper_end(0.0, floor) <= floor
+            return self.upper_bound(0.0, floor) <= floor
         return self.advantage.upper <= floor
 
     def read_nearby(self) -> bool:
-        """Store bounds on E_1, the total variation distance, from the quadrature nodes of a test that was computed.
+        """Store bounds on E_1, the total variation distance, that follow from a test that was computed already.
 
-        Nothing is stored if the bounds are not close.
+        An evaluation for the test also serves γ = 1. Nothing is stored if its bounds on E_1 are not close.
 
         Returns:
             True if bounds are stored that would be expensive to improve by other nodes.
         """
         if self.best is not None:
-            ends = self.best.log_delta_at_zero
-            if ends.upper - ends.lower <= GOOD_GAP:
-                self.evaluated[0.0] = divergence_at(0.0, ends)
+            bounds = self.best.log_delta_at_zero
+            if bounds.upper - bounds.lower <= GOOD_GAP:
+                self.evaluated[0.0] = divergence_at(0.0, bounds)
             return False
         for near in self.near.values() if self.lower else ():
-            ends = near.log_delta(0.0)
-            largest_gap = _EXPENSIVE_GAP if near.expensive and ends.upper <= -_BELOW_ONE else GOOD_GAP
-            if ends.upper - ends.lower <= largest_gap:
-                self.evaluated[0.0] = divergence_at(0.0, ends)
+            bounds = near.log_delta(0.0)
+            largest_gap = _EXPENSIVE_GAP if near.expensive and bounds.upper <= -_BELOW_ONE else GOOD_GAP
+            if bounds.upper - bounds.lower <= largest_gap:
+                self.evaluated[0.0] = divergence_at(0.0, bounds)
                 return near.expensive
         return False
 
@@ -99,7 +99,7 @@ class TradeOff(Divergences):
         quick = self.true_positives(rate, floor=rate)
         search = MinimumSearch(self, rate, rate)
         search.sharpen()
-        sharp = search.ends()
+        sharp = search.bounds()
         return Interval(min(max(quick.lower, sharp.lower), sharp.upper, quick.upper), min(quick.upper, sharp.upper))
 
     def true_positives(self, rate: float, *, floor: float, attained: float = 0.0) -> Interval:
@@ -107,7 +107,7 @@ class TradeOff(Divergences):
 
         Let E_1 be the total variation distance. The test at γ = 1 has at most 1 − E_1 false positives and at least E_1
         true positives. E_1 is therefore a lower bound at every larger rate, and is enough if it is close to 1.
-        A cheap upper bound (`glance`) comes first if another direction or pair may be better.
+        Cheap upper bounds come first if another direction or pair may be better.
 
         Guarantees: lower ≤ TPR ≤ upper if the profiles enclose both directions, and TPR ≤ upper if they bound them.
 
@@ -123,9 +123,9 @@ class TradeOff(Divergences):
             return Interval(at_one.lower if self.lower else rate, 1.0)
         search = MinimumSearch(self, rate, floor)
         if floor > rate:
-            search.glance()
+            search.try_cheap_bounds()
             if search.decided:
-                return search.ends() if search.upper > attained else Interval(min(rate, search.upper), search.upper)
+                return search.bounds() if search.upper > attained else Interval(min(rate, search.upper), search.upper)
         best = self.best.by_rate.get(rate) if self.best is not None else None
         if best is not None:
             self.aims[rate] = best.epsilon
@@ -134,7 +134,7 @@ class TradeOff(Divergences):
         if near is not None:
             search.refine_around(near)
         else:
-            search.estimate()
+            search.find_minimum()
         if not search.decided:
-            self.aims[rate] = search.place
-        return search.ends()
+            self.aims[rate] = search.best_log_gamma
+        return search.bounds()

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from epsilond.accountants.estimates.noise import Chart
-from epsilond.accountants.numerics.root_search import RootEvaluations, false_position
+from epsilond.accountants.numerics.root_evaluations import RootEvaluations
+from epsilond.accountants.numerics.root_search import false_position
 
 AIM = 1e-7
 """Tolerance of the parameter, in units of its logarithmic scale. Interpolation aims at twice this distance from the

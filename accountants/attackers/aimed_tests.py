@@ -30,12 +30,12 @@ _INSIDE = 1e-9
 
 
 class PointLimit(NamedTuple):
-    """A sufficient condition for a true positive rate: δ at one ε of one direction.
+    """A sufficient condition for a limit on the true positive rate: δ of one direction at one ε is small enough.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
         log_delta: certified upper bound on log δ at ε.
-        largest_log_delta: largest log δ with which the rate is kept, rounded down.
+        largest_log_delta: largest log δ with which the limit on the rate holds, rounded down.
     """
 
     epsilon: float
@@ -48,18 +48,20 @@ class PointLimit(NamedTuple):
         return self.log_delta <= self.largest_log_delta
 
 
-def largest_log_delta(risk: RiskTarget, place: float) -> float:
+def largest_log_delta(risk: RiskTarget, log_gamma: float) -> float:
     """Return the largest log δ at ε = |t| that keeps the true positive rate of a risk, rounded down; −∞ if none does.
 
     Args:
         risk: a risk of the kind `true_positive_rate`.
-        place: t = log γ of the threshold. Below 0, δ is that of the other direction.
+        log_gamma: t = log γ of the threshold. Below 0, δ is that of the other direction.
     """
-    first, rate = risk.bound, risk.false_positive_rate
-    if place < 0.0:
-        first, rate = 1.0 - rate, 1.0 - first
-    second = math.exp(abs(place)) * rate
-    delta = first - second - 8.0 * UNIT_ROUNDOFF * (first + (1.0 + abs(place)) * second)
+    true_positives, false_positives = risk.bound, risk.false_positive_rate
+    if log_gamma < 0.0:  # the same test, for Q against P
+        true_positives, false_positives = 1.0 - false_positives, 1.0 - true_positives
+    # δ = β − γ α, minus the roundings.
+    scaled = math.exp(abs(log_gamma)) * false_positives
+    rounding = 8.0 * UNIT_ROUNDOFF * (true_positives + (1.0 + abs(log_gamma)) * scaled)
+    delta = true_positives - scaled - rounding
     return math.nextafter(math.log(delta), -math.inf) if delta > 0.0 else -math.inf
 
 
@@ -68,12 +70,12 @@ def gaussian_threshold(risk: RiskTarget) -> float:
     return _within(risk, gaussian_minimum(risk.gaussian_mu, risk.false_positive_rate))
 
 
-def _within(risk: RiskTarget, place: float) -> float:
+def _within(risk: RiskTarget, log_gamma: float) -> float:
     """Return the t that is nearest to a number and at which some δ > 0 keeps the rate."""
     rate = risk.false_positive_rate
     low, high = -math.log((1.0 - rate) / (1.0 - risk.bound)), math.log(risk.bound / rate)
     margin = _INSIDE * (high - low)
-    return min(max(place, low + margin), high - margin)
+    return min(max(log_gamma, low + margin), high - margin)
 
 
 class AimedTests:
@@ -86,12 +88,16 @@ class AimedTests:
             risk: a risk of the kind `true_positive_rate`.
         """
         self._risk = risk
-        self._places = [gaussian_threshold(risk)] * 2
+        self._log_gammas = [gaussian_threshold(risk)] * 2
         self._is_aimed = False
 
     def limits(self, curve: Curve) -> list[PointLimit]:
-        """Return the sufficient conditions at the present thresholds, one for each direction of the curve."""
-        return [self._limit(tests, place) for tests, place in zip(self._directions(curve), self._places, strict=False)]
+        """Return the sufficient conditions at the present thresholds, one for each direction of the curve.
+
+        A symmetric pair has one direction only, and then the second threshold is not used.
+        """
+        directions = zip(self._directions(curve), self._log_gammas, strict=False)
+        return [self._limit(tests, log_gamma) for tests, log_gamma in directions]
 
     def meets(self, curve: Curve) -> bool:
         """Return whether the curve certainly keeps the rate, at the present thresholds or after moving them."""
@@ -110,37 +116,38 @@ class AimedTests:
             anew: whether to search the whole range again; a curve may have several good thresholds.
         """
         for index, tests in enumerate(self._directions(curve)):
-            places = [self._places[index]]
+            candidates = [self._log_gammas[index]]
             if anew or not self._is_aimed:
                 tests.true_positives(self._risk.false_positive_rate, floor=self._risk.false_positive_rate)
-                places += tests.aims.values()
-            start = min(places, key=lambda place: self._bound(tests, place))
-            self._places[index] = self._best_place(tests, _within(self._risk, start))
+                candidates += tests.aims.values()
+            start = min(candidates, key=lambda log_gamma: self._bound(tests, log_gamma))
+            self._log_gammas[index] = self._best_log_gamma(tests, _within(self._risk, start))
         self._is_aimed = True
 
     def _all_met(self, curve: Curve) -> bool:
+        """Return whether the conditions of all directions hold."""
         return all(limit.is_met for limit in self.limits(curve))
 
     def _directions(self, curve: Curve) -> list[TradeOff]:
         """Return the tests of P against Q, and those of Q against P if the pair is not symmetric."""
         pair, rates = curve.upper, (self._risk.false_positive_rate,)
-        orders = [(pair.forward, pair.backward)]
+        tests = [TradeOff.of(pair.forward, pair.backward, rates, lower=False)]
         if not pair.symmetric:
-            orders.append((pair.backward, pair.forward))
-        return [TradeOff.of(*order, rates, lower=False) for order in orders]
+            tests.append(TradeOff.of(pair.backward, pair.forward, rates, lower=False))
+        return tests
 
-    def _limit(self, tests: TradeOff, place: float) -> PointLimit:
+    def _limit(self, tests: TradeOff, log_gamma: float) -> PointLimit:
         """Return the condition at one threshold of one direction."""
-        profile = tests.forward if place >= 0.0 else tests.backward
-        log_delta = profile.log_delta_bounds_in_search([abs(place)], lower=False)[0].upper
-        return PointLimit(abs(place), log_delta, largest_log_delta(self._risk, place))
+        profile = tests.forward if log_gamma >= 0.0 else tests.backward
+        log_delta = profile.log_delta_bounds_in_search([abs(log_gamma)], lower=False)[0].upper
+        return PointLimit(abs(log_gamma), log_delta, largest_log_delta(self._risk, log_gamma))
 
-    def _bound(self, tests: TradeOff, place: float) -> float:
+    def _bound(self, tests: TradeOff, log_gamma: float) -> float:
         """Return γ α + E_γ of one direction at a threshold."""
-        place = _within(self._risk, place)
-        return math.exp(place) * self._risk.false_positive_rate + tests.evaluate([place])[0].upper
+        log_gamma = _within(self._risk, log_gamma)
+        return math.exp(log_gamma) * self._risk.false_positive_rate + tests.evaluate([log_gamma])[0].upper
 
-    def _best_place(self, tests: TradeOff, start: float) -> float:
+    def _best_log_gamma(self, tests: TradeOff, start: float) -> float:
         """Return about the t of the least γ α + E_γ near a start, by interpolation between evaluated points.
 
         Args:
@@ -152,15 +159,16 @@ class AimedTests:
         step, best = _SIDE, start
         for _ in range(_MOST_MOVES):
             sides = [_within(self._risk, best - step), _within(self._risk, best + step)]
-            values.update(zip(sides, (ends.upper for ends in tests.evaluate(sides)), strict=True))
+            for side, bounds in zip(sides, tests.evaluate(sides), strict=True):
+                values[side] = bounds.upper
             points = sorted((t for t in values if 0.0 < values[t] < 1.0), key=lambda t: abs(t - best))[:4]
             if len(points) < 3:
                 return best
             low, high = min(sides), max(sides)
-            place, bend, _ = interpolated_minimum(
+            log_gamma, bend, _ = interpolated_minimum(
                 np.asarray(points), np.asarray([values[t] for t in points]), low=low, high=high, rate=rate
             )
-            values.setdefault(place, tests.evaluate([place])[0].upper)
+            values.setdefault(log_gamma, tests.evaluate([log_gamma])[0].upper)
             previous, best = best, min(values, key=lambda t: math.exp(t) * rate + values[t])
             scale = math.sqrt(min(max(bend, 1e-2), 1e12)) if math.isfinite(bend) else 1.0
             moved = abs(best - previous)

@@ -47,14 +47,17 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
     log_delta = _log_delta(curve, abs(epsilon), direction if epsilon >= 0.0 else _other_direction(direction))
     if epsilon >= 0.0:
         return DirectedDelta(None, log_delta)
-    delta = divergence_at(epsilon, log_delta, turned=True)
+    delta = divergence_at(epsilon, log_delta, is_reversed=True)
     lower = math.nextafter(delta.lower, 0.0)
     upper = min(math.nextafter(delta.upper, 1.0), 1.0)
     return DirectedDelta(Interval(lower, upper), Interval(_log(lower, -1.0), min(_log(upper, 1.0), 0.0)))
 
 
 def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:
-    """Return bounds on log E_γ of one direction at ε ≥ 0: of the dominating pair above, of the witnesses below."""
+    """Return bounds on log E_γ of one direction at ε ≥ 0.
+
+    The upper bound is that of the dominating pair, and the lower bound that of the best witness.
+    """
     if curve.tight:
         lower, upper = _profile(curve.upper, direction).log_delta_bounds(epsilon)
     else:

@@ -69,7 +69,7 @@ def smallest_gaussian(curve: Curve) -> Interval:
         return Interval(math.inf, math.inf)
     bounded = _enclose_bounded_loss(curve.upper)
     upper = min(bounded.upper if bounded else math.inf, gaussian_above(curve.upper))
-    if curve.tight and bounded is not None:
+    if curve.tight and bounded is not None:  # the intervals give a closer lower bound than a few ε
         return Interval(min(bounded.lower, upper), upper)
     return Interval(min(_lower_mu(curve), upper), upper)
 
@@ -143,9 +143,9 @@ def _gaussian_above_tail(pair: Pair) -> float:
     end, first = pair.upper_epsilon(TAIL_LOG_DELTA), _point(pair, 0.0)
     if not first.upper < 0.0:
         return math.inf
-    # Every end above ρ serves. The usual one is too small if ρ is large.
-    for place in (end, *(multiple * rho for multiple in _MULTIPLES)):
-        if rho < place < math.inf and (mu := _gaussian_above_from(pair, place, rho, first)) < math.inf:
+    # Any last ε above ρ gives a valid bound. The first one may be too small if ρ is large.
+    for last_epsilon in (end, *(multiple * rho for multiple in _MULTIPLES)):
+        if rho < last_epsilon < math.inf and (mu := _gaussian_above_from(pair, last_epsilon, rho, first)) < math.inf:
             return mu
     return math.inf
 
@@ -215,8 +215,8 @@ def _divide_intervals(
         pair: the pair with δ.
         first: the point at ε = 0.
         last: the point at the largest ε.
-        most: a μ that is known to be enough.
-        enough: a μ below which the bound need not fall.
+        most: a μ for which δ ≤ δ_μ is known already.
+        enough: a μ below which a smaller bound has no use.
         divisions: limit on the points that divide the range.
     """
     least = gaussian_mu_at(0.0, first.lower)
@@ -225,12 +225,12 @@ def _divide_intervals(
         if intervals[0].mu <= max(least, enough) * (1.0 + _CLOSE):
             break
         widest = heapq.heappop(intervals)
-        middle = _point(pair, widest.place)
+        middle = _point(pair, widest.division_point)
         if middle.upper > widest.left.upper:  # δ decreases, so a bound that does not is only loose
             middle = middle._replace(upper=widest.left.upper)
         least = max(least, gaussian_mu_at(middle.epsilon, middle.lower))
-        for ends in ((widest.left, middle), (middle, widest.right)):
-            heapq.heappush(intervals, _Interval.of(*ends, widest.mu))
+        heapq.heappush(intervals, _Interval.of(widest.left, middle, widest.mu))
+        heapq.heappush(intervals, _Interval.of(middle, widest.right, widest.mu))
     return Interval(min(least, intervals[0].mu), intervals[0].mu)
 
 
@@ -244,13 +244,13 @@ class _Interval(NamedTuple):
 
     Attributes:
         negative_mu: −μ, so that a heap has the largest μ first.
-        place: the ε inside at which δ is likely to be closest to δ_μ.
+        division_point: the ε inside at which δ is likely to be closest to δ_μ.
         left: the point with the smaller ε.
         right: the point with the larger ε.
     """
 
     negative_mu: float
-    place: float
+    division_point: float
     left: _Point
     right: _Point
 
@@ -274,7 +274,7 @@ class _Interval(NamedTuple):
         middle = 0.5 * (left.epsilon + right.epsilon)
         if left.upper == -math.inf:
             return cls(0.0, middle, left, right)
-        log_alpha = left.upper - right.epsilon  # of an interval where δ does not fall: γ α = δ at the right
+        log_alpha = left.upper - right.epsilon  # if δ does not decrease, the α with γ α = δ at the right point
         if right.upper < left.upper:
             log_fall = left.upper + log1m_exp_at(right.upper - left.upper)
             log_alpha = log_fall - right.epsilon - log1m_exp_at(left.epsilon - right.epsilon)

@@ -39,9 +39,10 @@ def meets(curve: Curve, target: Target) -> bool:
 
 
 def provably_misses(curve: Curve, target: Target) -> bool:
-    """Return whether a lower bound on the figure of a curve's bound exceeds the requested number.
+    """Return whether the dominating pair of a curve certainly misses a target.
 
-    The figure is that of the dominating pair, so that the result says how good the search is, not how good the theorem.
+    It does if a lower bound on the pair's figure, such as δ at the target ε, exceeds the requested number. The
+    mechanism itself may still meet the target, if the pair is larger than all pairs that the mechanism attains.
 
     Args:
         curve: the privacy curve of a mechanism.
@@ -58,7 +59,8 @@ def provably_misses(curve: Curve, target: Target) -> bool:
     if curve.upper.gaussian_dp_mu is None and (risk.kind == "rho" or math.isinf(largest_loss(curve.upper))):
         return False  # the figure is attained at most in the limit of large ε
     least_mu = smallest_gaussian(dominating).lower
-    return (least_mu if risk.kind == "gaussian_dp_mu" else 0.5 * least_mu**2 / ROUNDED) > risk.bound
+    least_figure = least_mu if risk.kind == "gaussian_dp_mu" else 0.5 * least_mu**2 / ROUNDED
+    return least_figure > risk.bound
 
 
 def upper_figure(curve: Curve, risk: RiskTarget) -> float:

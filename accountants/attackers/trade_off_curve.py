@@ -71,10 +71,10 @@ class _Directions:
             lower: whether lower bounds are needed.
         """
         self._mu = pair.gaussian_dp_mu
-        orders = [(pair.forward, pair.backward)]
+        distinct_rates = tuple(dict.fromkeys(rates))
+        self._trade_offs = [TradeOff.of(pair.forward, pair.backward, distinct_rates, lower=lower)]
         if not pair.symmetric:
-            orders.append((pair.backward, pair.forward))
-        self._trade_offs = [TradeOff.of(*order, tuple(dict.fromkeys(rates)), lower=lower) for order in orders]
+            self._trade_offs.append(TradeOff.of(pair.backward, pair.forward, distinct_rates, lower=lower))
 
     def true_positives(self, rate: float) -> Interval:
         """Return bounds on the larger true positive rate of both directions.

@@ -1,8 +1,8 @@
 """Products of pairs with exactly known distributions of losses: the contour engine, with the lattice as its fallback.
 
-The laws are of Gaussian noise, with or without subsampling, or of Laplace noise. If the contour engine refuses, bounds
-for one large step are tried for Gaussian noise. If these are wide, the lattice composes the same pairs from their
-tails.
+A law is the distribution of a loss, of Gaussian noise with or without subsampling, or of Laplace noise. If the contour
+engine has no certified answer, bounds for one large step are tried for Gaussian noise. If these are wide, the lattice
+composes the same pairs from their tails.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ _WIDEST_OF_MANY = 1e-3
 """Relative width of δ that is accepted for more than `_MANY_KINDS` laws. The lattice's bounds are wider."""
 
 
-def raise_by_rounding(end: float) -> float:
+def raise_by_rounding(bound: float) -> float:
     """Return an upper bound on log δ, increased by the possible effect of a rounded shift."""
-    return end + ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
+    return bound + ROUNDED_SHIFT * (1.0 + abs(bound)) if math.isfinite(bound) else bound
 
 
-def lower_by_rounding(end: float) -> float:
+def lower_by_rounding(bound: float) -> float:
     """Return a lower bound on log δ, decreased by the possible effect of a rounded shift."""
-    return end - ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
+    return bound - ROUNDED_SHIFT * (1.0 + abs(bound)) if math.isfinite(bound) else bound
 
 
 @dataclass(frozen=True, eq=False)
 class ExactProfile(PointwiseProfile):
-    """One direction of a product of exact laws.
+    """One direction of a product of pairs with exactly known distributions of losses.
 
-    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0, from the engine that answers. Earlier evaluations change
-    nothing. Tails and infinite mass are those of the lattice's dominating pair.
+    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. The result does not depend on earlier evaluations. Tails and
+    infinite mass are those of the lattice's dominating pair.
 
     Attributes:
         laws: distributions of the losses, and the number of runs of each.
@@ -79,7 +79,7 @@ class ExactProfile(PointwiseProfile):
     is_backward: bool = False
 
     @property
-    def behind(self) -> Profile:
+    def fallback_profile(self) -> Profile:
         """Profile of the fallback in this direction."""
         pair = self.fallback()
         return pair.backward if self.is_backward else pair.forward
@@ -99,23 +99,26 @@ class ExactProfile(PointwiseProfile):
         return tuple((law, count) for law, count in self.laws if not isinstance(law, LaplaceLaw))
 
     @cached_property
-    def few(self) -> bool:
+    def has_few_steps(self) -> bool:
         """True if the number of steps is so small that the lattice costs little."""
         return sum(count for _, count in self.laws) <= _FEW_STEPS
 
     @cached_property
-    def mixed(self) -> bool:
+    def has_mixtures(self) -> bool:
         """True if some of the laws are mixtures of several shifts."""
         return any(isinstance(law, MixedLaw) for law, _ in self.laws)
 
     @property
-    def is_quicker_behind(self) -> bool:
+    def prefers_fallback(self) -> bool:
         """True if the lattice takes less time than the contour engine, as it does for few steps of mixtures."""
-        return self.mixed and self.few
+        return self.has_mixtures and self.has_few_steps
 
     @cached_property
-    def moved(self) -> float:
-        """Largest change of ε from the rounding of Laplace shifts, in nats: their error times the largest loss (A7)."""
+    def epsilon_error(self) -> float:
+        """Largest change of ε from the rounding of Laplace shifts, in nats: their error times the largest loss.
+
+        Source: docs/engine-certificate.md, A7.
+        """
         return 1.01 * _ROUNDED_SCALE * math.fsum(law.shift * count for law, count in self.laplace.items())
 
     @property
@@ -131,32 +134,32 @@ class ExactProfile(PointwiseProfile):
     @property
     def log_infinite_mass(self) -> float:
         """Log of the infinite mass of the lattice's dominating pair; −inf for Laplace losses, which are bounded."""
-        return -math.inf if self.laplace else self.behind.log_infinite_mass
+        return -math.inf if self.laplace else self.fallback_profile.log_infinite_mass
 
     @property
     def tail_accuracy(self) -> float:
         """Accuracy of the tails of the lattice's dominating pair."""
-        return self.behind.tail_accuracy
+        return self.fallback_profile.tail_accuracy
 
     @cached_property
-    def rare(self) -> OneLargeStep:
+    def one_large_step(self) -> OneLargeStep:
         """Bounds for rare large losses, which the contour engine does not resolve."""
         return OneLargeStep.of(self.gaussian)
 
     @cached_property
-    def unsampled(self) -> Pair:
+    def unsampled_pair(self) -> Pair:
         """Gaussian pair that dominates in both directions, as if every contribution were included."""
         square = math.fsum(count * law.distance**2 for law, count in self.gaussian)
         return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the tails of the lattice's dominating pair."""
-        return self.behind.log_tails(epsilon)
+        return self.fallback_profile.log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε by the contour engine, which inverts the transform of the total loss numerically.
 
-        If the engine cannot certify its result, Laplace losses are bounded by `behind`, the fallback. For other losses,
+        If the engine cannot certify its result, Laplace losses are bounded by the fallback. For other losses,
         the bounds are the closest of three: for rare large losses, of the fallback, and for Gaussian noise without
         sampling.
 
@@ -167,14 +170,14 @@ class ExactProfile(PointwiseProfile):
         if enclosed is not None:
             return enclosed
         if self.laplace:
-            return self.behind.log_delta_bounds(epsilon)
-        rare = self.rare.log_delta(epsilon)
+            return self.fallback_profile.log_delta_bounds(epsilon)
+        rare = self.one_large_step.log_delta(epsilon)
         rare_lower, rare_upper = lower_by_rounding(rare.lower), raise_by_rounding(rare.upper)
-        if rare.upper - rare.lower <= NARROW_LOG_DELTA and not self.few:
+        if rare.upper - rare.lower <= NARROW_LOG_DELTA and not self.has_few_steps:
             return Interval(rare_lower, min(rare_upper, 0.0))
-        # A composition on a grid of losses is slower, except for few steps.
-        lattice = self.behind.log_delta_bounds(epsilon)
-        unsampled_upper = self.unsampled.log_delta_bounds(epsilon).upper
+        # A composition on a lattice is slower, except for few steps.
+        lattice = self.fallback_profile.log_delta_bounds(epsilon)
+        unsampled_upper = self.unsampled_pair.log_delta_bounds(epsilon).upper
         return Interval(max(lattice.lower, rare_lower), min(lattice.upper, unsampled_upper, rare_upper))
 
     def enclose_log_delta(self, epsilon: float) -> Interval | None:
@@ -186,33 +189,33 @@ class ExactProfile(PointwiseProfile):
 
     def _exact_log_delta(self, epsilon: float) -> Interval:
         """Enclose log δ of the laws, without their rounding errors, by the contour engine."""
-        if self.is_quicker_behind:
+        if self.prefers_fallback:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "few steps of mixtures")
         return exact.log_delta(self.laws, epsilon, widest=self.widest)
 
     def _outward(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
         """Enclose log δ for the exact shifts, from bounds for shifts that were rounded to doubles.
 
-        The shifts of Laplace noise were rounded, which changes the total loss by at most `moved`. The upper bound is
-        therefore evaluated at ε − `moved`, and the lower bound at ε + `moved`. `raise_by_rounding` and
-        `lower_by_rounding` do the same for Gaussian shifts.
+        The shifts of Laplace noise were rounded, which changes the total loss by at most `epsilon_error`. The upper
+        bound is therefore evaluated at ε − `epsilon_error`, and the lower bound at ε + `epsilon_error`. The effect of
+        rounded Gaussian shifts is charged by `raise_by_rounding` and `lower_by_rounding`.
 
         Args:
             log_delta: function from an ε to bounds on log δ for the rounded shifts.
             epsilon: ε, in nats.
         """
-        if self.moved == 0.0:
+        if self.epsilon_error == 0.0:
             lower, upper = log_delta(epsilon)
         else:
-            upper = log_delta(epsilon - self.moved).upper
-            lower = min(log_delta(epsilon + self.moved).lower, upper)
+            upper = log_delta(epsilon - self.epsilon_error).upper
+            lower = min(log_delta(epsilon + self.epsilon_error).lower, upper)
         return Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0))
 
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
         """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the contour engine.
 
         If the engine cannot certify its result, the enclosure is that of bounds for rare large losses, or from 0 to ∞
-        for Laplace losses. Both ends allow for a change of ε by `moved`, from the rounding of Laplace shifts.
+        for Laplace losses. Both ends allow for a change of ε by `epsilon_error`, from the rounding of Laplace shifts.
 
         Args:
             log_delta: the target, log δ.
@@ -226,26 +229,26 @@ class ExactProfile(PointwiseProfile):
         except NO_CERTIFICATE:
             if self.laplace:
                 return Interval(0.0, math.inf), False
-            rough = self.rare.epsilon(log_delta - slack)
+            rough = self.one_large_step.epsilon(log_delta - slack)
             is_narrow = rough.upper - rough.lower <= NARROW * rough.upper < math.inf
-            # For few steps, a composition on a grid of losses is cheap and closer.
-            return rough, is_narrow and not self.few
-        if upper > 0.0 or (self.moved > 0.0 and self.log_delta_bounds(0.0).upper > log_delta):
-            upper += self.moved
-        return Interval(max(lower - self.moved, 0.0), upper), True
+            # For few steps, a composition on a lattice costs little, and its bounds are closer.
+            return rough, is_narrow and not self.has_few_steps
+        if upper > 0.0 or (self.epsilon_error > 0.0 and self.log_delta_bounds(0.0).upper > log_delta):
+            upper += self.epsilon_error
+        return Interval(max(lower - self.epsilon_error, 0.0), upper), True
 
     def _exact_epsilon(self, log_delta: float, slack: float) -> Interval:
         """Enclose ε of the laws, without their rounding errors, by the contour engine."""
-        if self.is_quicker_behind:
+        if self.prefers_fallback:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "few steps of mixtures")
         return exact.epsilon(self.laws, log_delta, slack=slack, widest=self.widest)
 
     def bound_log_delta(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) that is quick to compute."""
         try:
-            bound = exact.upper_log_delta(self.laws, epsilon - self.moved)
+            bound = exact.upper_log_delta(self.laws, epsilon - self.epsilon_error)
         except NO_CERTIFICATE:
-            bound = 0.0 if self.laplace else self.rare.log_delta(epsilon).upper
+            bound = 0.0 if self.laplace else self.one_large_step.log_delta(epsilon).upper
         return min(raise_by_rounding(bound), 0.0)
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
@@ -266,10 +269,13 @@ class ExactProfile(PointwiseProfile):
     @cached_property
     def finds_best_tests(self) -> bool:
         """True if tables or the kernel find the best tests, as they do for all losses except those of Laplace noise."""
-        return not self.laplace and not self.is_quicker_behind and exact.finds_best_tests(self.laws)
+        return not self.laplace and not self.prefers_fallback and exact.finds_best_tests(self.laws)
 
     def best_tests(self, rates: Sequence[float]) -> BestTests | None:
-        """Enclose the true positive rates of the best tests by tables or the kernel; None if both refuse."""
+        """Enclose the true positive rate of the best test at each false positive rate; None without an answer.
+
+        Tables of steps with little noise and the compiled kernel are tried.
+        """
         tests = exact.best_tests(self.laws, rates, ROUNDED_SHIFT) if self.finds_best_tests else None
         if tests is None:
             return None
@@ -294,19 +300,19 @@ class ExactProfile(PointwiseProfile):
         """Find tests that reject if the total loss exceeds an ε, by their approximate false positive rates.
 
         Each has bounds on log δ around its ε. A test is None if the contour engine cannot certify it. For Laplace
-        losses, if all are None, the tests are those of `behind`, the fallback.
+        losses, if all are None, the tests are those of the fallback.
 
         Args:
             sizes: the false positive rates, in (0, 1).
         """
-        if self.is_quicker_behind:
+        if self.prefers_fallback:
             return [None for _ in sizes]
         sized = exact.thresholds(self.laws, [math.log(size) for size in sizes], widest=self.widest)
         tests = [None if test is None else self._near_test(test) for test in sized]
         if not self.laplace:
             return tests
         if all(test is None for test in tests):
-            return self.behind.near_tests(sizes)
+            return self.fallback_profile.near_tests(sizes)
         return [None if test is None else adapt_width(test, size) for test, size in zip(tests, sizes, strict=True)]
 
     def _near_test(self, sized: SizedTest) -> NearTest:
@@ -328,7 +334,7 @@ class ExactProfile(PointwiseProfile):
         try:
             exact.log_delta(self.laws, epsilon)
         except NO_CERTIFICATE:
-            return self.rare.log_delta(epsilon).upper < _BEYOND_DOUBLES
+            return self.one_large_step.log_delta(epsilon).upper < _BEYOND_DOUBLES
         return False
 
     def _normal_log_delta(self, epsilon: float) -> float:

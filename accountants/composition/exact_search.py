@@ -14,7 +14,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.numerics.root_search import Guess, closest, false_position
 
-_KEPT = 32
+_MOST_STORED = 32
 """Limit on the number of stored enclosures of log δ."""
 _CLOSE = 1e-10
 """Least relative distance of a second trial of ε, about the rounding of log δ over its slope."""
@@ -24,11 +24,11 @@ _SHARE, _NARROW = 0.02, 1e-5
 
 @dataclass(frozen=True)
 class ExactSearch(PairSearch):
-    """The search of a product of exact laws by the contour engine, and by the fallback if that engine refuses.
+    """The search for ε(δ) of a product of pairs with exactly known losses, by the contour engine or by a fallback.
 
     Attributes:
         profiles: the distinct directions.
-        fallback: makes the pair that is searched if the contour engine refuses.
+        fallback: makes the pair that is searched if the contour engine has no certified answer.
         evaluated: the last enclosures of log δ, by ε.
     """
 
@@ -39,12 +39,12 @@ class ExactSearch(PairSearch):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose the larger δ of both directions at an ε.
 
-        The enclosure is stored. If there are `_KEPT` stored ones, they are first dropped.
+        The enclosure is stored. If there are `_MOST_STORED` stored ones, they are first dropped.
         """
         enclosed = self.evaluated.get(epsilon)
         if enclosed is None:
             enclosed = super().log_delta_bounds(epsilon)
-            if len(self.evaluated) >= _KEPT:
+            if len(self.evaluated) >= _MOST_STORED:
                 self.evaluated.clear()
             self.evaluated[epsilon] = enclosed
         return enclosed
@@ -62,9 +62,9 @@ class ExactSearch(PairSearch):
     def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` for (P, Q) and for (Q, P).
 
-        The contour engine inverts the transform of the total loss numerically. If its enclosure is wide, `near` becomes
-        the upper bound if log δ there is just below the target. Otherwise the enclosure is intersected with that of
-        `fallback`.
+        The contour engine inverts the transform of the total loss numerically. If its enclosure is wide, two cases
+        follow. If log δ at `near` is just below the target, `near` is the upper bound. Otherwise the enclosure is
+        intersected with that of the fallback.
 
         Args:
             log_delta: the target, log δ.
@@ -88,8 +88,9 @@ class ExactSearch(PairSearch):
             log_delta: the target, log δ.
 
         Returns:
-            The enclosure, with log δ evaluated at both bounds. None if `near` misses the target, or meets it by more
-            than a fraction `SPARE` of |log δ|. None also if (1 − `FLAT`) · `near` meets it, or no lower bound is found.
+            The enclosure, with log δ evaluated at both bounds. It is None in four cases: δ at `near` is above the
+            target; log δ is below the target by more than a fraction `SPARE` of it; (1 − `FLAT`) · `near` meets the
+            target too; no lower bound is found.
         """
 
         def excess(epsilon: float) -> float:
@@ -141,21 +142,21 @@ class ExactSearch(PairSearch):
             The enclosure, and whether those of all directions are so narrow that no other engine is necessary.
         """
         larger, all_narrow = Interval(0.0, 0.0), True
-        for place, profile in enumerate(self.profiles):
-            if place and profile.surely_meets(larger.lower, log_delta):
+        for index, profile in enumerate(self.profiles):
+            if index > 0 and profile.surely_meets(larger.lower, log_delta):
                 continue
-            solved, narrow = profile.enclose_epsilon(log_delta)
+            solved, is_narrow = profile.enclose_epsilon(log_delta)
             larger = Interval(max(larger.lower, solved.lower), max(larger.upper, solved.upper))
-            all_narrow = all_narrow and narrow
+            all_narrow = all_narrow and is_narrow
         return larger, all_narrow
 
     def _unsampled_epsilon(self, log_delta: float) -> float:
         """Return the ε of the Gaussian pair that dominates; math.inf if there are Laplace losses."""
         profile = self.profiles[0]
-        return math.inf if profile.laplace else profile.unsampled.epsilon(log_delta).upper
+        return math.inf if profile.laplace else profile.unsampled_pair.epsilon(log_delta).upper
 
     def _move_up(self, enclosed: Interval, log_delta: float) -> float:
-        """Return the upper bound on ε, moved up until `log_delta_bounds` confirms that it meets the target.
+        """Return the upper bound on ε, moved up until log δ is at most the target by `log_delta_bounds` too.
 
         The bound is certified already, but by a computation that may differ from `log_delta_bounds` in rounding. The
         move makes sure that a later call at this ε returns at most the target. It stops if the bounds on log δ are
@@ -175,7 +176,10 @@ class ExactSearch(PairSearch):
         return upper
 
     def _move_down(self, enclosed: Interval, log_delta: float) -> float:
-        """Return the lower bound on ε, moved down until `log_delta_bounds` confirms that it misses the target."""
+        """Return the lower bound on ε, moved down until log δ is above the target by `log_delta_bounds` too.
+
+        The reason is that of `_move_up`, with the same arguments.
+        """
         lower = enclosed.lower
         pad = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
         while lower > 0.0 and (bounds := self.log_delta_bounds(lower)).lower <= log_delta:

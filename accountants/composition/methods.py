@@ -50,7 +50,7 @@ class Fallback:
 
 
 class Method:
-    """One way of composing pairs.
+    """One way of composing pairs; the defaults of its three steps do nothing.
 
     Attributes:
         applies: condition on the parts (pairs, each with its number of runs), in words.
@@ -61,7 +61,11 @@ class Method:
     cost: ClassVar[str]
 
     def join(self, parts: Parts) -> Parts:
-        """Return the same product with some parts joined in closed form."""
+        """Return the same product with some parts joined in closed form.
+
+        Args:
+            parts: pairs, each with its number of runs.
+        """
         return parts
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
@@ -70,7 +74,12 @@ class Method:
         return fallback
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Return the product of at least two runs; None if the method does not apply."""
+        """Return the product; None if the method does not apply.
+
+        Args:
+            parts: pairs, each with its number of runs, at least two runs in all.
+            fallback: the composition that is used if no other method applies.
+        """
         del parts, fallback
         return None
 
@@ -101,8 +110,10 @@ class ConcentratedMethod(Method):
         if not concentrated:
             return parts
         remaining = [(pair, times) for pair, times in parts if pair.concentrated is None]
-        place = len(remaining) - sum(pair.gaussian_dp_mu is not None for pair, _ in remaining)
-        return [*remaining[:place], (composed_concentrated(concentrated), 1), *remaining[place:]]
+        # `GaussianMethod` was applied first, and put the Gaussian part last.
+        gaussian = [(pair, times) for pair, times in remaining if pair.gaussian_dp_mu is not None]
+        not_gaussian = [(pair, times) for pair, times in remaining if pair.gaussian_dp_mu is None]
+        return [*not_gaussian, (composed_concentrated(concentrated), 1), *gaussian]
 
 
 class RenyiMethod(Method):

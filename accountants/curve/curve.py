@@ -47,14 +47,14 @@ class Curve:
     def log_delta(self, epsilon: float) -> Interval:
         """Enclose log δ of the mechanism at one ε ≥ 0."""
         if self.tight:
-            least, upper = self.upper.log_delta_bounds(epsilon)
+            lower, upper = self.upper.log_delta_bounds(epsilon)
         else:
-            least, upper = -math.inf, self.upper.upper_log_delta(epsilon)
+            lower, upper = -math.inf, self.upper.upper_log_delta(epsilon)
         for pair in self._other_witnesses():
-            is_likely_smaller = least > -math.inf and pair.likely_meets(epsilon, least)
+            is_likely_smaller = lower > -math.inf and pair.likely_meets(epsilon, lower)
             if not is_likely_smaller:
-                least = max(least, pair.lower_log_delta(epsilon))
-        return Interval(least, upper)
+                lower = max(lower, pair.lower_log_delta(epsilon))
+        return Interval(lower, upper)
 
     @property
     def single_witnesses(self) -> tuple[Pair, ...]:
@@ -66,11 +66,11 @@ class Curve:
         return [pair for pair in self.witnesses if pair is not self.upper]
 
     def bound_log_delta(self, epsilon: float) -> Interval:
-        """Enclose the upper bound itself. The width shows the numerical error of the bound."""
+        """Enclose log δ(ε) of the dominating pair. The width shows the numerical error of the upper bound."""
         return self.upper.log_delta_bounds(epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return only the upper bound of `bound_log_delta`, for a search that needs no lower bound."""
+        """Return the upper bound on log δ(ε), without the work for a lower bound."""
         return self.upper.upper_log_delta(epsilon)
 
     def estimate(self, epsilon: float) -> float | None:
@@ -108,7 +108,7 @@ class Curve:
         """
         if self.tight:
             lower, upper = self.upper.epsilon(target.log_delta, target.epsilon)
-        else:  # the lower bound of a bound that no neighbours attain has no use
+        else:  # a lower bound on ε of the dominating pair says nothing about the mechanism
             lower, upper = 0.0, _upper_epsilon_of(self.upper, target)
         upper = self._zero_if_enough(upper, target.log_delta)
         if upper > 0.0:
@@ -163,8 +163,9 @@ def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> floa
 def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained_epsilon: float) -> bool:
     """Return whether a witness is unlikely to raise the lower bound on ε at the target δ.
 
-    This is the case if its δ is likely to be at most the target δ at the best lower bound so far. It is also the case
-    if log δ at the target ε is at most the target minus twice the shortfall of the earlier witnesses.
+    A witness is unlikely to do so if its δ at the best lower bound on ε so far is likely to be at most the target δ. It
+    is also unlikely if, at the target ε, its log δ is below the target by at least twice as much as that of the best
+    earlier witness.
 
     Args:
         pair: the witness.
@@ -177,8 +178,8 @@ def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained
     shortfall = target.log_delta - attained_log_delta
     if not attained_log_delta < target.log_delta:
         return False
-    least = target.log_delta - 2.0 * shortfall
-    return pair.likely_meets(target.epsilon, least) or pair.lower_log_delta(target.epsilon) <= least
+    too_small = target.log_delta - 2.0 * shortfall
+    return pair.likely_meets(target.epsilon, too_small) or pair.lower_log_delta(target.epsilon) <= too_small
 
 
 def _upper_epsilon_of(pair: Pair, target: Target) -> float:

@@ -27,8 +27,8 @@ class Divergences:
         forward, backward: profiles of (P, Q) and of (Q, P), which give E_γ for γ ≥ 1.
         rates: the false positive rates at which best tests will be requested.
         lower: whether lower bounds are needed. Otherwise none is computed, and `evaluated` holds the upper bound twice.
-        aims: t = log γ of the best test for each rate on any pair so far. An upper bound there often shows that this
-            pair has no better test.
+        aims: for each rate, the t = log γ of the best test on any pair so far. An upper bound there often shows that
+            this pair has no better test.
         evaluated: bounds on E_γ(P‖Q), by t = log γ.
         bounds: upper bounds on E_γ(P‖Q) that cost less and may be larger, by t.
     """
@@ -52,56 +52,58 @@ class Divergences:
         """Best tests at the rates, if the profile computes them itself."""
         return self.forward.best_tests(self.rates) if self.lower else None
 
-    def upper_end(self, place: float, enough: float) -> float:
+    def upper_bound(self, log_gamma: float, largest_useful: float) -> float:
         """Return an upper bound on E_γ at t = log γ ≥ 0, from an evaluation that serves all `aims` if possible.
 
         Args:
-            place: t.
-            enough: value above which the shared bound is too large, so that t is evaluated separately.
+            log_gamma: t.
+            largest_useful: largest bound that is of use. If the shared evaluation gives a larger one, t is evaluated
+                separately.
         """
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
-            return self.evaluate([place])[0].upper
-        if place not in self.bounds:
+            return self.evaluate([log_gamma])[0].upper
+        if log_gamma not in self.bounds:
             positive_aims = {aim for aim in self.aims.values() if aim > 0.0}
-            self._bound(sorted({place, *positive_aims} - set(self.bounds)))
-        if self.bounds[place] > enough:
-            self._bound([place])
-        return self.bounds[place]
+            self._bound(sorted({log_gamma, *positive_aims} - set(self.bounds)))
+        if self.bounds[log_gamma] > largest_useful:
+            self._bound([log_gamma])
+        return self.bounds[log_gamma]
 
-    def _bound(self, places: Sequence[float]) -> None:
+    def _bound(self, log_gammas: Sequence[float]) -> None:
         """Compute upper bounds on E_γ at several t = log γ ≥ 0 by one evaluation."""
-        for place, end in zip(places, self.forward.upper_log_deltas(places), strict=True):
-            upper = divergence_at(place, Interval(-math.inf, end)).upper
-            self.bounds[place] = min(upper, self.bounds.get(place, math.inf))
+        for log_gamma, end in zip(log_gammas, self.forward.upper_log_deltas(log_gammas), strict=True):
+            upper = divergence_at(log_gamma, Interval(-math.inf, end)).upper
+            self.bounds[log_gamma] = min(upper, self.bounds.get(log_gamma, math.inf))
 
-    def evaluate(self, places: Sequence[float]) -> list[Interval]:
+    def evaluate(self, log_gammas: Sequence[float]) -> list[Interval]:
         """Return bounds on E_γ at each t = log γ, and store them."""
-        new = [place for place in dict.fromkeys(places) if place not in self.evaluated]
-        forward_places = [place for place in new if place >= 0.0]
-        backward_places = [place for place in new if place < 0.0]
-        if forward_places:
-            bounds = self.forward.log_delta_bounds_in_search(forward_places, lower=self.lower)
-            for place, interval in zip(forward_places, bounds, strict=True):
-                self.evaluated[place] = divergence_at(place, interval)
-        if backward_places:
-            epsilons = [-place for place in backward_places]
+        new = [log_gamma for log_gamma in dict.fromkeys(log_gammas) if log_gamma not in self.evaluated]
+        at_least_zero = [log_gamma for log_gamma in new if log_gamma >= 0.0]
+        below_zero = [log_gamma for log_gamma in new if log_gamma < 0.0]
+        if at_least_zero:
+            bounds = self.forward.log_delta_bounds_in_search(at_least_zero, lower=self.lower)
+            for log_gamma, interval in zip(at_least_zero, bounds, strict=True):
+                self.evaluated[log_gamma] = divergence_at(log_gamma, interval)
+        if below_zero:
+            epsilons = [-log_gamma for log_gamma in below_zero]
             bounds = self.backward.log_delta_bounds_in_search(epsilons, lower=self.lower)
-            # `turned`: E_γ for γ < 1 is computed from E_{1/γ} of the other direction.
-            for place, interval in zip(backward_places, bounds, strict=True):
-                self.evaluated[place] = divergence_at(place, interval, turned=True)
-        return [self.evaluated[place] for place in places]
+            for log_gamma, interval in zip(below_zero, bounds, strict=True):
+                self.evaluated[log_gamma] = divergence_at(log_gamma, interval, is_reversed=True)
+        return [self.evaluated[log_gamma] for log_gamma in log_gammas]
 
 
-def divergence_at(place: float, log_delta: Interval, *, turned: bool = False) -> Interval:
-    """Return E_γ at γ = e^place, rounded outward, from its log, or from that of E_{1/γ} of the other direction.
+def divergence_at(log_gamma: float, log_delta: Interval, *, is_reversed: bool = False) -> Interval:
+    """Return bounds on the hockey-stick divergence E_γ(P‖Q), rounded outward, from bounds on its logarithm.
+
+    If `is_reversed`, the bounds are those on log E_{1/γ}(Q‖P), and E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) is used.
 
     Args:
-        place: log γ.
-        log_delta: bounds on log E_γ, or on log E_{1/γ} of the pair in the other direction.
-        turned: whether `log_delta` is of the other direction.
+        log_gamma: log γ.
+        log_delta: bounds on log E_γ(P‖Q), or on log E_{1/γ}(Q‖P).
+        is_reversed: whether `log_delta` is of (Q, P).
     """
     lower, upper = math.exp(log_delta.lower), math.exp(min(log_delta.upper, 0.0))
-    if turned:
-        factor, less = math.exp(place), -math.expm1(place)
-        lower, upper = less + factor * lower, less + factor * upper
+    if is_reversed:
+        gamma, one_minus_gamma = math.exp(log_gamma), -math.expm1(log_gamma)
+        lower, upper = one_minus_gamma + gamma * lower, one_minus_gamma + gamma * upper
     return Interval(lower * (1.0 - 16 * UNIT_ROUNDOFF), upper * (1.0 + 16 * UNIT_ROUNDOFF))

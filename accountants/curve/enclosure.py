@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 LARGEST_EPSILON = 1e15
 """Largest ε of every search, in nats. A loss beyond it is answered as unbounded."""
 ROUNDED_BOUNDS = 2.0**-40
-"""Excess of a lower bound over the upper bound, per unit of 1 + |bound|, that the last steps of two searches explain.
+"""Largest excess of a lower bound over the upper bound, per unit of 1 + |bound|, that rounding explains.
 
-A search ends within a few units of roundoff of a change of sign, which is 2^-50. A thousand times as much is allowed.
+Two searches for the same number end within a few units of roundoff, about 2^-50. A thousand times as much is allowed.
 """
 SMALL_EPSILON = 2.0**-10
 """First positive ε of a search without an initial estimate, in nats."""

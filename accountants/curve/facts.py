@@ -183,7 +183,7 @@ class DrawnGaussianLaw:
 
 @dataclass(frozen=True)
 class _MixedLaw:
-    """Finitely many sensitivities s_k of a contribution, each with its probability p_k.
+    """A contribution with finitely many possible sensitivities s_k, each with its probability p_k.
 
     Attributes:
         sensitivities: s_k, in standard deviations of the noise, 0 ≤ s_k < ∞, in any order.
@@ -204,7 +204,7 @@ class _MixedLaw:
 
     @cached_property
     def components(self) -> tuple[tuple[float, float], ...]:
-        """Pairs (s_k, p_k) with p_k > 0 by increasing s_k. The largest p_k is 1 minus the sum of the rest, rounded."""
+        """Pairs (s_k, p_k) with p_k > 0 by increasing s_k. The largest p_k is 1 minus all others, rounded."""
         declared = zip(self.sensitivities, self.probabilities, strict=True)
         components = sorted((sensitivity, weight) for sensitivity, weight in declared if weight > 0.0)
         heaviest = self._heaviest(components)
@@ -228,20 +228,20 @@ class _MixedLaw:
         return self.largest == 0.0
 
     def shorten(self, log_mass: float) -> tuple[Self, float]:
-        """Remove the largest s_k, and give their probabilities to the s_k of the largest probability.
-
-        Guarantees: δ of a composition of T steps falls by at most T e^m (docs/engine-certificate.md, A10, Components
-        moved).
+        """Remove rare large sensitivities, and give their probabilities to the most probable sensitivity.
 
         Args:
             log_mass: logarithm of the largest total probability that may be moved.
 
         Returns:
-            The shorter law, and m; the same law and −inf if nothing was moved.
+            The shorter law, and a number m that bounds the effect; the same law and −inf if nothing was moved.
+
+        Guarantees: δ of a composition of T steps decreases by at most T e^m (docs/engine-certificate.md, A10,
+        Components moved).
         """
         components, moved_mass = list(self.components), 0.0
         heaviest = self._heaviest(components)
-        # The heaviest component stays, and at least one positive sensitivity.
+        # The most probable component is kept, and at least one positive sensitivity.
         fewest = max(heaviest + 1, 1 if components[heaviest][0] > 0.0 else 2)
         while len(components) > fewest and moved_mass + components[-1][1] <= math.exp(log_mass):
             moved_mass += components.pop()[1]
@@ -280,11 +280,13 @@ class GaussianMixtureLaw(_MixedLaw):
     @property
     def supremum(self) -> float:
         """Largest loss in nats, rounded up; math.inf if the loss is unbounded."""
-        least, weight = self.components[0]
+        least, weight_of_zero = self.components[0]
         if self.direction != "add" or least > 0.0:
             return math.inf
+        # The largest loss is −log p_0, with p_0 the probability of the sensitivity 0.
         rest = math.fsum(weight for _, weight in self.components[1:])
-        return -(math.log1p(-rest) if rest <= 0.5 else math.log(weight)) * (1.0 + 16 * UNIT_ROUNDOFF)
+        log_weight = math.log1p(-rest) if rest <= 0.5 else math.log(weight_of_zero)
+        return -log_weight * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def reverse(self) -> GaussianMixtureLaw:
         """Return the pair in the other direction."""
@@ -299,7 +301,7 @@ class DrawnMixtureLaw(_MixedLaw):
 
     Attributes:
         rate: probability q that the batch contains the record, 0 < q < 1.
-        log_rest: log-probability of an infinite loss, which the transform leaves out and δ includes.
+        log_rest: log-probability of an infinite loss, which the transform leaves out and δ includes; −inf for none.
     """
 
     rate: float

@@ -17,14 +17,15 @@ _LARGEST_LOSS = 600.0
 
 @dataclass(frozen=True)
 class FiniteLaw:
-    """An ordered pair of distributions (P, Q) on finitely many outcomes. All are listed: the masses sum to one.
+    """An ordered pair of distributions (P, Q) on finitely many outcomes, all of which are listed.
 
     Attributes:
         losses: log p − log q of each outcome that both distributions can give, finite, within a relative `accuracy`.
         log_first: log p, within `accuracy` per unit of 1 + |log p|.
         log_second: log q, likewise.
-        log_infinite: upper bound on log P of the outcomes that Q cannot give, within `accuracy`; −inf if none exists.
-        log_missing: the same for log Q of the outcomes that P cannot give.
+        log_infinite: upper bound on the log probability under P of the outcomes that Q cannot give, within `accuracy`;
+            −inf if there are none.
+        log_missing: upper bound on the log probability under Q of the outcomes that P cannot give, likewise.
         accuracy: bound on the errors above.
     """
 
@@ -43,7 +44,7 @@ class FiniteLaw:
         )
 
     def mix(self, rate: float, absent: float) -> FiniteLaw | None:
-        """Return the pair of (1 − q) Q + q P and Q, as Poisson sampling makes it; None for losses beyond 600.
+        """Return the pair of (1 − q) Q + q P and Q, the pair under Poisson sampling with the inclusion probability q.
 
         A loss l becomes log(1 − q + q e^l). The outcomes that P cannot give become an outcome of loss log(1 − q).
         `_mixed_error` bounds the errors of the new losses.
@@ -51,16 +52,23 @@ class FiniteLaw:
         Args:
             rate: q, 0 < q < 1, rounded once.
             absent: 1 − q, rounded once.
+
+        Returns:
+            The pair; None if a loss is beyond ±600, where exponentials could overflow.
         """
         if max(map(abs, self.losses), default=0.0) > _LARGEST_LOSS:
             return None
         log_rate = math.log(rate)
-        losses, log_second = [_mixed_loss(loss, rate, absent) for loss in self.losses], list(self.log_second)
-        errors = [self._mixed_error(*pair, rate, log_rate) for pair in zip(self.losses, losses, strict=True)]
+        losses = [_mixed_loss(loss, rate, absent) for loss in self.losses]
+        log_second = list(self.log_second)
+        errors = [
+            self._mixed_error(loss, mixed, rate, log_rate) for loss, mixed in zip(self.losses, losses, strict=True)
+        ]
         loss_accuracy = max([self.accuracy, *errors])
         if math.isfinite(self.log_missing):
             losses.append(math.log1p(-rate) if rate < 0.5 else math.log(absent))
             log_second.append(self.log_missing)
+        # The log mass under the mixture is the new loss plus the log mass under Q.
         accuracy, log_first = loss_accuracy, []
         for loss, log_mass in zip(losses, log_second, strict=True):
             log_first.append(loss + log_mass)

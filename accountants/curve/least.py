@@ -27,7 +27,7 @@ _USUAL_LOG_DELTA = -14.0
 """log δ of about 1e-6, at which the ε of composed profiles are estimated to sort them."""
 _LEAST_MARGIN, _MARGIN = 0.05, 0.1
 """Margin in log δ by which a profile must exceed a bound to be left out: least, and per unit of |log δ|."""
-_ROUGHLY = 4.0
+_MARGINS_OF_ESTIMATE = 4.0
 """Number of margins by which an estimate must exceed a bound."""
 
 
@@ -121,8 +121,10 @@ class LeastProfile(Profile):
         """
         if not self._closed:
             return False
-        least = (1.0 - share) * float(self._least_of(self._closed, np.asarray(epsilon)).upper)
-        return all(profile.likely_log_delta(epsilon) > least for profile in self._composed)
+        closed_log_delta = float(self._least_of(self._closed, np.asarray(epsilon)).upper)
+        # log δ is negative, so that this is larger.
+        threshold = (1.0 - share) * closed_log_delta
+        return all(profile.likely_log_delta(epsilon) > threshold for profile in self._composed)
 
     def _least_at(self, epsilon: float) -> Interval:
         """Return the least lower and the least upper bound on log δ over all profiles, at one ε.
@@ -160,7 +162,7 @@ def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> boo
         log_delta: least known upper bound on log δ of the other alternatives.
     """
     margin = _LEAST_MARGIN + _MARGIN * abs(log_delta)
-    if profile.likely_log_delta(epsilon) > log_delta + _ROUGHLY * margin:
+    if profile.likely_log_delta(epsilon) > log_delta + _MARGINS_OF_ESTIMATE * margin:
         return True
     return profile.quick_upper_log_delta(epsilon) > log_delta + margin
 
@@ -176,11 +178,15 @@ class LeastSearch(PairSearch):
     alternatives: tuple[Pair, ...]
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose ε(δ) with few evaluations if bounds are expensive. `near` is not used.
+        """Enclose the smallest ε at which the least δ of the alternatives is at most the target.
 
-        If every alternative is symmetric, δ is the least δ of the alternatives. It falls below the target at the ε at
-        which the first alternative does. Each alternative is searched separately. An alternative is skipped if its δ at
-        the least ε so far is certainly, or by a quick bound, above the target.
+        If every alternative is symmetric, this is the least of their ε(δ), and each is searched separately. An
+        alternative is skipped if its δ at the least ε so far is certainly, or by a quick bound, above the target.
+        Otherwise the least δ itself is searched.
+
+        Args:
+            log_delta: the target, log δ.
+            near: not used.
         """
         del near
         alternatives = self.alternatives
@@ -207,7 +213,7 @@ def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:
-    """Return a pair that is the least bound at every ε of several dominating pairs of one mechanism."""
+    """Return the pair with the least δ of several dominating pairs of one mechanism, at every ε."""
     if len(pairs) == 1:
         return pairs[0]
     forward = LeastProfile(tuple(pair.forward for pair in pairs))

@@ -35,14 +35,14 @@ LOSS = 1e-7
 """Largest loss of the rate from the distance of the points, relative to the rate."""
 GOOD_GAP = 1e-6
 """Relative width of the rate at which the search ends."""
-_ESTIMATES, _PATTERNS, _CUTS = 10, 3, 8
+_ESTIMATES, _PATTERNS, _LAST_POINTS = 10, 3, 8
 """Limits on the points in the search of the best γ, on the patterns of four points, and on the points after these."""
 _SHARPENINGS, _SHORTEST = 30, 1e-9
 """Limit on the rounds of `sharpen`, and the length in t = log γ at which it ends."""
 _PATTERN = (0.5, -0.5, 1.5, -1.5)
 """Offsets of four points around the minimum, in units of the step."""
 OUTERMOST = 2.25
-"""Square of the outermost place of the pattern: the factor of a test's width of δ when points are placed."""
+"""Square of the outermost offset of the pattern: the factor of a test's width of δ when points are placed."""
 _ENOUGH = 6
 """Number of points above which the search needs no initial estimate."""
 _SETTLED = 0.004
@@ -51,7 +51,7 @@ _WIDTHS_APART = 4.0
 """Least squared distance of points, in widths of a value and natural units."""
 _NARROW_GAP, _MOST_WIDTHS = 2e-7, 5.0
 """Widths of the rate, relative and in widths of one value, below which no more points are placed."""
-_SPREAD = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
+_FIRST_MULTIPLES = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
 """First t = log γ of the search if only upper bounds are needed, as multiples of the minimiser for Gaussian losses."""
 
 
@@ -59,17 +59,17 @@ class _Model(NamedTuple):
     """An estimate of the minimum of h(t) = α e^t + E_γ(P‖Q), for t = log γ.
 
     Attributes:
-        place: the minimiser t.
+        minimiser: the t of the minimum.
         curvature: h″/h there, with the second derivative in t. 1/√curvature is called the natural distance.
         value: h there; NaN if it is not estimated.
     """
 
-    place: float
+    minimiser: float
     curvature: float
     value: float = math.nan
 
-    def spread(self, width: float) -> float:
-        """Return the distance in t between new points, at which h rises by more than the width of its bounds.
+    def distance_of_points(self, width: float) -> float:
+        """Return the distance in t between new points, over which h rises by more than the width of its bounds.
 
         Args:
             width: width of the bounds on h at a point, relative to h.
@@ -81,10 +81,14 @@ class _Model(NamedTuple):
 class MinimumSearch:
     """The search for the least value of h(γ) = γ α + E_γ(P‖Q), in t = log γ.
 
+    The least value is the true positive rate of the best test at the false positive rate α.
+
     Attributes:
         divergences: E_γ(P‖Q), to which the search adds values.
         rate: the false positive rate α.
         floor: a known true positive rate. The search ends if the least value exceeds it by at most a share `GOOD_GAP`.
+        lower_wanted: whether a lower bound on the least value is needed.
+        slopes: bounds on the slope of h.
         upper: the least of all upper bounds on h so far.
         points: bounds on h at the points so far, by t.
     """
@@ -99,64 +103,76 @@ class MinimumSearch:
         self.slopes = Slopes(self.rate - 1.0, self.rate)
         self.upper = 1.0
         self.points = {-math.inf: Known(0.0, 1.0, 1.0), -math.log(self.rate): Known(1.0 / self.rate, 1.0, 2.0)}
-        for place, ends in self.divergences.evaluated.items():
-            self._add(place, ends)
+        for log_gamma, divergence in self.divergences.evaluated.items():
+            self._add(log_gamma, divergence)
 
-    def _add(self, place: float, divergence: Interval) -> None:
-        """Use bounds on E_γ at γ = e^place, unless γ ≥ 1/α, where h is at least 1."""
-        if place >= -math.log(self.rate):
+    def _add(self, log_gamma: float, divergence: Interval) -> None:
+        """Add the point of h that follows from bounds on E_γ, unless γ ≥ 1/α, where h is at least 1.
+
+        Args:
+            log_gamma: t = log γ.
+            divergence: bounds on E_γ.
+        """
+        if log_gamma >= -math.log(self.rate):
             return
-        gamma = math.exp(place)
+        gamma = math.exp(log_gamma)
         if gamma * self.rate < 1.0:
-            lower, upper = (gamma * self.rate + end for end in divergence)
-            upper *= 1.0 + 8 * UNIT_ROUNDOFF
-            self.points[place] = Known(gamma, lower * (1.0 - 8 * UNIT_ROUNDOFF), upper)
+            lower = (gamma * self.rate + divergence.lower) * (1.0 - 8 * UNIT_ROUNDOFF)
+            upper = (gamma * self.rate + divergence.upper) * (1.0 + 8 * UNIT_ROUNDOFF)
+            self.points[log_gamma] = Known(gamma, lower, upper)
             self.upper = min(self.upper, upper)
 
-    def _evaluate(self, places: Sequence[float]) -> None:
-        """Evaluate and use E_γ at new places below log 1/α."""
-        wanted = [place for place in places if place not in self.points and place < -math.log(self.rate)]
-        for place, ends in zip(wanted, self.divergences.evaluate(wanted), strict=True):
-            self._add(place, ends)
+    def _evaluate(self, log_gammas: Sequence[float]) -> None:
+        """Evaluate E_γ at each new t = log γ below log 1/α, and add the points of h."""
+        new = [t for t in log_gammas if t not in self.points and t < -math.log(self.rate)]
+        for log_gamma, divergence in zip(new, self.divergences.evaluate(new), strict=True):
+            self._add(log_gamma, divergence)
 
     @property
     def _sorted(self) -> list[Known]:
         """The points by increasing γ, once for each γ, because different t may have equal exponentials."""
-        return sorted({point.place: point for point in self.points.values()}.values())
+        return sorted({point.x: point for point in self.points.values()}.values())
 
     @property
-    def place(self) -> float:
-        """The t of the least upper bound so far."""
-        return min(self.points, key=lambda place: self.points[place].upper)
+    def best_log_gamma(self) -> float:
+        """The t = log γ of the least upper bound on h so far."""
+        return min(self.points, key=lambda log_gamma: self.points[log_gamma].upper)
 
     @property
     def decided(self) -> bool:
-        """True if the other direction, or another pair, is at least as good up to the accepted width of a rate."""
+        """True if the least value exceeds `floor` by at most a share `GOOD_GAP`, so that no more points are needed."""
         return self.upper <= self.floor * (1.0 + GOOD_GAP)
 
-    def ends(self) -> Interval:
-        """Return both bounds on the least value of h from the present points. It is at least α."""
+    def bounds(self) -> Interval:
+        """Return bounds on the least value of h from the present points. The lower one is at least α."""
         least = least_value(self._sorted, self.slopes).value if self.lower_wanted else self.rate
         upper = min(self.upper, 1.0)
         return Interval(min(max(least, self.rate) * (1.0 - 1e-14), upper), upper)
 
-    def _add_upper(self, place: float, divergence: float) -> None:
-        """Use an upper bound on E_γ at γ = e^place."""
-        gamma = math.exp(min(place, -math.log(self.rate)))  # beyond, h is at least 1
+    def _add_upper(self, log_gamma: float, divergence: float) -> None:
+        """Lower `upper` by an upper bound on E_γ at t = log γ, if possible."""
+        gamma = math.exp(min(log_gamma, -math.log(self.rate)))  # beyond, h is at least 1
         if gamma * self.rate < 1.0:
             self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def refine_around(self, near: NearTest) -> None:
-        """Place four points around a test, the test itself if it is a corner, and then points of least lower bound."""
-        step = _Model(near.epsilon, near.steepness).spread(OUTERMOST * near.width)
+        """Evaluate h at four points around a test of about the rate α, and then where its lower bound is least.
+
+        If h has a corner at the test, it is evaluated there first. If no lower bound is wanted, one point is enough.
+        """
+
+        def add_point(log_gamma: float) -> None:
+            """Evaluate h at t = log γ by the enclosure of the test."""
+            self._add(log_gamma, divergence_at(log_gamma, near.log_delta(log_gamma)))
+
+        step = _Model(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)
         for offset in (0.0, *_PATTERN) if near.bent else _PATTERN:
-            place = near.epsilon + offset * step
-            self._add(place, divergence_at(place, near.log_delta(place)))
+            add_point(near.epsilon + offset * step)
             if self.decided or not self.lower_wanted:
                 return
-        self._cut_lowest(lambda place: self._add(place, divergence_at(place, near.log_delta(place))))
+        self._raise_lower_bound(add_point)
 
-    def glance(self) -> None:
+    def try_cheap_bounds(self) -> None:
         """Compute cheap upper bounds on h = γ α + E_γ, which may already decide the search.
 
         One bound is at the largest loss, where E_γ is 0. Another one is at the best test on an earlier pair, from
@@ -171,7 +187,8 @@ class MinimumSearch:
         aim = self.divergences.aims.get(self.rate, -math.inf)
         has_cheap_bounds = forward.shares_nodes or forward.finds_best_tests
         if aim > 0.0 and has_cheap_bounds:
-            self._add_upper(aim, self.divergences.upper_end(aim, self.floor - math.exp(aim) * self.rate))
+            largest_useful = self.floor - math.exp(aim) * self.rate
+            self._add_upper(aim, self.divergences.upper_bound(aim, largest_useful))
             return
         at_one = self.divergences.evaluated.get(0.0)
         if at_one is None or at_one.upper <= 0.0 or forward.finds_best_tests:
@@ -179,11 +196,12 @@ class MinimumSearch:
         if self.rate not in self.divergences.near:
             self._evaluate([gaussian_minimum(gaussian_mu(at_one.upper), self.rate)])
 
-    def estimate(self) -> None:
+    def find_minimum(self) -> None:
         """Search for the minimum of h = γ α + E_γ if no test near it is known.
 
         The first estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives
-        further estimates until one moves little. For lower bounds, points are then placed around the last estimate.
+        further estimates until two successive ones are close. For lower bounds, points are then placed around the last
+        estimate.
         """
         self._evaluate([0.0])
         at_one = self.divergences.evaluated[0.0].upper
@@ -195,16 +213,18 @@ class MinimumSearch:
             if self.decided:
                 return
             model = self._model()
-            moved = min(abs(model.place - previous), self._closest(model.place)) * math.sqrt(model.curvature)
+            change = min(abs(model.minimiser - previous), self._closest(model.minimiser))
+            moved = change * math.sqrt(model.curvature)
             # At √LOSS natural distances from the minimum, h exceeds its minimum by a fraction LOSS/2.
             if moved <= (_SETTLED if self.lower_wanted else math.sqrt(LOSS)):
                 break
-            self._evaluate([model.place])
-            previous = model.place
+            self._evaluate([model.minimiser])
+            previous = model.minimiser
         if self.lower_wanted:
             self._refine(moved)
         elif not abs(model.value - self.upper) <= GOOD_GAP * self.upper:
-            self._cut_lowest(lambda place: self._evaluate([place]))  # a bound that bends sharply
+            # The interpolation is inaccurate, as for a bound that bends sharply.
+            self._raise_lower_bound(lambda log_gamma: self._evaluate([log_gamma]))
 
     def _evaluate_first(self, mu: float) -> None:
         """Evaluate h = γ α + E_γ at first points t = log γ.
@@ -218,11 +238,11 @@ class MinimumSearch:
         if not self.lower_wanted:
             # A bound may have several local minima.
             smallest = max(gaussian_minimum(mu, min(self.divergences.rates)), 0.0)
-            self._evaluate((smallest * _SPREAD).tolist())
+            self._evaluate((smallest * _FIRST_MULTIPLES).tolist())
             return
-        place = gaussian_minimum(mu, self.rate)
-        if len(self.points) <= _ENOUGH and not self._closest(place) <= 0.1 * mu:
-            self._evaluate([min(place, -0.9 * math.log(self.rate))])  # from log 1/α on, h is at least 1
+        log_gamma = gaussian_minimum(mu, self.rate)
+        if len(self.points) <= _ENOUGH and not self._closest(log_gamma) <= 0.1 * mu:
+            self._evaluate([min(log_gamma, -0.9 * math.log(self.rate))])  # from log 1/α on, h is at least 1
 
     def _refine(self, moved: float) -> None:
         """Evaluate h at four points around its estimated minimum, and again until its bounds there are close.
@@ -237,27 +257,27 @@ class MinimumSearch:
             best = min(self.points.values(), key=lambda point: point.upper)
             width = (best.upper - best.lower) / best.upper
             # The remaining error of the estimate is taken as a small part of its last move.
-            step = max(model.spread(width), 0.05 * moved / math.sqrt(model.curvature))
-            self._evaluate([model.place + offset * step for offset in _PATTERN])
+            step = max(model.distance_of_points(width), 0.05 * moved / math.sqrt(model.curvature))
+            self._evaluate([model.minimiser + offset * step for offset in _PATTERN])
             moved = 0.0
             if self.decided or self.narrow:
                 return
-        self._cut_lowest(lambda place: self._evaluate([place]))
+        self._raise_lower_bound(lambda log_gamma: self._evaluate([log_gamma]))
 
-    def _cut_lowest(self, read: Callable[[float], None]) -> None:
+    def _raise_lower_bound(self, add_point: Callable[[float], None]) -> None:
         """Evaluate h where its lower bound is least, which raises the bound; again until the bounds are close.
 
-        The search also ends after `_CUTS` evaluations, or if no new point was added.
+        The search also ends after `_LAST_POINTS` evaluations, or if no new point was added.
 
         Args:
-            read: function that evaluates h at a t = log γ, and adds the result to `points`.
+            add_point: function that evaluates h at a t = log γ, and adds the result to `points`.
         """
-        for _ in range(_CUTS):
+        for _ in range(_LAST_POINTS):
             least = least_value(self._sorted, self.slopes)
-            if self.decided or self.narrow or least.place <= 0.0:
+            if self.decided or self.narrow or least.x <= 0.0:
                 return
             count = len(self.points)
-            read(math.log(least.place))
+            add_point(math.log(least.x))
             if len(self.points) == count:
                 return
 
@@ -270,35 +290,35 @@ class MinimumSearch:
         for _ in range(_SHARPENINGS):
             if self.lower_wanted and self.narrow:
                 return
-            places = sorted(self.points)
-            best = min(range(1, len(places) - 1), key=lambda k: self.points[places[k]].upper, default=0)
+            log_gammas = sorted(self.points)
+            best = min(range(1, len(log_gammas) - 1), key=lambda k: self.points[log_gammas[k]].upper, default=0)
             if best == 0:
                 return
-            low, high = _bracket(places, best)
-            here = places[best]
+            low, high = _bracket(log_gammas, best)
+            here = log_gammas[best]
             if high - low <= _SHORTEST:
                 return
-            wider = low if here - low > high - here else high
-            wanted = [0.5 * (here + wider)]
+            farther_neighbour = low if here - low > high - here else high
+            next_points = [0.5 * (here + farther_neighbour)]
             if self.lower_wanted:
-                least = least_value(self._sorted, self.slopes).place
-                wanted += [math.log(least)] if least > 0.0 else []
-            self._evaluate(wanted)
+                gamma_of_least = least_value(self._sorted, self.slopes).x
+                next_points += [math.log(gamma_of_least)] if gamma_of_least > 0.0 else []
+            self._evaluate(next_points)
 
     @property
     def narrow(self) -> bool:
         """True if the bounds are as close as required, or as the widths of the values around the lower bound allow."""
         points = self._sorted
         least = least_value(points, self.slopes)
-        index = bisect_left(points, least.place, key=lambda point: point.place)
+        index = bisect_left(points, least.x, key=lambda point: point.x)
         neighbours = points[max(index - 1, 0) : index + 2]
         widths = [point.upper - point.lower for point in neighbours if point.upper <= 1.01 * self.upper]
         allowed_gap = max(_NARROW_GAP * self.upper, _MOST_WIDTHS * min(widths, default=0.0))
         return self.upper - least.value <= allowed_gap
 
-    def _closest(self, place: float) -> float:
-        """Return the distance to the closest point that was read."""
-        return min(abs(place - point) for point in self.points)
+    def _closest(self, log_gamma: float) -> float:
+        """Return the distance in t to the closest point."""
+        return min(abs(log_gamma - point) for point in self.points)
 
     def _model(self) -> _Model:
         """Estimate the minimum of h by interpolation between the points nearest to the best one.
@@ -307,54 +327,55 @@ class MinimumSearch:
         t = log γ for small E_γ. It is log −log E_γ for E_γ near 1. Without enough points the estimate is the point of
         least lower bound.
         """
-        places = sorted(self.points)
-        best = min(range(1, len(places) - 1), key=lambda k: self.points[places[k]].upper)
-        here = places[best]
-        nearest = self._nearest_values(places, best)
+        log_gammas = sorted(self.points)
+        best = min(range(1, len(log_gammas) - 1), key=lambda k: self.points[log_gammas[k]].upper)
+        here = log_gammas[best]
+        nearest = self._nearest_values(log_gammas, best)
         if len(nearest) < 2 or all(t != here for t, _ in nearest):
-            least = least_value(self._sorted, self.slopes).place
-            return _Model(math.log(least) if least > 0.0 else 0.5 * here, 1.0)
-        low, high = _bracket(places, best)
-        t_values, values = (np.asarray(column) for column in zip(*nearest, strict=True))
-        place, bend, value = interpolated_minimum(t_values, values, low=low, high=high, rate=self.rate)
+            gamma_of_least = least_value(self._sorted, self.slopes).x
+            return _Model(math.log(gamma_of_least) if gamma_of_least > 0.0 else 0.5 * here, 1.0)
+        low, high = _bracket(log_gammas, best)
+        nearest_t = np.asarray([t for t, _ in nearest])
+        values = np.asarray([value for _, value in nearest])
+        minimiser, bend, least = interpolated_minimum(nearest_t, values, low=low, high=high, rate=self.rate)
         curvature = min(max(bend, 1e-2), 1e12) if math.isfinite(bend) else 1.0  # natural distances from 1e-6 to 10
-        return _Model(place, curvature, value)
+        return _Model(minimiser, curvature, least)
 
-    def _nearest_values(self, places: Sequence[float], best: int) -> list[tuple[float, float]]:
+    def _nearest_values(self, log_gammas: Sequence[float], best: int) -> list[tuple[float, float]]:
         """Return t = log γ and E_γ of the points nearest to the best one, which has the least upper bound on h.
 
         There are at most four, or two if the best point is the first or last inner one. E_γ is in (0, 1) at each.
 
         Args:
-            places: t of all points, increasing. The first and the last one are ends of the range.
+            log_gammas: t of all points, increasing. The first and the last one are ends of the range.
             best: index of the point with the least upper bound on h.
         """
-        values = [(t, self._value(t)) for t in places[1:-1]]
+        values = [(t, self._value(t)) for t in log_gammas[1:-1]]
         inside = [(t, value) for t, value in values if 0.0 < value < 1.0]
-        inside.sort(key=lambda point: abs(point[0] - places[best]))
-        is_inner = math.isfinite(places[best - 1]) and best + 2 < len(places)
+        inside.sort(key=lambda point: abs(point[0] - log_gammas[best]))
+        is_inner = math.isfinite(log_gammas[best - 1]) and best + 2 < len(log_gammas)
         return inside[: 4 if is_inner else 2]
 
-    def _value(self, place: float) -> float:
-        """Return E_γ from the upper bound on h."""
-        point = self.points[place]
-        return point.upper - point.place * self.rate
+    def _value(self, log_gamma: float) -> float:
+        """Return the upper bound on E_γ at t = log γ, from the upper bound on h = γ α + E_γ."""
+        point = self.points[log_gamma]
+        return point.upper - point.x * self.rate
 
 
-def _bracket(places: Sequence[float], best: int) -> tuple[float, float]:
+def _bracket(log_gammas: Sequence[float], best: int) -> tuple[float, float]:
     """Return the interval of t = log γ in which the minimum of h is searched.
 
     It reaches from one neighbour of the best point to the other, or less far towards an end of the range.
 
     Args:
-        places: t of all points, increasing. The first and the last one are ends of the range.
+        log_gammas: t of all points, increasing. The first and the last one are ends of the range.
         best: index of the point with the least upper bound on h.
     """
-    low, here, high = places[best - 1 : best + 2]
+    low, here, high = log_gammas[best - 1 : best + 2]
     if not math.isfinite(low):
         # The neighbour is −∞: go twice as far as the range of the points, and at least 0.02.
-        low = here - 2.0 * max(places[-2] - here, 0.01)
-    if best + 2 == len(places):
+        low = here - 2.0 * max(log_gammas[-2] - here, 0.01)
+    if best + 2 == len(log_gammas):
         # The neighbour is log 1/α: go at most three times as far as the range of the points, but not 0.
-        high = min(high, here + 3.0 * max(here - places[1], 1e-9))
+        high = min(high, here + 3.0 * max(here - log_gammas[1], 1e-9))
     return low, high

@@ -26,20 +26,22 @@ def round_shifts(sensitivities: Sequence[float], multiplier: float, *, upward: b
 def mixtures_around(
     law: GaussianMixtureLaw, rates: tuple[float, float]
 ) -> tuple[GaussianMixtureLaw, GaussianMixtureLaw]:
-    """Return mixtures below and above that of a contribution which is included with a probability; equal if exact.
+    """Return two mixtures for a contribution that is included with a probability q, one dominated and one dominating.
+
+    They are equal if q is a double.
 
     Args:
         law: mixture of the contribution itself, in any direction.
-        rates: a double at or below the probability of the inclusion, and one at or above it.
+        rates: the doubles at or next below q, and at or next above q.
     """
     below, above = rates
     return sampled_mixture(law, below, upward=False), sampled_mixture(law, above, upward=True)
 
 
 def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> GaussianMixtureLaw:
-    """Return the mixture of a contribution that is included with a probability, and is zero otherwise.
+    """Return the mixture of a contribution that is included with a probability q, and is zero otherwise.
 
-    Its distribution of the sensitivity is stochastically larger than the exact one, or smaller, by a rounding.
+    Probabilities are rounded so that the sensitivity is stochastically larger than the exact one, or smaller.
 
     Args:
         law: mixture of the contribution itself, in any direction.
@@ -51,15 +53,17 @@ def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> Ga
     included = Fraction(rate)
     probabilities = {Fraction(0): 1 - included}
     for sensitivity, probability in _exact_components(law):
-        place = Fraction(sensitivity)
-        probabilities[place] = probabilities.get(place, Fraction(0)) + included * probability
-    places = sorted(probabilities)
-    weights = [probabilities[place] for place in places]
+        exact_sensitivity = Fraction(sensitivity)
+        previous = probabilities.get(exact_sensitivity, Fraction(0))
+        probabilities[exact_sensitivity] = previous + included * probability
+    sensitivities = sorted(probabilities)
+    weights = [probabilities[sensitivity] for sensitivity in sensitivities]
     heaviest = max(range(len(weights)), key=weights.__getitem__)
+    # Upward, sensitivities above the heaviest one gain probability and those below lose some.
     rounded = [_round(weight, upward=(index > heaviest) == upward) for index, weight in enumerate(weights)]
     rounded[heaviest] = 0.0
     rounded[heaviest] = 1.0 - math.fsum(rounded)
-    return GaussianMixtureLaw(tuple(float(place) for place in places), tuple(rounded), law.direction)
+    return GaussianMixtureLaw(tuple(float(value) for value in sensitivities), tuple(rounded), law.direction)
 
 
 def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:

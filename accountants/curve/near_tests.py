@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.enclosure import Interval
 
 
-_ROOM = 4.0
-"""Factor by which the error of γ α + E_γ is enlarged when points are placed.
+_WIDTH_FACTOR = 4.0
+"""Multiple of the relative width of γ α + E_γ that counts as the width of a test when points are placed around it.
 
-Chords between points then give its slope.
+The points are then far enough apart for the chords between them to give the slope.
 """
 
 
@@ -33,7 +33,8 @@ class NearTest(NamedTuple):
         width: relative width of these enclosures, or a few times the relative width of γ α + E_γ if this is less.
         steepness: about |d log Q(L > ε)/dε|.
         bent: True if E_γ has a corner there, as a function of γ.
-        expensive: True if evaluations for another test are expensive. Then this test serves if it is about as accurate.
+        expensive: True if evaluations for another test are expensive. This test is then used even if it is slightly
+            less accurate.
     """
 
     epsilon: float
@@ -83,4 +84,4 @@ def adapt_width(test: NearTest, size: float) -> NearTest:
         return test
     divergence = math.exp(min(upper, 0.0))
     share = divergence / (size * math.exp(min(test.epsilon, 700.0)) + divergence)
-    return test._replace(width=min(_ROOM * share, 1.0) * (upper - lower))
+    return test._replace(width=min(_WIDTH_FACTOR * share, 1.0) * (upper - lower))

@@ -43,10 +43,10 @@ class Pair:
         laplace_shift: s, if the pair is exactly Laplace(s) against Laplace(0) of scale 1.
         law: the distribution of the forward loss, if its transform is known exactly.
         atoms: the same if the loss has finitely many values.
-        concentrated: ρ and the survival probability, if these describe the pair.
+        concentrated: ρ of zero-concentrated privacy given an event, and the probability of the event, if known.
         renyi: bounds on the Rényi divergences, if the mechanism is only known by them.
         formula: Rényi divergences at every order, if a formula gives them.
-        below: a pair that dominates this pair in both directions. Its far losses bound those of this pair, where the
+        below: a pair that dominates this pair in both directions. Its large losses bound those of this pair where the
             profiles of this pair do not list them.
         plateau: an ε from which on δ is at most a rational number.
         parts: factors of the pair, if it is a product, and the number of runs of each. Composition then uses
@@ -152,8 +152,8 @@ class Pair:
         if log_delta == -math.inf:
             return self._enclose_pure_epsilon()
         lower, upper = self.search.epsilon(log_delta, near)
-        most = self._limit_to_plateau(upper, log_delta)
-        return Interval(min(lower, most), most)
+        upper = self._limit_to_plateau(upper, log_delta)
+        return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return only the upper bound on ε(δ), without the work for the lower bound."""

@@ -64,7 +64,12 @@ def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
 
 
 def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the plateau of q δ(ε), from that of δ: the same ε, and q times its δ."""
+    """Return the plateau of the profile q δ(ε), which has the same ε as the plateau of δ(ε), and q times its δ.
+
+    Args:
+        base: the plateau of δ(ε); None if there is none.
+        rate: q, a rational number.
+    """
     return None if base is None else Plateau(base.epsilon, rate * base.delta)
 
 

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 
 RootSearch: TypeAlias = Literal["bracket", "solve", "sweep", "spare"]
-"""Searches for ε(δ): without an estimate; from `Profile.solve`; at many ε at once; with few expensive evaluations."""
+"""Searches for ε(δ).
+
+"bracket" starts without an estimate, "solve" from `Profile.solve`. "sweep" evaluates many ε at once, and "spare" makes
+few evaluations, for profiles with expensive evaluations.
+"""
 
 
 class EpsilonEstimate(NamedTuple):
@@ -100,7 +104,7 @@ class Profile(ABC):
 
     @property
     def span(self) -> float | None:
-        """Largest number of which every finite loss is a multiple, if there are too many to locate; None otherwise."""
+        """Largest number of which every finite loss is a multiple, for a loss with many values; None if not stated."""
         return None
 
     # One ε, and several ---------------------------------------------------------------------------------------------
@@ -210,11 +214,9 @@ class PointwiseProfile(Profile):
         """Enclose log δ at each ε, one after another."""
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]
-        lower, upper = (
-            np.asarray([interval[side] for interval in bounds], dtype=np.float64).reshape(points.shape)
-            for side in (0, 1)
-        )
-        return Enclosure(lower, upper)
+        lower = np.asarray([interval.lower for interval in bounds], dtype=np.float64)
+        upper = np.asarray([interval.upper for interval in bounds], dtype=np.float64)
+        return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
         """Return bounds on log δ at several ε, one after another."""

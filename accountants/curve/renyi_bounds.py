@@ -37,7 +37,9 @@ WholeFormulas: TypeAlias = tuple[tuple[RenyiFormula, int], ...]
 
 @dataclass(frozen=True)
 class Concentrated:
-    """ρ-zCDP given an event that has probability S under both distributions, and an infinite loss outside the event.
+    """Zero-concentrated privacy of a pair given an event: D_a ≤ ρ a at every order a > 1.
+
+    The event has the probability S under both distributions. Outcomes outside the event have an infinite loss.
 
     Attributes:
         rho: ρ ≥ 0.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval
+from epsilond.accountants.curve.swept_search import swept_epsilon
 from epsilond.accountants.numerics.root_search import Guess, closest, crossing
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ class PairSearch:
             return Enclosure(bounds[..., 0], bounds[..., 1])
         lower, upper = profiles[0].log_delta(epsilon)
         for profile in profiles[1:]:
-            bounds_there = profile.log_delta(epsilon)
-            lower, upper = np.maximum(lower, bounds_there.lower), np.maximum(upper, bounds_there.upper)
+            enclosure = profile.log_delta(epsilon)
+            lower, upper = np.maximum(lower, enclosure.lower), np.maximum(upper, enclosure.upper)
         return Enclosure(lower, np.minimum(upper, 0.0))
 
     def upper_log_delta(self, epsilon: float) -> float:
@@ -136,11 +137,14 @@ class PairSearch:
 
 
 def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> Interval:
-    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` without an initial estimate; math.inf if no ε meets it.
+    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` without an initial estimate.
 
     Args:
-        read: bounds on log δ at one ε.
-        log_delta: the target.
+        read: function from an ε to bounds on log δ.
+        log_delta: the target, log δ.
+
+    Returns:
+        The bounds on ε; the upper one is math.inf if no ε meets the target.
     """
     upper = upper_epsilon(lambda epsilon: read(epsilon).upper, log_delta)
     lower = lower_epsilon(lambda epsilon: read(epsilon).lower, log_delta, guess=upper)
@@ -152,6 +156,10 @@ def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
 
     The ε is within a relative 1e-9 of the smallest such ε. The search is inexact, but the returned ε has itself been
     evaluated and meets the target.
+
+    Args:
+        upper: function from an ε to a certified upper bound on log δ.
+        log_delta: the target, log δ.
     """
     if upper(0.0) <= log_delta:
         return 0.0
@@ -167,7 +175,7 @@ def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: f
     The result is 0 if δ(0) may be at most the target.
 
     Args:
-        lower: certified lower bound of log δ at one ε.
+        lower: function from an ε to a certified lower bound on log δ.
         log_delta: the target, log δ.
         guess: an ε at or above the answer; math.inf if unknown.
     """
@@ -184,10 +192,15 @@ def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: f
 
 
 def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
-    """Return an ε at which δ exceeds the target, and a larger one at which it does not (inf past `LARGEST_EPSILON`).
+    """Return an ε at which δ exceeds the target, and a larger one at which it does not.
 
-    The bracket grows from a small ε, because an evaluation far below the target costs an engine more than one near it.
-    `above` returns whether δ exceeds the target at an ε > 0. At 0 this is assumed.
+    The bracket grows from a small ε, because an engine needs more time where δ is far below the target.
+
+    Args:
+        above: function that returns whether δ exceeds the target at an ε > 0. At ε = 0 this is assumed.
+
+    Returns:
+        Both ε; the larger one is math.inf if δ exceeds the target up to `LARGEST_EPSILON`.
     """
     failing, passing = 0.0, SMALL_EPSILON
     while above(passing):
@@ -197,19 +210,19 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
     return failing, passing
 
 
-def _narrow(end: Callable[[float], float], log_delta: float, failing: float, passing: float) -> tuple[float, float]:
-    """Narrow a bracket of a decreasing function by the Illinois algorithm, to a relative width of 1e-10.
+def _narrow(bound: Callable[[float], float], log_delta: float, failing: float, passing: float) -> tuple[float, float]:
+    """Narrow a bracket of the ε at which a decreasing bound crosses a target, by the Illinois algorithm.
 
-    The search bisects if the function is flat, jumps or is −inf.
+    The relative width of the result is 1e-10. The search bisects if the function is flat, jumps or is −inf.
 
     Args:
-        end: function from an ε to a bound on log δ.
-        log_delta: the target.
+        bound: function from an ε to a bound on log δ.
+        log_delta: the target, log δ.
         failing: an ε at which the bound is above the target.
         passing: an ε at which the bound is at most the target.
     """
-    value_failing, value_passing = end(failing) - log_delta, end(passing) - log_delta
-    # The Illinois algorithm halves the weight of an end that stays, so that the other end moves too.
+    value_failing, value_passing = bound(failing) - log_delta, bound(passing) - log_delta
+    # The Illinois algorithm halves the weight of a point that does not move, so that the other one moves too.
     weight_failing = weight_passing = 1.0
     for iteration in range(200):
         if passing - failing <= 1e-10 * passing + 1e-300:
@@ -222,73 +235,14 @@ def _narrow(end: Callable[[float], float], log_delta: float, failing: float, pas
             secant_root = failing + (passing - failing) * rise / (rise - fall)
             margin = 2e-11 * passing
             middle = min(max(secant_root, failing + margin), passing - margin)
-        value = end(middle) - log_delta
+        value = bound(middle) - log_delta
         if value > 0:
-            failing, value_failing, weight_failing, weight_passing = middle, value, 1.0, 0.5 * weight_passing
+            failing, value_failing = middle, value
+            weight_failing, weight_passing = 1.0, 0.5 * weight_passing
         else:
-            passing, value_passing, weight_passing, weight_failing = middle, value, 1.0, 0.5 * weight_failing
+            passing, value_passing = middle, value
+            weight_passing, weight_failing = 1.0, 0.5 * weight_failing
     return failing, passing
-
-
-_SWEPT_FIRST = np.concatenate([[0.0], SMALL_EPSILON * 3.0 ** np.arange(38.0), [LARGEST_EPSILON]])
-"""Points of the first sweep, in nats, over all scales."""
-_EVEN_SHARES = np.arange(1.0, 16.0) / 16.0
-"""Evenly spaced points of a sweep, as shares of the bracket."""
-_AROUND = np.concatenate([-(8.0 ** -np.arange(1.0, 16.0)), 8.0 ** -np.arange(1.0, 16.0)])
-"""Geometrically spaced offsets of points from an interpolated root, as shares of the bracket."""
-_MOST_SWEEPS = 12
-"""Limit on the sweeps. A sweep narrows the bracket sixteenfold or more, unless the bounds are too wide for it."""
-
-
-def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> Interval | None:
-    """Enclose ε(δ) by sweeps, evaluations at many ε at once; None if the enclosure is too wide.
-
-    The points are spaced evenly over the bracket, and geometrically around an interpolated root. The bracket runs from
-    the largest ε with a lower bound above the target to the smallest ε with an upper bound that is not.
-
-    Args:
-        read: bounds on log δ at an array of ε.
-        log_delta: the target.
-    """
-    points = _SWEPT_FIRST
-    previous_bracket = (math.nan, math.nan)
-    for _ in range(_MOST_SWEEPS):
-        bounds = read(points)
-        missing = np.flatnonzero(bounds.lower > log_delta)
-        meeting = np.flatnonzero(bounds.upper <= log_delta)
-        if meeting.size == points.size:
-            return Interval(0.0, 0.0)
-        if missing.size == 0:
-            return None
-        last_missing = missing[-1]
-        low = float(points[last_missing])
-        if meeting.size == 0:
-            return Interval(low, math.inf)
-        first_meeting = meeting[0]
-        high = float(points[first_meeting])
-        width = high - low
-        if 0.0 < width <= 1e-10 * high:
-            return Interval(low, high)
-        if width <= 0.0 or (low, high) == previous_bracket:
-            return None
-        previous_bracket = low, high
-        at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (last_missing, first_meeting))
-        root_share = (at_low - log_delta) / (at_low - at_high) if -math.inf < at_high < at_low else 0.5
-        points = _points_of_sweep(low, high, root_share)
-    return None
-
-
-def _points_of_sweep(low: float, high: float, root_share: float) -> FloatArray:
-    """Return the points of a sweep: evenly spaced over a bracket, and geometrically around a root.
-
-    Args:
-        low: lower end of the bracket.
-        high: upper end of the bracket.
-        root_share: position of the interpolated root, as a share of the bracket.
-    """
-    points = low + (high - low) * np.concatenate([_EVEN_SHARES, root_share + _AROUND])
-    inside = points[(points > low) & (points < high)]
-    return np.unique(np.concatenate([[low], inside, [high]]))
 
 
 def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: Guess | None = None) -> Interval:

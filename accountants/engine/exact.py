@@ -42,9 +42,9 @@ class SizedTest(NamedTuple):
 
     Attributes:
         epsilon: approximate ε of the test, of any sign, in nats.
-        width: relative width of δ there.
-        steepness: estimate of |d log Q(S > ε)/dε|.
-        log_delta: encloses log δ at any ε near it.
+        width: width of the enclosure of δ there, relative to δ.
+        steepness: estimate of |d log Q(S > ε)/dε| there.
+        log_delta: function from an ε near it to an enclosure of log δ.
     """
 
     epsilon: float
@@ -54,7 +54,9 @@ class SizedTest(NamedTuple):
 
 
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float = WIDEST) -> Interval:
-    """Enclose log δ(ε).
+    """Enclose log δ(ε) of a composition, by the first of three methods that has a narrow enclosure.
+
+    These are tables of steps with little noise, the compiled kernel, and the contour engine in Python.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -80,10 +82,10 @@ def _query_kernel(enclose: Callable[[], kernel.KernelEnclosure | None]) -> kerne
     """Return the compiled kernel's enclosure; None if it has none but the contour engine may have one.
 
     Args:
-        enclose: calls the kernel.
+        enclose: function that calls the kernel.
 
     Raises:
-        ContourRefused: the contour engine would reject them too.
+        ContourRefused: the kernel has no answer, and the contour engine would have none either.
     """
     try:
         return enclose()
@@ -104,10 +106,11 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
         log_delta: estimate of log δ.
 
     Returns:
-        The laws, with a δ that is no larger, and the log of a bound on its decrease (certificate, A10, Components
-        moved).
+        Laws with a δ of at most that of the given ones, and the log of a bound on the difference
+        (docs/engine-certificate.md, A10, Components moved).
     """
     steps = sum(count for law, count in laws if isinstance(law, MixedLaw))
+    # All steps together may move a probability of 1e-5 of the largest relative width of δ.
     log_mass = log_delta + math.log(1e-5 * WIDEST) - math.log(max(steps, 1))
     short_laws: list[tuple[Law, int]] = []
     log_decrease = -math.inf
@@ -123,9 +126,10 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
 
 
 def _simplest(law: MixedLaw) -> Law:
-    """Return a mixture as a simpler distribution with the same losses if there is one; otherwise unchanged.
+    """Return a simpler law with the same distribution of the loss, or the mixture itself if there is none.
 
-    The kernel has more methods for the simpler ones.
+    A batch with one component is an ordinary batch, and a component at 0 next to one other is Poisson sampling. The
+    kernel has more methods for these laws.
     """
     components = law.components
     if isinstance(law, DrawnMixtureLaw):
@@ -155,7 +159,7 @@ def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> k
     """
     if epsilon >= supremum(laws):
         return kernel.KernelEnclosure(Interval(-math.inf, -math.inf), 0.0)
-    estimate, enclosure = -8.0, None  # a first guess of log δ; the next ones follow from the bounds
+    estimate, enclosure = -8.0, None  # an initial estimate of log δ; the bounds give better ones
     while True:
         short_laws, log_decrease = _shorten(laws, estimate)
         try:
@@ -171,28 +175,30 @@ def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> k
         log_negligible = max(lower + math.log(1e-4 * WIDEST), -700.0)
         if log_decrease <= log_negligible:
             return enclosure
+        # Take the lower bound as the next estimate, but decrease it by at least 1 and at most to three times its size.
         estimate = max(min(lower, estimate) - 1.0, 3.0 * estimate)
 
 
 def _upper_log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
     """Bound log δ from above by the compiled kernel, with the rarest shifts of mixtures replaced (`_shorten`).
 
-    The first bound replaces shifts that are rare for a guess of δ, the second one those that are rare for the first
-    bound on δ. The smaller bound is returned, or None if the kernel has no answer.
+    The first bound replaces shifts that are rare for an initial estimate of δ, the second one those that are rare for
+    the first bound. The smaller bound is returned, or None if the kernel has no answer.
 
     Args:
         laws: distributions of the losses, with their counts.
         epsilon: ε in nats.
     """
-    estimate, least = -8.0, None  # a guess of log δ
+    estimate = -8.0  # an initial estimate of log δ
+    bounds: list[float] = []
     for _ in range(2):
         short_laws, log_decrease = _shorten(laws, estimate)
-        bound = kernel.upper_log_delta(short_laws, epsilon)
-        if bound is None:
-            return least
-        least = min(_log_sum(bound, log_decrease), 0.0 if least is None else least)
-        estimate = min(bound, estimate)
-    return least
+        bound_of_short_laws = kernel.upper_log_delta(short_laws, epsilon)
+        if bound_of_short_laws is None:
+            break
+        bounds.append(_log_sum(bound_of_short_laws, log_decrease))
+        estimate = min(bound_of_short_laws, estimate)
+    return min([*bounds, 0.0]) if bounds else None
 
 
 def _epsilon_of_mixtures(
@@ -200,8 +206,8 @@ def _epsilon_of_mixtures(
 ) -> kernel.KernelEnclosure | None:
     """Enclose ε(δ) by the compiled kernel, with the rarest components of mixtures replaced by `_shorten`.
 
-    The replacement decreases δ by at most e^d. This adds −log(1 − e^{d + slack}/δ) to the slack. The result is None if
-    the kernel has no answer.
+    The replacement decreases δ by at most e^d, where d is the second result of `_shorten`. Both bounds therefore keep
+    an additional distance of −log(1 − e^{d + slack}/δ) from the target. The result is None if the kernel has no answer.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -212,11 +218,13 @@ def _epsilon_of_mixtures(
     share = math.exp(log_decrease - log_delta + slack)
     if share >= 1.0:
         return None
-    return kernel.epsilon(short_laws, log_delta, slack - 1.01 * math.log1p(-share))
+    # The factor 1.01 covers the roundings.
+    added_slack = -1.01 * math.log1p(-share)
+    return kernel.epsilon(short_laws, log_delta, slack + added_slack)
 
 
 def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
-    """Return a Chernoff bound of log δ(ε).
+    """Return a Chernoff bound on log δ(ε), by the compiled kernel or by the contour engine in Python.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -225,15 +233,17 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
     Raises:
         ContourRefused: no tilt within the budget.
     """
-    bound = kernel.upper_log_delta if not _has_mixtures(laws) else _upper_log_delta_of_mixtures
-    enclosure = bound(laws, epsilon)
-    return contour.upper_log_delta(laws, epsilon) if enclosure is None else enclosure
+    if _has_mixtures(laws):
+        bound = _upper_log_delta_of_mixtures(laws, epsilon)
+    else:
+        bound = kernel.upper_log_delta(laws, epsilon)
+    return contour.upper_log_delta(laws, epsilon) if bound is None else bound
 
 
 def epsilon(
     laws: Sequence[tuple[Law, int]], log_delta: float, *, slack: float = 0.0, widest: float = WIDEST
 ) -> Interval:
-    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`.
+    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the methods of `log_delta` in the same order.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -289,7 +299,7 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
 
 
 def _raise_test(test: BestTest, log_excess: float) -> BestTest:
-    """Return the best test with the upper bound of its true positive rate increased by e^`log_excess`."""
+    """Return the best test with the upper bound of its true positive rate increased by e^`log_excess`, to at most 1."""
     lower, upper = test.true_positive_rate
     larger = (upper + math.exp(log_excess)) * (1.0 + 4 * UNIT_ROUNDOFF)
     return test._replace(true_positive_rate=Interval(lower, min(larger, 1.0)))
@@ -298,16 +308,19 @@ def _raise_test(test: BestTest, log_excess: float) -> BestTest:
 def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float]) -> Sequence[float] | None:
     """Return upper bounds on log δ at several ε, all with the kernel's quadrature nodes for the first ε.
 
-    The result is None if the kernel has no answer.
+    For mixtures, shifts that are rare for the bound at the first ε are replaced, as in `_shorten`. The result is None
+    if the kernel has no answer.
     """
     if not _has_mixtures(laws):
         return kernel.upper_log_deltas(laws, epsilons)
     first = _upper_log_delta_of_mixtures(laws, epsilons[0])
     if first is None:
         return None
-    short, leak = _shorten(laws, first)
-    bounds = kernel.upper_log_deltas(short, epsilons)
-    return None if bounds is None else [min(_log_sum(bound, leak), 0.0) for bound in bounds]
+    short_laws, log_decrease = _shorten(laws, first)
+    bounds = kernel.upper_log_deltas(short_laws, epsilons)
+    if bounds is None:
+        return None
+    return [min(_log_sum(bound, log_decrease), 0.0) for bound in bounds]
 
 
 def thresholds(
@@ -338,7 +351,9 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
         The test; None if neither can certify δ around it.
     """
     try:
-        test = kernel.threshold(_shorten(laws, log_size)[0], log_size)
+        # The test is an estimate, so that the decrease of δ by `_shorten` is not charged.
+        short_laws, _ = _shorten(laws, log_size)
+        test = kernel.threshold(short_laws, log_size)
         if test is not None and test.width <= widest:
             return SizedTest(*test, functools.partial(_log_delta_or_unknown, laws))
         epsilon, integrand = contour.threshold(laws, log_size)
@@ -347,7 +362,8 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
         return None
     if not upper - lower <= widest:
         return None
-    return SizedTest(epsilon, upper - lower, 1.0 + integrand.line.tilt, integrand.enclosure)
+    steepness = 1.0 + integrand.line.tilt
+    return SizedTest(epsilon, upper - lower, steepness, integrand.enclosure)
 
 
 def _log_delta_or_unknown(laws: Sequence[tuple[Law, int]], epsilon: float) -> Interval:

@@ -62,7 +62,10 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
 
 
 def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
-    """Return an estimate of the log δ(ε) that ρ-zCDP gives."""
+    """Estimate the bound on log δ(ε) that ρ-zero-concentrated differential privacy gives.
+
+    It is the bound of `profiles.concentrated`, at an approximate minimiser b.
+    """
     log_b = minimiser_at(rho, epsilon, near=_NEARLY)
     b = math.exp(min(log_b, LARGEST_EXPONENT))
     if log_b < 0.0:

@@ -118,7 +118,7 @@ def _normal_cdf(x: float) -> float:
 
 
 def is_below_square(square: float, *, fall: float) -> bool:
-    """Return whether s² is below the value at which log μ decreases by `fall` for each unit of log noise.
+    """Return whether s² is so small that log μ decreases by less than `fall` for each unit of log noise.
 
     Here s is the sensitivity over the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is
     s²/(1 − e^{−s²}). A search for s² by bisection uses this comparison.
@@ -184,7 +184,7 @@ def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: flo
         if not low < log_tilt < high:
             log_tilt = 0.5 * (low + high)
     if saddle is None:
-        raise ArithmeticError("the law of one round leaves the doubles at every tilt")
+        raise ArithmeticError("the loss of one round leaves the range of doubles at every tilt")
     return saddle
 
 
@@ -305,8 +305,14 @@ class _Nodes(NamedTuple):
     def of(cls, law: TiltedLoss) -> _Nodes:
         """Sort the nodes of a tilted loss."""
         order = np.argsort(law.spacing)
-        loss, above, below, spacing = (values[order] for values in (law.loss, law.above, law.below, law.spacing))
-        return cls(loss, above, below, spacing, max(law.rest, 0.0), math.exp(law.log_moment))
+        return cls(
+            loss=law.loss[order],
+            above=law.above[order],
+            below=law.below[order],
+            spacing=law.spacing[order],
+            zero_mass=max(law.rest, 0.0),
+            moment=math.exp(law.log_moment),
+        )
 
     def count_used(self, frequency: float) -> int:
         """Return the number of nodes, from the first one, that are used at a frequency. It falls with the frequency."""

@@ -44,8 +44,7 @@ HALVINGS = 39
 MOST_MOVES = 12
 """Moves of the bracket of log μ, which spans a factor of 256."""
 _BATCH_HALVINGS = 40
-_LARGEST_SQUARE = 500.0
-_LARGEST_RATIO = math.sqrt(_LARGEST_SQUARE)
+_LARGEST_RATIO = math.sqrt(500.0)
 """Largest ratio of distance and noise that an estimate uses, so that the exponential of its square is a double."""
 _LARGEST_ROOT = math.sqrt(sys.float_info.max)
 """Largest double, approximately, whose square is a double."""
@@ -56,10 +55,7 @@ _STEP = 1e-3
 _SECANTS, _CLOSE, _LONGEST = 10, 1e-6, 0.7
 """Limit on the secant steps, size of the last step, and longest step, in log noise."""
 _SHORT = 4e-5
-"""Decrease of log noise below its estimate.
-
-The first trial should miss the target, to show that the next is the least.
-"""
+"""Decrease of log noise below its estimate, so that the first trial misses the target and the next is the least."""
 _LEAST_SLOPE = 0.1
 _KEPT = 64
 _LEAST_SQUARE = 1e-6
@@ -202,8 +198,9 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
 def rise(target: Target) -> float:
     """Estimate by how much log |log δ| at the target's ε decreases if μ increases by a factor of e."""
     mu = central_mu(target)
-    here, there = (central_log_delta(target.epsilon, mu * factor) for factor in (1.0, SLOPE_STEP))
-    return max(math.log(here / there) / math.log(SLOPE_STEP), 1e-3)
+    log_delta = central_log_delta(target.epsilon, mu)
+    log_delta_of_larger_mu = central_log_delta(target.epsilon, mu * SLOPE_STEP)
+    return max(math.log(log_delta / log_delta_of_larger_mu) / math.log(SLOPE_STEP), 1e-3)
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
@@ -296,14 +293,19 @@ class Chart(NamedTuple):
 
 
 class _Root(NamedTuple):
-    """The logarithm of the noise at which δ is likely the target's, and −d log |log δ|/d log noise there."""
+    """An estimate of the noise that meets a target.
+
+    Attributes:
+        log_noise: logarithm of the noise.
+        slope: −d log |log δ|/d log noise there.
+    """
 
     log_noise: float
     slope: float
 
 
 def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """Return an estimate of the noise multiplier for batches of fixed size.
+    """Return an estimate of the noise multiplier for batches of fixed size, slightly below the one that is needed.
 
     Args:
         target: ε and δ.
@@ -370,24 +372,27 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
             previous = (log_noise, excess)
             log_noise += step
     except (ArithmeticError, ValueError):
-        return None  # an estimate outside the doubles; the search starts from the central limit instead
+        return None  # a number outside the range of doubles
     return None
 
 
 def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
     """Estimate the noise multiplier of a run with batches of fixed size by the central limit theorem."""
-    usual = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
-    if rate == 1.0 or distance / usual > _LARGEST_RATIO:
-        return usual
+    poisson_noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
+    if rate == 1.0 or distance / poisson_noise > _LARGEST_RATIO:
+        return poisson_noise
+    # The variance of one round at the noise must be that of μ². It takes at most twice the noise of Poisson batches.
     variance = (central_mu(target) / rate) ** 2 / rounds
-    too_little = functools.partial(exceeds_variance, rate=rate, distance=distance, variance=variance)
-    start = math.log(usual)
-    return math.exp(bisect_reals(too_little, start, start + math.log(2.0), steps=_BATCH_HALVINGS)[1])
+    is_too_little = functools.partial(exceeds_variance, rate=rate, distance=distance, variance=variance)
+    start = math.log(poisson_noise)
+    _, log_noise = bisect_reals(is_too_little, start, start + math.log(2.0), steps=_BATCH_HALVINGS)
+    return math.exp(log_noise)
 
 
 def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
-    """Estimate −d log |log δ|/d log noise by the central limit theorem."""
-    mu = min(distance / noise, math.sqrt(_LARGEST_SQUARE))
-    less = batch_variance(mu * math.exp(-_STEP), rate)
-    fall = 0.25 * math.log(batch_variance(mu * math.exp(_STEP), rate) / less) / _STEP
+    """Estimate −d log |log δ|/d log noise for batches of fixed size by the central limit theorem, as `likely_slope`."""
+    mu = min(distance / noise, _LARGEST_RATIO)
+    smaller = batch_variance(mu * math.exp(-_STEP), rate)
+    larger = batch_variance(mu * math.exp(_STEP), rate)
+    fall = 0.25 * math.log(larger / smaller) / _STEP
     return -min(max(rise(target) * fall, 0.1), STEEPEST)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SHORT = 2e-6
 """Relative decrease of the noise below its estimate.
 
-The first trial misses the target, to show that the next is least.
+The first trial of a search then does not meet the target, which shows that the next trial is the least that does.
 """
 _MOST_INCLUDED = 256
 """Limit on the number of inclusions of a record that are considered."""
@@ -96,8 +96,7 @@ def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float,
     """Estimate log δ of a run with batches that rarely include a record.
 
     If k rounds include it, the privacy loss is about that of a Gaussian mechanism with μ² = k · shift², less k log 1/q.
-    The estimate is the largest over k of the chance of k inclusions times the δ of that loss. The δ of many inclusions
-    is larger.
+    The estimate is the largest over k of the probability of k inclusions times the δ of this loss.
 
     Args:
         epsilon: ε, in nats.

@@ -24,7 +24,7 @@ class TrailPoint(NamedTuple):
         log_mu: logarithm of the μ of Gaussian differential privacy that has the target δ at the target ε.
         log_noise: logarithm of the noise.
         slope: derivative at the result, in log noise, of the function to which the search finds a root.
-        way: index of the bound that the search followed, among the alternative bounds of the release.
+        way: index of the bound for which the search found the noise, among the alternative bounds of the release.
     """
 
     log_mu: float
@@ -51,12 +51,12 @@ class Trail:
             log_mu: logarithm of the target's μ.
 
         Returns:
-            The estimate, with slope and way of the nearest point; None if fewer than two points are near.
+            The estimate, with `slope` and `way` of the nearest point; None if fewer than two points are near.
         """
         nearest = sorted(self._points, key=lambda point: abs(point.log_mu - log_mu))[:3]
         if len(nearest) < 2:
             return None
-        first_distance, second_distance = (abs(point.log_mu - log_mu) for point in nearest[:2])
+        first_distance, second_distance = abs(nearest[0].log_mu - log_mu), abs(nearest[1].log_mu - log_mu)
         if first_distance > FURTHEST or second_distance > 2.0 * FURTHEST:
             return None
         # Lagrange's weights of the interpolating polynomial

@@ -56,12 +56,10 @@ def random_sum_pairs(spec: GaussianMixture, relation: Relation) -> tuple[Pair, P
         A pair for upper bounds on δ, and a pair for lower bounds.
     """
     direction: Direction = "replace" if relation == "replace-one" else "remove"
-    larger, smaller = (
-        GaussianMixtureLaw(
-            round_shifts(spec.sensitivities, spec.noise_multiplier, upward=upward), spec.probabilities, direction
-        )
-        for upward in (True, False)
-    )
+    larger_shifts = round_shifts(spec.sensitivities, spec.noise_multiplier, upward=True)
+    smaller_shifts = round_shifts(spec.sensitivities, spec.noise_multiplier, upward=False)
+    larger = GaussianMixtureLaw(larger_shifts, spec.probabilities, direction)
+    smaller = GaussianMixtureLaw(smaller_shifts, spec.probabilities, direction)
     upper = gaussian_mixture_pair(larger)
     return upper, upper if smaller == larger else gaussian_mixture_pair(smaller)
 

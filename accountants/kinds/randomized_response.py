@@ -35,7 +35,7 @@ class RandomizedResponseInputs:
 def response_pair(epsilon: float, categories: int) -> Pair:
     """Return the pair of the reports of two clients with different categories.
 
-    The loss is ε for a report of the first category, −ε for one of the second, and 0 for any other report.
+    The loss is ε for a report of the category of the first client, −ε for that of the second, and 0 for any other.
 
     Args:
         epsilon: ε of a report.
@@ -44,7 +44,7 @@ def response_pair(epsilon: float, categories: int) -> Pair:
     log_true = -math.log1p((categories - 1) * math.exp(-epsilon))
     log_false = log_true - epsilon
     losses, log_masses = [-epsilon, epsilon], [log_false, log_true]
-    cancellation = 0.0  # sizes of the terms of the middle log mass, over its own size
+    cancellation = 0.0  # sum of the sizes of the terms of the middle log mass, relative to its own size
     if categories > 2:
         log_remaining = math.log(categories - 2) + log_true - epsilon
         losses.insert(1, 0.0)

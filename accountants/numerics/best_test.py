@@ -35,12 +35,17 @@ def pure_gaussian_mu(epsilon: float) -> float:
 
 
 def gaussian_minimum(mu: float, rate: float) -> float:
-    """Return log γ of the best test of N(μ, 1) against N(0, 1)."""
+    """Return the threshold log γ of the likelihood ratio in the best test of N(μ, 1) against N(0, 1).
+
+    Args:
+        mu: μ > 0.
+        rate: false positive rate of the test, in (0, 1).
+    """
     return -0.5 * mu * mu - mu * float(ndtri(rate))
 
 
 def interpolated_minimum(
-    places: FloatArray, values: FloatArray, *, low: float, high: float, rate: float
+    points: FloatArray, values: FloatArray, *, low: float, high: float, rate: float
 ) -> tuple[float, float, float]:
     """Estimate the minimum of h(t) = α e^t + E(t) over an interval, from some values of E.
 
@@ -49,7 +54,7 @@ def interpolated_minimum(
     searched on a grid, and again on a grid between the neighbours of the least point.
 
     Args:
-        places: t of the known points, the nearest to the minimum first.
+        points: t of the known points, the nearest to the minimum first.
         values: E there, in (0, 1).
         low: lower limit of the search, as t.
         high: upper limit of the search, as t.
@@ -64,7 +69,7 @@ def interpolated_minimum(
     for _ in range(2):
         grid = low + (high - low) * _GRID
         with np.errstate(over="ignore", under="ignore"):
-            curve = _interpolate(places, transformed, grid)
+            curve = _interpolate(points, transformed, grid)
             divergence = np.exp(-(np.exp(curve) if is_large else curve * curve))
             h = rate * np.exp(grid) + divergence
         k = min(max(int(h.argmin()), 1), grid.size - 2)

@@ -27,11 +27,14 @@ MixedSteps: TypeAlias = tuple[float, float, int, float, tuple[float, ...], tuple
 Shifts are in increasing order.
 """
 KernelAnswer: TypeAlias = tuple[float, float, float] | Literal["no decay"] | None
-"""Three numbers, or a refusal: "no decay" if the integrand decays on no line, and None for every other reason."""
+"""The kernel's answer to one request: three numbers, or the reason why it has none.
+
+The reason is "no decay" if the integrand decays on no line of integration, and None for every other reason.
+"""
 
 
 class KernelSum(Protocol):
-    """A composition in the kernel, with the total loss S. Answers are `KernelAnswer`; None is a refusal."""
+    """A composition in the kernel, with the total loss S. A result is None if the kernel has no answer."""
 
     def epsilon(self, log_delta: float, slack: float, /) -> KernelAnswer:
         """Return lower and upper bounds on ε at a log δ, and the width of the enclosures of log δ that give them.
@@ -54,9 +57,9 @@ class KernelSum(Protocol):
     def best_tests(
         self, rates: tuple[float, ...], rounding: float, /
     ) -> tuple[tuple[tuple[float, float, float] | None, ...], tuple[float, float]] | None:
-        """Return bounds on the true positive rate and about the ε of the best test at each rate, and bounds on δ(0).
+        """Return the best test at each false positive rate, and bounds on log δ(0).
 
-        The bounds on δ(0) are logarithms.
+        A test is given by bounds on its true positive rate, and by about the ε that its loss exceeds.
         """
 
     def upper_log_deltas(self, epsilons: tuple[float, ...], /) -> tuple[float, ...] | None:
@@ -101,7 +104,7 @@ _KNOWN: tuple[tuple[tuple[tuple[SampledSteps, ...], float, tuple[tuple[float, fl
     ((((0.01, 1.0, 1, 1000.0),), 0.0, ()), 1.58908876246488),
 )
 """Compositions, and their ε at δ = 10^−6 (tests/golden/accounting.json for the first, the lattice engine for both)."""
-_LOG_DELTA, _APART = math.log(1e-6), 1e-11
+_LOG_DELTA, _TOLERANCE = math.log(1e-6), 1e-11
 
 
 class KernelAbsent(Exception):
@@ -156,6 +159,6 @@ def agrees(make: MakeSum) -> bool:
         if not isinstance(answer, tuple):
             return False
         lower, upper, _ = answer
-        if not epsilon * (1.0 - _APART) <= lower <= upper <= epsilon * (1.0 + _APART):
+        if not epsilon * (1.0 - _TOLERANCE) <= lower <= upper <= epsilon * (1.0 + _TOLERANCE):
             return False
     return True

@@ -57,9 +57,8 @@ class LogInterval(NamedTuple):
 
     def widen(self, accuracy: float) -> LogInterval:
         """Move both bounds outward by `accuracy` per unit of 1 + |bound|. A bound at −inf does not change."""
-        lower_margin, upper_margin = (
-            0.0 if math.isinf(bound) else accuracy * (1.0 + abs(bound)) for bound in (self.lower, self.upper)
-        )
+        lower_margin = 0.0 if math.isinf(self.lower) else accuracy * (1.0 + abs(self.lower))
+        upper_margin = 0.0 if math.isinf(self.upper) else accuracy * (1.0 + abs(self.upper))
         return LogInterval(self.lower - lower_margin, self.upper + upper_margin)
 
 
@@ -283,6 +282,7 @@ class CompoundSum:
         of several μ is used. The alias is about `negligible` nats below the estimate of E[S₊].
         """
         tilt, deviation = self._saddle.tilt, self._saddle.deviation
+        # Tilts are tried at relative distances from λ, and at distances in units of 8/deviation.
         larger = [mu for f in _TILT_FACTORS for mu in (tilt * f, tilt + 8.0 * (f - 1.0) / deviation)]
         smaller = [mu for f in _TILT_FACTORS for mu in (tilt / f, tilt - 8.0 * (f - 1.0) / deviation)]
         sides = self._bound_alias_terms(larger, smaller)

@@ -1,7 +1,9 @@
 """Sums of products of contraction factors, with their rounding errors.
 
-A release at step τ carries Σ_{j ≤ τ} A_j Π_{j<k≤τ} B_k with A_j, B_k ∈ [0, 1]. With B constant these are geometric sums
-in u = 1 − B, which must be given as u (never as 1 − fl(B)). With schedules they are one backward pass in logarithms.
+The bound on δ of a model that is released at step τ is Σ_{j ≤ τ} A_j Π_{j<k≤τ} B_k. A_j ∈ [0, 1] is the divergence from
+a use of the record at step j, and B_k ∈ [0, 1] the factor by which step k contracts it. If all B_k are equal to 1 − u,
+these are geometric sums, which take u itself, because 1 − B would lose its digits. If the noise or the step sizes vary,
+they are computed by one backward pass in logarithms.
 """
 
 from __future__ import annotations
@@ -264,7 +266,7 @@ def log_sum(values: FloatArray) -> float:
 
 
 def _log_add(first: float, second: float) -> float:
-    """Return log(e^first + e^second)."""
+    """Return log(e^first + e^second) of two numbers."""
     return float(np.logaddexp(first, second))
 
 

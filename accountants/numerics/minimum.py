@@ -48,14 +48,14 @@ def golden_section(cost: Callable[[float], float], low: float, high: float, *, w
 
 
 class Known(NamedTuple):
-    """A point of a function with bounds on the function's value there.
+    """A point at which a function was evaluated, with bounds on its value there.
 
     Attributes:
-        place: the point, known to a few units of roundoff.
+        x: the point, known to a few units of roundoff.
         lower, upper: bounds on the value.
     """
 
-    place: float
+    x: float
     lower: float
     upper: float
 
@@ -72,11 +72,11 @@ class Least(NamedTuple):
 
     Attributes:
         value: the bound.
-        place: a point at which the bound of the function is this low.
+        x: a point at which the lower bound on the function has this value.
     """
 
     value: float
-    place: float
+    x: float
 
 
 def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
@@ -136,18 +136,18 @@ def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> L
     left, right = known[index], known[index + 1]
     left_slope, right_slope = slopes.least, slopes.most
     for outer in known[max(index - most, 0) : index]:
-        left_slope = max(left_slope, _slope(outer.upper, left.lower, outer.place, left.place, -1.0))
+        left_slope = max(left_slope, _slope(outer.upper, left.lower, outer.x, left.x, -1.0))
     for outer in known[index + 2 : index + 2 + most]:
-        right_slope = min(right_slope, _slope(right.lower, outer.upper, right.place, outer.place, 1.0))
+        right_slope = min(right_slope, _slope(right.lower, outer.upper, right.x, outer.x, 1.0))
     if left_slope >= 0.0:
-        return Least(left.lower, left.place)
+        return Least(left.lower, left.x)
     if right_slope <= 0.0:
-        return Least(right.lower, right.place)
+        return Least(right.lower, right.x)
     # The function is above both lines, and so above their intersection if one line falls and the other rises.
-    rise = right.lower - left.lower + left_slope * left.place - right_slope * right.place
-    intersection = min(max(rise / (left_slope - right_slope), left.place), right.place)
-    change_from_left = left_slope * (intersection - left.place)
-    change_from_right = right_slope * (intersection - right.place)
+    rise = right.lower - left.lower + left_slope * left.x - right_slope * right.x
+    intersection = min(max(rise / (left_slope - right_slope), left.x), right.x)
+    change_from_left = left_slope * (intersection - left.x)
+    change_from_right = right_slope * (intersection - right.x)
     slack = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - change_from_left - change_from_right)
     return Least(min(left.lower + change_from_left, right.lower + change_from_right) - slack, intersection)
 

@@ -137,33 +137,41 @@ def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: floa
             bounds[order] = _binomial_sum(int(order), rate, shift)
         elif _node_count(order, shift, step) <= _MOST_NODES:
             integrals.append(order)
-    integrals.sort()
-    while integrals:
-        largest = _node_count(integrals[0], shift, step)
-        size = next((k for k, order in enumerate(integrals) if not _share_nodes(order, k, largest, shift, step)), None)
-        group, integrals = integrals[:size], integrals[len(integrals) if size is None else size :]
+    for group in _group_orders(sorted(integrals), shift, step):
         bounds.update(zip(group, _integrate(group, rate, shift), strict=True))
     return [bounds.get(order) for order in orders]
 
 
+def _group_orders(orders: Sequence[float], shift: float, step: float) -> list[list[float]]:
+    """Divide increasing orders into groups that share the nodes of one quadrature (`_share_nodes`)."""
+    groups: list[list[float]] = []
+    for order in orders:
+        if groups and _share_nodes(order, groups[-1], shift, step):
+            groups[-1].append(order)
+        else:
+            groups.append([order])
+    return groups
+
+
 def _node_count(order: float, shift: float, step: float) -> int:
-    """Return the number of nodes for an order."""
+    """Return the number of nodes of the quadrature for an order, at a sensitivity `shift` and a distance `step`."""
     return math.ceil((order * shift + 2.0 * _BEYOND) / step) + 1
 
 
-def _share_nodes(order: float, place: int, least: int, shift: float, step: float) -> bool:
-    """Return whether an order is integrated together with smaller ones.
+def _share_nodes(order: float, group: Sequence[float], shift: float, step: float) -> bool:
+    """Return whether an order is integrated together with a group of smaller orders.
+
+    It is if it needs few more nodes than the smallest one, and if all terms together fit into the memory.
 
     Args:
         order: the order.
-        place: number of smaller orders of the group.
-        least: number of nodes of the smallest order.
+        group: the smaller orders, increasing; at least one.
         shift: sensitivity in standard deviations.
         step: distance of the nodes.
     """
-    count = _node_count(order, shift, step)
-    is_near = count <= least + _BEYOND / step or count <= least + _FEW_NODES
-    return place == 0 or (is_near and count * (place + 1) <= _MOST_TERMS)
+    count, least_count = _node_count(order, shift, step), _node_count(group[0], shift, step)
+    is_near = count <= least_count + _BEYOND / step or count <= least_count + _FEW_NODES
+    return is_near and count * (len(group) + 1) <= _MOST_TERMS
 
 
 def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Interval]:
@@ -179,7 +187,7 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
     """
     step, log_quadrature_error = _step(1.0 / shift)
     count = _node_count(orders[-1], shift, step)
-    y = step * np.arange(count) - _BEYOND
+    y = step * np.arange(count) - _BEYOND  # nodes, from c standard deviations below 0
     log_ratio = _log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
     column = np.asarray(orders, dtype=np.float64)[:, None]
     exponents = 0.5 * y * y
@@ -199,13 +207,19 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
     for order, top, total, size, left_out in zip(orders, *columns, strict=True):
         log_integral = top + math.log(total) + math.log(step) - 0.5 * math.log(2.0 * math.pi)
         rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * (size + abs(log_integral)) + 4.0 * math.log2(count))
+        # E[r^a] is 1 plus the integral. As it is at least 1, the factor 2 + 2a covers the errors of 1 + a (r − 1) too.
         log_error = _log_one_more(log_integral) + math.log(2.0 + 2.0 * order) + log_relative_error
         log_error += _log_one_more(left_out - log_error)
-        upper = log_error + _log_one_more(log_integral + rounding - log_error)
-        share_left = -math.expm1(min(log_error - log_integral, 0.0))
-        lower = log_integral - rounding + math.log(share_left) if share_left > 0.0 else -math.inf
-        bounds.append(Interval(divergence_of_log_excess(lower, order), divergence_of_log_excess(upper, order)))
+        bounds.append(_divergence_around(log_integral, order, rounding=rounding, log_error=log_error))
     return bounds
+
+
+def _divergence_around(log_integral: float, order: float, *, rounding: float, log_error: float) -> Interval:
+    """Return bounds on D_a from a computed log(E[r^a] − 1), its rounding error, and the log of a quadrature error."""
+    upper = log_error + _log_one_more(log_integral + rounding - log_error)
+    share_left = -math.expm1(min(log_error - log_integral, 0.0))
+    lower = log_integral - rounding + math.log(share_left) if share_left > 0.0 else -math.inf
+    return Interval(divergence_of_log_excess(lower, order), divergence_of_log_excess(upper, order))
 
 
 def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
@@ -293,11 +307,12 @@ def laplace_renyi(*, order: float, shift: float) -> Interval:
         return Interval((log_moment - error) / (order - 1.0), (log_moment + error) / (order - 1.0))
     gain, loss = share * math.expm1(rise), rest * -math.expm1(-fall)
     error = 16 * UNIT_ROUNDOFF * (gain + loss)
-    lower, upper = (max(gain - loss + sign * error, 0.0) for sign in (-1.0, 1.0))
-    most = min(0.5 * order * shift * shift, shift) * (1.0 + 16 * UNIT_ROUNDOFF)
-    bounds = [math.log1p(excess) / (order - 1.0) for excess in (lower, upper)]
-    highest = min(bounds[1] * (1.0 + 8 * UNIT_ROUNDOFF), most)
-    return Interval(min(bounds[0] * (1.0 - 8 * UNIT_ROUNDOFF), highest), highest)
+    least_excess, largest_excess = max(gain - loss - error, 0.0), max(gain - loss + error, 0.0)
+    lower = math.log1p(least_excess) / (order - 1.0) * (1.0 - 8 * UNIT_ROUNDOFF)
+    upper = math.log1p(largest_excess) / (order - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)
+    # The divergence is at most a s²/2, and at most the largest loss s.
+    upper = min(upper, min(0.5 * order * shift * shift, shift) * (1.0 + 16 * UNIT_ROUNDOFF))
+    return Interval(min(lower, upper), upper)
 
 
 def divergence_of_log_excess(log_integral: float, order: float) -> float:
@@ -319,7 +334,13 @@ def _log_sum(logs: FloatArray) -> float:
 
 
 def _step(noise_multiplier: float) -> tuple[float, float]:
-    """Return a step with a quadrature error below e^−75, and the log of the bound on this error."""
+    """Return a distance of nodes with a quadrature error below e^−75, and the log of the bound on this error.
+
+    The bound is 2 e^{w²/2}/(e^{2πw/h} − 1) for the step h, with w < πz (module docstring).
+
+    Args:
+        noise_multiplier: standard deviation z of the noise, in units of the sensitivity.
+    """
     height = min(3.0 * noise_multiplier, 12.0)
     step = 2.0 * math.pi * height / (0.5 * height * height - _LOG_QUADRATURE + 2.0)
     exponent = 2.0 * math.pi * height / step
@@ -327,7 +348,7 @@ def _step(noise_multiplier: float) -> tuple[float, float]:
 
 
 def _log_ends(step: float) -> float:
-    """Return log of the bound 2 Φ(−c) on the part of the integral beyond both ends, one step inside them."""
+    """Return log of the bound 2 Φ(−c) on the part of the integral beyond the nodes, for c one step inside the last."""
     return math.log(2.0) + float(log_normal_tail(_BEYOND - step))
 
 

@@ -94,7 +94,7 @@ def false_position(excess: Callable[[float], float], low: float, high: float, *,
         (low, high),
         (excess(low), excess(high)),
         width=width,
-        place=lambda low, high, share: low + (high - low) * share,
+        point_between=lambda low, high, share: low + (high - low) * share,
         every=HALVE_EVERY,
     )
 
@@ -113,7 +113,7 @@ def least_integer(excess: Callable[[int], float], low: int, high: int, *, at_low
         (low, high),
         (at_low, excess(high)),
         width=1,
-        place=lambda low, high, share: min(max(low + round(share * (high - low)), low + 1), high - 1),
+        point_between=lambda low, high, share: min(max(low + round(share * (high - low)), low + 1), high - 1),
         every=HALVE_INTEGERS_EVERY,
     )
     return least
@@ -125,7 +125,7 @@ def _narrow(
     values: tuple[float, float],
     *,
     width: float,
-    place: Callable[[Point, Point, float], Point],
+    point_between: Callable[[Point, Point, float], Point],
     every: int,
 ) -> tuple[Point, Point]:
     """Run the Illinois algorithm, a variant of false position that cannot stall.
@@ -137,7 +137,7 @@ def _narrow(
         points: a point at which the function is positive, and one at which it is at most zero.
         values: values of the function at these two points.
         width: the distance at which the search ends.
-        place: returns the point at a share of the way between two points.
+        point_between: function that returns the point at a given share of the way between two points.
         every: the number of steps after which the search bisects.
     """
     (low, high), (low_value, high_value) = points, values
@@ -148,7 +148,7 @@ def _narrow(
         is_turn_to_bisect = iteration % every == 0
         share = 0.5 if is_turn_to_bisect else _chord_root(low_value, high_value)
         margin = 0.25 * width / (high - low)
-        middle = place(low, high, min(max(share, margin), 1.0 - margin))
+        middle = point_between(low, high, min(max(share, margin), 1.0 - margin))
         if middle in (low, high):  # neighbouring doubles
             break
         value = excess(middle)
@@ -162,9 +162,9 @@ def _narrow(
 
 
 def _chord_root(low_value: float, high_value: float) -> float:
-    """Return the root of the line through (0, `low_value`) and (1, `high_value`), or 1/2.
+    """Return the root of the line through (0, `low_value`) and (1, `high_value`); 1/2 if it does not fall.
 
-    The root is returned if the line falls, by a finite amount.
+    An infinite fall has no root either.
     """
     fall = low_value - high_value
     return low_value / fall if math.isfinite(fall) and low_value > high_value else 0.5
@@ -197,7 +197,7 @@ def _value(point: float, function: Callable[[float], float]) -> float:
 
 
 class Guess(NamedTuple):
-    """An estimate of the ε at which log δ is the target, and of |d log δ/dε| there."""
+    """An initial estimate of the ε at which log δ is the target, and of the steepness |d log δ/dε| there."""
 
     epsilon: float
     steepness: float
@@ -211,7 +211,7 @@ class Crossing(NamedTuple):
 
 
 def crossing(
-    end: Callable[[float], float],
+    bound: Callable[[float], float],
     log_delta: float,
     guess: Guess,
     *,
@@ -220,7 +220,7 @@ def crossing(
     """Enclose the ε ≥ 0 at which a bound on log δ(ε) falls to a target.
 
     Args:
-        end: function from an ε ≥ 0 to the bound on log δ.
+        bound: function from an ε ≥ 0 to the bound on log δ.
         log_delta: the target, log δ.
         guess: initial estimate of ε, and of the slope there.
         within: the least and the largest ε at which the bound may be evaluated.
@@ -240,12 +240,12 @@ def crossing(
         if not least <= epsilon <= most:
             raise ValueError(f"the search leaves [{least:g}, {most:g}]")
         if epsilon not in values:
-            values[epsilon] = min(max(end(epsilon) - log_delta, -_FAR), _FAR)
+            values[epsilon] = min(max(bound(epsilon) - log_delta, -_FAR), _FAR)
         return values[epsilon]
 
     bracket = _bracket_crossing(excess, guess)
     if bracket is not None:
-        # An excess of 0 counts as negative: it may be that of a plateau, whose left end is wanted.
+        # An excess of 0 counts as negative, so that the root is the left end of a plateau at the target.
         root = brent_root(
             lambda epsilon: excess(epsilon) or -1.0,
             *bracket,
@@ -275,7 +275,8 @@ def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[f
     value = excess(epsilon)
     is_forward = value > 0.0
     step = 1.5 * abs(value) / max(guess.steepness, 1e-9) + _FIRST_STEP * max(epsilon, 1e-6)
-    while epsilon < LARGEST_EPSILON if is_forward else epsilon > 0.0:
+    farthest = LARGEST_EPSILON if is_forward else 0.0
+    while abs(farthest - epsilon) > 0.0:
         next_epsilon = min(epsilon + step, LARGEST_EPSILON) if is_forward else max(epsilon - step, 0.0)
         has_crossed = (excess(next_epsilon) > 0.0) != is_forward
         if has_crossed:
@@ -284,115 +285,24 @@ def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[f
     return None
 
 
-def closest(end: Callable[[float], float], log_delta: float, guess: Guess, pad: float) -> float | None:
-    """Return the first of ε + pad, ε + 4 pad, ε + 16 pad, … at which a bound has crossed the target; None if none has.
+def closest(bound: Callable[[float], float], log_delta: float, guess: Guess, pad: float) -> float | None:
+    """Return the first of ε + pad, ε + 4 pad, ε + 16 pad, … at which a bound is on the required side of the target.
 
     Args:
-        end: the bound on log δ at an ε ≥ 0.
-        log_delta: the target.
+        bound: function from an ε ≥ 0 to a bound on log δ.
+        log_delta: the target, log δ.
         guess: estimate of ε.
         pad: first distance. If it is positive, the bound must be at or below the target; if negative, above it.
+
+    Returns:
+        The ε; None if the bound is on the other side at all `_PADS` of them, or if one of them is negative.
     """
     for _ in range(_PADS):
         epsilon = guess.epsilon + pad
         if epsilon < 0.0:
             return None
-        is_met = end(epsilon) <= log_delta
+        is_met = bound(epsilon) <= log_delta
         if is_met == (pad > 0.0):
             return epsilon
         pad *= 4.0
     return None
-
-
-JUMP = 1e-3
-"""Rise between two values of a decreasing function, in log μ, that no numerical error of a narrow bound explains."""
-SLOW, SLOW_STEPS = 0.3, 3
-"""Share of a distance that a step should leave, and number of slower steps after which the least offer is tried."""
-
-
-class RootEvaluations:
-    """Values of a decreasing function during the search for its root, in the order of evaluation."""
-
-    def __init__(self) -> None:
-        self._points: list[tuple[float, float]] = []
-
-    def add(self, place: float, value: float) -> float | None:
-        """Store a value, and return the slope between it and the previous one.
-
-        Args:
-            place: the point at which the function was evaluated.
-            value: the function there.
-
-        Returns:
-            The slope, at least −1e6; None if it is above −1e-3, or if there is no previous value at another point.
-        """
-        before = self._points[-1] if self._points else None
-        self._points.append((place, value))
-        if before is None or before[0] == place:
-            return None
-        slope = (value - before[1]) / (place - before[0])
-        return max(slope, -1e6) if slope < -1e-3 else None
-
-    @property
-    def slow(self) -> bool:
-        """True if exactly three values are known, all below 0, and each step reduced the distance too little.
-
-        A step reduces the distance too little if it leaves more than the share `SLOW`.
-        """
-        values = [value for _, value in self._points]
-        return len(values) == SLOW_STEPS and all(
-            after < SLOW * before < 0.0 for before, after in itertools.pairwise(values)
-        )
-
-    @property
-    def jumps(self) -> bool:
-        """True if the function rises by more than `JUMP` between two neighbouring places."""
-        values = [value for _, value in sorted(self._points)]
-        return any(after > before + JUMP for before, after in itertools.pairwise(values))
-
-    @property
-    def bracket(self) -> tuple[float, float] | None:
-        """The least place with a value of at most 0, after the nearest with a value above 0; None without both."""
-        below = min((place for place, value in self._points if value <= 0.0), default=-math.inf)
-        above = max((place for place, value in self._points if value > 0.0 and place < below), default=-math.inf)
-        return (above, below) if above > -math.inf else None
-
-    @property
-    def nearest(self) -> float:
-        """The place with the value nearest to 0."""
-        return min(self._points, key=lambda point: abs(point[1]))[0]
-
-    def at(self, wanted: float, newton: float) -> float:
-        """Estimate the point at which the function has a given value.
-
-        The method is inverse quadratic interpolation in the last three points, or Newton's step if that is not close.
-        If the result is outside the known bracket of the value, the middle of the bracket is returned.
-
-        Args:
-            wanted: the value.
-            newton: the point that Newton's step gives.
-        """
-        place = newton
-        interpolated = self._interpolate(wanted)
-        if interpolated is not None:
-            last_place, _ = self._points[-1]
-            if abs(interpolated - newton) < 0.5 * abs(newton - last_place):
-                place = interpolated
-        above = max((x for x, value in self._points if value > wanted), default=-math.inf)
-        below = min((x for x, value in self._points if value <= wanted), default=math.inf)
-        is_bracket = above < below and math.isfinite(below - above)
-        if is_bracket and not above < place < below:
-            return 0.5 * (above + below)
-        return place
-
-    def _interpolate(self, wanted: float) -> float | None:
-        """Return the inverse quadratic interpolation at a value through the last three points; None if undefined."""
-        if len(self._points) < 3:
-            return None
-        (x0, f0), (x1, f1), (x2, f2) = self._points[-3:]
-        if len({f0, f1, f2}) < 3:
-            return None
-        first_slope, second_slope = (x1 - x0) / (f1 - f0), (x2 - x1) / (f2 - f1)
-        bend = (second_slope - first_slope) / (f2 - f0)
-        place = x2 + (wanted - f2) * (second_slope + bend * (wanted - f1))
-        return place if math.isfinite(place) else None

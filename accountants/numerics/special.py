@@ -227,6 +227,7 @@ def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
 
 
 def _mills_at(x: float) -> float:
+    """Return the Mills ratio of `mills` for one number."""
     return _SQRT_HALF_PI * float(erfcx(x * _SQRT_HALF))
 
 

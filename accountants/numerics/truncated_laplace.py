@@ -94,9 +94,15 @@ def probability(decay_rate: float, levels: int, value: int) -> Decimal:
 
 
 def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
-    """Return P(Y in its top `count` levels) for 0 ≤ count ≤ m + 1, by Lemma 1 without logarithms.
+    """Return the probability of the `count` largest values of the noise Y, for 0 ≤ count ≤ m + 1.
 
-    `ratio` is e^(−α(m+1))/D.
+    Args:
+        decay: rate α of the noise.
+        levels: largest absolute value m of the noise.
+        ratio: e^(−α(m+1))/D, with D of `_scaled_total`.
+        count: number of values.
+
+    Source: Das et al., Lemma 1.
     """
     if not decay:
         return Decimal(count) / (2 * levels + 1)

@@ -1,4 +1,4 @@
-"""Amplification of a profile: the change of variable of subsampling.
+"""Amplification of a profile by subsampling.
 
 A batch contains a given record with probability q. With α = e^ε' and 1 + (α − 1)/q = e^ε, advanced joint convexity
 (Balle, Barthe and Gaboardi 2018, Theorem 2) turns the base profile δ into δ'(ε') = q δ(ε). The tails follow by
@@ -24,7 +24,7 @@ from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.plateaus import amplify_plateau, thin_plateau
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.drawn import DrawnSearch, drawn_epsilon, drawn_test
+from epsilond.accountants.profiles.drawn import SubsampledSearch, amplified_epsilon, subsample_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,11 +57,11 @@ class Share:
 
     @classmethod
     def of(cls, spec: Subsampled) -> Share:
-        """Return the share of a Poisson batch, or of a batch without replacement, from its rate or its counts."""
+        """Return the inclusion probability of a Poisson batch, or of a batch without replacement."""
         if spec.rate is not None:
             return cls.at(spec.rate)
-        chosen, population = spec.batch_size or 1, spec.population or 1
-        share = Fraction(chosen, population)
+        batch_size, population = spec.batch_size or 1, spec.population or 1
+        share = Fraction(batch_size, population)
         return cls(float(share), float(1 - share), Fraction(float(share)) == share)
 
     @classmethod
@@ -96,12 +96,13 @@ def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
 
 
 def outward(bounds_at: Callable[[FloatArray], Enclosure], epsilon: FloatArray) -> Enclosure:
-    """Enclose a profile at an ε that comes from another one, as by `base_epsilon`, with rounding errors.
+    """Enclose a profile at an argument with rounding errors, as of a result of `base_epsilon`.
 
-    The ε is moved outward by a bound on these errors, which is valid because profiles decrease.
+    The upper bound is evaluated at a smaller argument and the lower bound at a larger one, by the relative error
+    `NUDGE`. This is valid because profiles decrease.
 
     Args:
-        bounds_at: bounds on the profile at given ε, if the change of ε had no rounding.
+        bounds_at: function from ε to bounds on the profile that do not include errors of the argument.
         epsilon: ε, in nats.
     """
     return Enclosure(bounds_at(epsilon * (1 + NUDGE)).lower, bounds_at(epsilon * (1 - NUDGE)).upper)
@@ -150,7 +151,7 @@ class AmplifiedProfile(Profile):
     def supremum(self) -> float:
         """log(1 − q + q e^s), rounded up, for the largest loss s of the base; math.inf if none is known."""
         most = self.base.supremum
-        return drawn_epsilon(most, self.rate) * (1.0 + _ROUNDED_END) if most < math.inf else most
+        return amplified_epsilon(most, self.rate) * (1.0 + _ROUNDED_END) if most < math.inf else most
 
     @property
     def tail_accuracy(self) -> float:
@@ -175,12 +176,12 @@ class AmplifiedProfile(Profile):
         return Tails(np.asarray(mixed), log_q)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Return the base's tests of the same sizes, because both test the same events.
+        """Return the tests of the base with the same false positive rates, because both test the same events.
 
-        The list is empty if the base's is.
+        The list is empty if the base has no tests.
         """
         tests = zip(self.base.near_tests(sizes), sizes, strict=False)
-        return [None if test is None else drawn_test(test, size, self.rate) for test, size in tests]
+        return [None if test is None else subsample_test(test, size, self.rate) for test, size in tests]
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ class DilutedProfile(Profile):
     def supremum(self) -> float:
         """−log(1 − q + q e^{−s}), rounded up, for the largest loss s of the base; −log(1 − q) if none is known."""
         decay = math.exp(-self.base.supremum)
-        # 1 − q + q e^{−s} as 1 + `change`; the difference e^{−s} − 1 needs expm1 for small s.
+        # 1 − q + q e^{−s} is computed as 1 + `change`, with `expm1` for small s, where e^{−s} − 1 would cancel.
         change = self.rate * (decay - 1.0) if decay < 0.5 else self.rate * math.expm1(-self.base.supremum)
         if change > -0.5:
             return -math.log1p(change) * (1.0 + _ROUNDED_END)
@@ -298,7 +299,14 @@ class ThinnedProfile(Profile):
 
 
 def thin(base: Pair, rate: float) -> Pair:
-    """Return the pair that is the base pair with probability q, and otherwise two equal distributions."""
+    """Return the pair that is the base pair with probability q, and otherwise two equal distributions.
+
+    The observer may know which case occurred.
+
+    Args:
+        base: the base pair.
+        rate: q, in (0, 1], exactly this double.
+    """
     if rate == 1.0:
         return base
     forward = ThinnedProfile(base.forward, rate)
@@ -306,12 +314,18 @@ def thin(base: Pair, rate: float) -> Pair:
     return with_plateau(pair, thin_plateau(base.plateau, Fraction(rate)))
 
 
-def with_and_without(base: Pair, rate: float) -> Pair:
-    """Return the pair of Poisson subsampling at exactly the rate q, in both directions."""
-    return drawn_or_not(base, Share.at(rate))[0]
+def subsample_at(base: Pair, rate: float) -> Pair:
+    """Return the dominating pair of Poisson subsampling with an inclusion probability that is exactly a double.
+
+    Args:
+        base: the pair P against Q of the mechanism on a batch that includes the record.
+        rate: inclusion probability q, in (0, 1].
+    """
+    dominating, _ = subsample_pair(base, Share.at(rate))
+    return dominating
 
 
-def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
+def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
     """Return the dominating pair of Poisson subsampling, and a pair that the mechanism attains.
 
     The pair is (1 − q) Q + q P against Q (Zhu, Dong and Wang 2022, Theorem 11). If q is not a double and the base is
@@ -338,13 +352,13 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
         atoms = None if base.atoms is None else base.atoms.mix(share.rate, share.absent)
         plateau = amplify_plateau(base.plateau, Fraction(share.around[1]))
         profiles = (forward,) if base.symmetric else (forward, backward)
-        search = DrawnSearch(profiles, base, share.rate)
+        search = SubsampledSearch(profiles, base, share.rate)
         pair = Pair(forward, backward, atoms=atoms, plateau=plateau, below=base, special_search=search)
         return pair, pair
-    return with_laws_around(forward, backward, share, mu, "remove")
+    return pairs_around_rate(forward, backward, share, mu, "remove")
 
 
-def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
+def amplify_symmetrically(base: Pair, share: Share) -> Pair:
     """Return a symmetric pair with the amplified profile of a base pair in both directions.
 
     For a Gaussian base the inclusion probability is rounded up to a double. The profile increases with q, so the result
@@ -358,10 +372,10 @@ def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
     share = share if mu is None else Share.at(share.around[1])
     profile = AmplifiedProfile(base.forward, share.rate, share.absent)
     law = None if mu is None else DrawnGaussianLaw(share.rate, mu)
-    return Pair(profile, profile, law=law, below=base, special_search=DrawnSearch((profile,), base, share.rate))
+    return Pair(profile, profile, law=law, below=base, special_search=SubsampledSearch((profile,), base, share.rate))
 
 
-def with_laws_around(
+def pairs_around_rate(
     forward: Profile, backward: Profile, share: Share, shift: float, direction: Direction
 ) -> tuple[Pair, Pair]:
     """Return two pairs with exactly known losses: one at the next double above q, and one at the next double below.

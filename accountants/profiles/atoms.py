@@ -98,21 +98,21 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _loss_errors(self) -> tuple[FloatArray, FloatArray]:
-        """Bounds on errors by the rounding of sums with losses, which are relative to the losses.
+        """Bounds on the errors from rounded exponents, which are proportional to the losses.
 
-        A mass q_j = p_j e^{−l_j} has the relative error of its exponent, and so has e^{l_i} Σ q_j. The bounds are the
-        relative error of the latter at every loss, and the log of the error of δ(l_i), in the order of
-        `_log_delta_at_losses`.
+        The first array bounds the relative error of e^{l_i} Σ_{j ≥ i} q_j at each loss l_i, where q_j = p_j e^{−l_j}.
+        The second one is the log of a bound on the resulting error of δ(l_i), in the order of `_log_delta_at_losses`.
         """
         losses, sizes, unit = self._loss_array, np.abs(self._loss_array), 8 * UNIT_ROUNDOFF
         log_q = self._tails[1][:-1]
         if not losses.size:
             return np.zeros(1), np.full(1, -np.inf)
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_each = np.asarray(self.log_masses) - losses + np.log(sizes)
-            log_total = np.logaddexp.accumulate(log_each[::-1])[::-1]
-            shares = np.exp(np.where(np.isneginf(log_q), 0.0, log_total - log_q))
-            relative = unit * (sizes + np.maximum(shares, 0.0))
+            # The mean of |l_j| over the losses l_j ≥ l_i, with weights q_j.
+            log_weighted_sizes = np.asarray(self.log_masses) - losses + np.log(sizes)
+            log_totals = np.logaddexp.accumulate(log_weighted_sizes[::-1])[::-1]
+            mean_sizes = np.exp(np.where(np.isneginf(log_q), 0.0, log_totals - log_q))
+            relative = unit * (sizes + np.maximum(mean_sizes, 0.0))
             log_steps = losses[1:] + log_one_minus_exp(losses[:-1] - losses[1:]) + log_q[1:]
             log_errors = np.append(-np.inf, (log_steps + np.log(relative[1:]))[::-1])
         return np.append(relative, 0.0), np.append(np.logaddexp.accumulate(log_errors)[::-1], -np.inf)
@@ -172,7 +172,8 @@ class AtomicProfile(Profile):
             if value > -math.inf:
                 error = math.exp(log_errors[index] - value) + relative[index] * math.exp(log_step - value)
         slack = self.tail_accuracy * (1.0 + abs(value)) + error if value > -math.inf else 0.0
-        return Interval(value - slack if value > LEAST_LOG else -math.inf, min(value + slack, 0.0))
+        lower = value - slack if value > LEAST_LOG else -math.inf
+        return Interval(lower, min(value + slack, 0.0))
 
     def solve(self, log_delta: float) -> EpsilonEstimate:
         """Return the ε at which log δ is `log_delta`, in closed form between two neighbouring losses."""
@@ -201,7 +202,8 @@ class AtomicProfile(Profile):
 
         Args:
             size: false positive rate α, in (0, 1).
-            bounds: bounds on log δ of the requested distribution, to which this one may be an approximation.
+            bounds: function from an ε to bounds on log δ of the requested distribution, to which this one may be an
+                approximation.
             width: relative width of these bounds.
         """
         _, log_q = self._lists
@@ -226,7 +228,7 @@ class AtomicProfile(Profile):
             log_delta: log δ.
 
         Returns:
-            ε in nats; −∞ if δ is not reached for any ε, and math.inf if the infinite loss is more likely than δ.
+            ε in nats; −∞ if δ(ε) is smaller at every ε, and math.inf if the infinite loss has a larger probability.
         """
         log_delta_at_losses, log_q = self._lists
         if log_delta_at_losses[-1] > log_delta:
@@ -245,9 +247,9 @@ class AtomicProfile(Profile):
 _GAP_SHARE, _LEAST_STEP = 1e-4, 1e-7
 """Steps from an atom at which a test is evaluated, relative to the gap and absolute.
 
-The test is evaluated at half a step and at one and a half steps to either side. The places are near the atom, because
-the accuracy of δ there is proportional to δ. They are also short of the next atom, unless atoms are too close together
-to be separated.
+The test is evaluated at half a step and at one and a half steps to either side. These points are near the atom, because
+the accuracy of δ there is proportional to δ. They are also closer than the next atom, unless atoms are too close
+together to be separated.
 """
 PAD = 1e-14
 """First step to either side of a solved ε, relative to 1 + ε."""

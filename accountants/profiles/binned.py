@@ -1,8 +1,7 @@
-"""Witnesses with finitely many outcomes: the observer sees only the cell that contains an output.
+"""Pairs with finitely many outcomes for lower bounds on δ: the observer sees only the cell that contains an output.
 
-Merging outputs into cells is post-processing. Two distributions over cells are therefore attained whenever the two
-distributions over outputs are. A composition of cells is likewise attained by a composition of the outputs. Losses are
-understated and masses rounded down. This lowers every δ, also of compositions (docs/engine-certificate.md, B).
+Merging outputs into cells is post-processing, so that δ of the cells is at most δ of the outputs, also in compositions.
+Losses and masses are rounded down, which lowers every δ further (docs/engine-certificate.md, B).
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ _CELLS, _REACH = 4097, 40.0
 
 
 def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY) -> Pair:
-    """Return the pair of two distributions over the same outcomes.
+    """Return a pair for lower bounds on δ of two distributions over the same outcomes.
 
-    Outcomes with nearly the same loss are merged, so that at most a few hundred losses remain.
+    Outcomes with nearly the same loss are merged, so that at most `MOST_ATOMS` losses remain.
 
     Args:
         log_p: log masses of the outcomes under the first distribution.
@@ -48,7 +47,7 @@ def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY
 
 
 def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
-    """Return the profile of one direction of a pair, as a lower bound: losses and masses are rounded down.
+    """Return a lower bound on the profile of one direction of a pair, with losses and masses rounded down.
 
     Args:
         log_p: log masses of the outcomes under the first distribution.
@@ -68,7 +67,8 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
     slack = accuracy * (1.0 + np.abs(p)) + accuracy * (1.0 + np.abs(q)) + 2.0 * UNIT_ROUNDOFF * cells
     losses = p - q - 2.0 * slack
     is_positive = losses > 0.0
-    losses, masses = losses[is_positive], np.minimum(p[is_positive] - slack[is_positive], 0.0)
+    losses = losses[is_positive]
+    masses = np.minimum(p[is_positive] - slack[is_positive], 0.0)
     order = np.argsort(losses, kind="stable")
     return AtomicProfile(tuple(losses[order].tolist()), tuple(masses[order].tolist()), log_infinite, 4 * accuracy)
 
@@ -77,6 +77,10 @@ def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, Floa
     """Merge cells of positive loss that have similar losses, until at most `MOST_ATOMS` remain.
 
     Merging affects the tightness, but not the validity, because it is post-processing.
+
+    Args:
+        log_p: log masses of the outcomes under the first distribution.
+        log_q: log masses under the second distribution.
 
     Returns:
         Log masses of the cells under both distributions, and the number of cells merged into each; 0 if none was
@@ -90,8 +94,8 @@ def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, Floa
     most = float(losses.max())
     least = min(float(losses.min()), 1e-3 * most)
     share = np.clip((losses - least) / (most - least), 0.0, 1.0)
-    # Bins of equal width, divided where the square root of the share has steps of equal width: small losses decide
-    # where the largest loss is far beyond every ε of interest.
+    # Bins of equal width in the share, each divided further by bins of equal width in its square root. These are narrow
+    # for small losses, which decide δ if the largest loss is far beyond every ε of interest.
     half = MOST_ATOMS // 2 - 1
     bins = (np.ceil(share * half) + np.ceil(np.sqrt(share) * half)).astype(np.int64)
     number = np.bincount(bins)
@@ -115,7 +119,7 @@ def _sum_bins(logs: FloatArray, bins: IntArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Mixture:
-    """A mixture Σ w_k (noise around m_k) of copies of one noise on the line.
+    """A mixture of copies of one noise on the line, each around a mean m_k and with a weight w_k.
 
     Attributes:
         means: m_k, in units of the noise's scale.

@@ -1,7 +1,7 @@
-"""Profiles of upper bounds on δ, from functions of ε.
+"""Profiles of upper bounds on δ that are given as functions of ε.
 
-The divergence of a pair is convex in e^ε. A bound that is also convex is a profile. Its slopes are the tails with which
-it is composed.
+A decreasing bound that is convex in e^ε is the profile of some pair. The slopes of the bound give the tails of the loss
+of this pair, which composition needs.
 """
 
 from __future__ import annotations
@@ -78,13 +78,14 @@ class BoundProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the bound at each ε, many of them together, and store the results."""
         points = np.asarray(epsilon, dtype=np.float64)
-        fresh = [point for point in points.ravel().tolist() if point not in self._known]
-        if len(fresh) > _TOGETHER:
-            self._known.update(zip(fresh, self.bound.log_bounds(np.asarray(fresh)), strict=True))
+        new_points = [point for point in points.ravel().tolist() if point not in self._known]
+        if len(new_points) > _TOGETHER:
+            self._known.update(zip(new_points, self.bound.log_bounds(np.asarray(new_points)), strict=True))
         else:
-            self._known.update((point, self.bound.log_bound(point)) for point in fresh)
-        bounds = [self._known[float(point)] for point in points.ravel()]
-        lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*bounds, strict=True))
+            self._known.update((point, self.bound.log_bound(point)) for point in new_points)
+        bounds = [self._known[point] for point in points.ravel().tolist()]
+        lower = np.asarray([interval.lower for interval in bounds]).reshape(points.shape)
+        upper = np.asarray([interval.upper for interval in bounds]).reshape(points.shape)
         return Enclosure(lower, upper)
 
     @property

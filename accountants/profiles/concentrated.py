@@ -1,4 +1,4 @@
-"""A pair that dominates every ρ-zCDP mechanism: tails in closed form.
+"""A pair that dominates every mechanism with ρ-zero-concentrated privacy (ρ-zCDP), with tails in closed form.
 
 ρ-zCDP bounds E_{e^ε} by the least over a > 1 of e^{(a−1)(aρ−ε)} (1 − 1/a)^a/(a − 1) (Canonne, Kamath and Steinke 2020,
 Corollary 13). At the minimiser b = a − 1, the root of (2b + 1) ρ + log(b/(1 + b)) = ε, this is e^{−ρb²}/(1 + b). It
@@ -6,8 +6,9 @@ is convex in e^ε with slope −e^{−ρ(b+1)²}. A dominating pair therefore ex
 
     P(L > ε) = e^{−ρ b²},   Q(L > ε) = e^{−ρ (b+1)²}.
 
-Near ε = 0 these sum to more than one. There the chord between e^ε₀ and e^−ε₀ takes over. It bounds every convex profile
-that is the same in both directions. It is linear in e^ε, with P + Q = 1 (docs/shifted-noise.md).
+Near ε = 0 these sum to more than one, which no pair with equal profiles in both directions allows. There the bound is
+replaced by its chord between e^ε₀ and e^−ε₀, which bounds every such profile. The chord is linear in e^ε, with
+P(L > ε) + Q(L > ε) = 1 (docs/shifted-noise.md).
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> 
     low = min(epsilon - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
     high = math.log(epsilon / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
     log_b = 0.5 * (low + high)
-    if epsilon > 3.0 * rho:  # the root is then hardly above, as log(b/(1 + b)) is small
+    if epsilon > 3.0 * rho:  # log(b/(1 + b)) is then small, and the root close to (ε − ρ)/2ρ
         log_b = min(max(math.log((epsilon - rho) / (2.0 * rho)), low), high)
     for _ in range(_STEPS):
         b = math.exp(min(log_b, LARGEST_EXPONENT))
@@ -137,7 +138,7 @@ class Chord(NamedTuple):
 
 @dataclass(frozen=True)
 class ConcentratedProfile(Profile):
-    """ρ-zCDP given an event of probability S under both distributions, and an infinite loss without the event.
+    """The profile of ρ-zCDP given an event of probability S under both distributions, and an infinite loss otherwise.
 
     Attributes:
         rho: ρ in (0, 1e9].
@@ -236,14 +237,25 @@ def concentrated_pair(
 
 
 def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
-    """Return log(1 − S) for S = Π (1 − e_i), rounded up, by the union bound if S is too close to 1."""
+    """Return an upper bound on log(1 − S) for S = Π (1 − e_i), by the union bound Σ e_i if S is too close to 1.
+
+    Args:
+        log_survival: log S.
+        log_escapes: log e_i of the parts.
+    """
     if log_survival < -1e-14:
         return min(float(log1m_exp(log_survival)) + 64 * UNIT_ROUNDOFF, 0.0)
     return float(np.logaddexp.reduce([-math.inf, *log_escapes]))
 
 
 def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
-    """Return the pair of the product, with Σ T_i ρ_i, rounded up, and Π S_i^{T_i}, for T_i runs of part i."""
+    """Return the pair of a composition of ρ_i-zCDP mechanisms, each given an event of probability S_i.
+
+    For T_i runs of part i, it has ρ = Σ T_i ρ_i, rounded up, and an event of probability Π S_i^{T_i}.
+
+    Args:
+        parts: the parts, each with its number of runs T_i.
+    """
     listed = list(parts)
     rho = math.fsum(times * part.rho for part, times in listed) * (1 + 4 * UNIT_ROUNDOFF)
     log_survival = math.fsum(times * part.log_survival for part, times in listed)

@@ -151,10 +151,12 @@ class DeferredValue(Generic[Value]):
 
 
 def _forward(make: Callable[[], Pair]) -> Profile:
+    """Make a pair, and return its forward profile."""
     return make().forward
 
 
 def _backward(make: Callable[[], Pair]) -> Profile:
+    """Make a pair, and return its backward profile."""
     return make().backward
 
 

@@ -1,12 +1,13 @@
-"""Pairs of a mechanism that runs on a batch, computed from the pair of the mechanism itself.
+"""Searches and tests of a subsampled pair, by those of the pair of the mechanism without subsampling (the base).
 
-A batch holds the record with probability q. With γ' = e^ε', γ = e^ε = 1 + (γ' − 1)/q,
+A batch holds the record with probability q. Let γ' = e^ε' and γ = e^ε = 1 + (γ' − 1)/q. L is the loss of the base, and
+L' that of the subsampled pair. Then
 
-    E_γ'((1 − q) Q + q P ‖ Q) = q E_γ(P‖Q) for γ' ≥ 1 − q,      {L' > ε'} = {L > ε},
+    E_γ'((1 − q) Q + q P ‖ Q) = q E_γ(P‖Q) for γ' ≥ 1 − q,      {L' > ε'} = {L > ε}.
 
-so that ε'(δ') is at the ε of the base's δ'/q. A test of the subsampled pair is a test of the base, of the same size
-under Q. If evaluations of the base are expensive, its own search then runs once, and not again at each ε of another
-search.
+So the ε' at which the subsampled δ is δ' corresponds to the ε at which δ of the base is δ'/q. A test of the subsampled
+pair is a test of the base, with the same false positive rate. If evaluations of the base are expensive, its own search
+then runs once, and not again at each ε of another search.
 
 *The other direction is nowhere larger* if both directions of the base are one profile. It is
 q (1 − u) δ(ε' − log(1 − u)) with 1 − u = (1 − (1 − q) γ')/q, and δ decreases. It is enough that γ'/(1 − u) ≥ γ. This
@@ -36,11 +37,11 @@ _PAD = 2.5e-11
 """Distance from the base's own bounds at which a certified bound is tried first, relative to ε'."""
 _ROUNDED = 32 * UNIT_ROUNDOFF
 """Relative error of the base's ε, for q e^ε' well above zero, and of log q per unit of 1 + |log q|."""
-_LEAST = -0.5
-"""Least (γ' − 1)/q at which a test is evaluated. The base's ε loses its digits near −1."""
+_LEAST_EXCESS = -0.5
+"""Least (γ' − 1)/q at which a test is evaluated. The ε of the base, log(1 + (γ' − 1)/q), loses its digits near −1."""
 
 
-def drawn_epsilon(epsilon: float, rate: float) -> float:
+def amplified_epsilon(epsilon: float, rate: float) -> float:
     """Return ε' = log(1 + q (e^ε − 1)), to a few units in the last place, for any ε and 0 < q ≤ 1.
 
     The formula ε + log q would lose its digits if q e^ε is small. e^ε overflows from 709 on, but q e^ε may not, so that
@@ -59,7 +60,7 @@ def drawn_epsilon(epsilon: float, rate: float) -> float:
 
 
 @dataclass(frozen=True)
-class DrawnSearch(PairSearch):
+class SubsampledSearch(PairSearch):
     """The search of a pair with a batch that holds the record with probability q: ε(δ) is searched on the base.
 
     The forward profile of the pair is the amplified one of the base. The pair is either the distribution with the
@@ -86,56 +87,58 @@ class DrawnSearch(PairSearch):
         """
         del near
         base = self.base.epsilon(log_delta - math.log(self.rate))
-        lower = self._end(base.lower, log_delta, -1)
+        lower = self._bound_near(base.lower, log_delta, -1)
         if lower is None:
             return bracketed_epsilon(self.log_delta_bounds, log_delta)
-        upper = self._end(base.upper, log_delta, 1)
+        upper = self._bound_near(base.upper, log_delta, 1)
         if upper is None:
             return bracketed_epsilon(self.log_delta_bounds, log_delta)
         return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound from that of the base."""
+        """Return the upper bound on ε'(δ), from the upper bound of the base. The arguments are those of `epsilon`."""
         if not self.base.symmetric:
             return self.epsilon(log_delta, near).upper
-        upper = self._end(self.base.upper_epsilon(log_delta - math.log(self.rate)), log_delta, 1)
+        base_upper = self.base.upper_epsilon(log_delta - math.log(self.rate))
+        upper = self._bound_near(base_upper, log_delta, 1)
         return bracketed_epsilon(self.log_delta_bounds, log_delta).upper if upper is None else upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the lower bound from that of the base. The base is evaluated at other ε, so that `near` has no use."""
+        """Return the lower bound on ε'(δ), from the lower bound of the base. The arguments are those of `epsilon`."""
         del near
-        lower = self._end(self.base.lower_epsilon(log_delta - math.log(self.rate)), log_delta, -1)
+        base_lower = self.base.lower_epsilon(log_delta - math.log(self.rate))
+        lower = self._bound_near(base_lower, log_delta, -1)
         return bracketed_epsilon(self.log_delta_bounds, log_delta).lower if lower is None else lower
 
-    def _end(self, base: float, log_delta: float, side: int) -> float | None:
+    def _bound_near(self, base_epsilon: float, log_delta: float, side: int) -> float | None:
         """Return a certified bound on ε'(δ), near the one that follows from a bound of the base.
 
         Args:
-            base: bound on the ε of the base.
+            base_epsilon: bound on the ε of the base.
             log_delta: the target, log δ.
             side: 1 for an upper bound, −1 for a lower bound.
 
         Returns:
             The bound; None if none can be certified near there.
         """
-        if base == 0.0:
+        if base_epsilon == 0.0:
             is_certified = side < 0 or self.upper_log_delta(0.0) <= log_delta
             return 0.0 if is_certified else None
-        if not 0.0 < base < math.inf:
+        if not 0.0 < base_epsilon < math.inf:
             return None
         bound_at = self.upper_log_delta if side > 0 else self.lower_log_delta
-        guess = Guess(drawn_epsilon(base, self.rate), 1.0)
+        guess = Guess(amplified_epsilon(base_epsilon, self.rate), 1.0)
         certified = closest(bound_at, log_delta, guess, side * _PAD * guess.epsilon)
         if certified is not None or not self.base.symmetric:
             return certified
-        # The base's bounds may come from another transform at this ε.
+        # An engine's bounds at this ε may come from another transform than those of the base's search.
         sides = crossing(bound_at, log_delta, guess._replace(steepness=1.0 / guess.epsilon))
         if side < 0:
             return sides.above
         return sides.below if sides.below < math.inf else None
 
 
-def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
+def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
     """Return the best test of a subsampled pair from that of the base, which has the same size under Q.
 
     Both pairs have the same events {L > ε}. The ε changes to ε' = log(1 + q (e^ε − 1)), and the bounds on log E_γ to
@@ -146,10 +149,10 @@ def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
         size: size of the test under Q.
         rate: inclusion probability q.
     """
-    epsilon = drawn_epsilon(test.epsilon, rate)
+    epsilon = amplified_epsilon(test.epsilon, rate)
     gamma = math.exp(min(epsilon, 700.0))
     # dε/dε' = γ'/(γ' − 1 + q).
-    steepness = test.steepness * gamma / max(gamma - 1.0 + rate, -_LEAST * rate)
+    steepness = test.steepness * gamma / max(gamma - 1.0 + rate, -_LEAST_EXCESS * rate)
     bounds = functools.partial(_drawn_bounds, test.log_delta, rate)
     return adapt_width(test._replace(epsilon=epsilon, log_delta=bounds, steepness=steepness), size)
 
@@ -165,7 +168,7 @@ def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float
         epsilon: ε', of any sign, in nats.
     """
     excess = math.expm1(min(epsilon, 30.0)) / rate  # for larger ε', `_base_epsilon_at` takes e^ε' out of the log
-    if not excess > _LEAST:
+    if not excess > _LEAST_EXCESS:
         return Interval(-math.inf, 0.0)
     base_epsilon = _base_epsilon_at(epsilon, rate, excess)
     log_rate = math.log(rate)

@@ -46,7 +46,7 @@ _DEEP, _DEEPER = -40.0, 128
 
 @dataclass(frozen=True)
 class DrawnSumBound(Bound):
-    """The bound of the module's equation, in one direction of the pair.
+    """The bound δ(ε) = η ((1 − β) G + β S) of the module docstring, in one direction of the pair.
 
     Attributes:
         rate: η, rounded up.
@@ -68,6 +68,7 @@ class DrawnSumBound(Bound):
 
     @cached_property
     def _mixture(self) -> LineMixture:
+        """The mixture Σ π_k N(r_k, 1)."""
         return LineMixture(self.log_probabilities, self.shifts)
 
     @cached_property
@@ -102,17 +103,19 @@ class DrawnSumBound(Bound):
         largest_base = base_epsilon(epsilon * (1.0 + NUDGE), self.rate)
         margin = 4 * NUDGE * (1.0 + largest_base)
         log_beta = np.minimum(epsilon - least_base, 0.0)
-        without = -np.expm1(log_beta)  # 1 − β
+        one_minus_beta = -np.expm1(log_beta)
         slack = 4 * NUDGE + self.accuracy
         replaced = self._replaced.log_delta(epsilon)
         mixture = self._log_mixture(least_base, largest_base)
         log_rate = math.log(self.rate)
         with np.errstate(divide="ignore"):
+            # The profile `replaced` includes the factor η of β S.
             lower = np.logaddexp(
-                np.log(np.maximum(without - margin, 0.0)) + log_rate + mixture.lower, log_beta - margin + replaced.lower
+                np.log(np.maximum(one_minus_beta - margin, 0.0)) + log_rate + mixture.lower,
+                log_beta - margin + replaced.lower,
             )
             upper = np.logaddexp(
-                np.log(np.minimum(without + margin, 1.0)) + log_rate + mixture.upper,
+                np.log(np.minimum(one_minus_beta + margin, 1.0)) + log_rate + mixture.upper,
                 np.minimum(log_beta + margin, 0.0) + replaced.upper,
             )
         upper = np.minimum(np.logaddexp(upper + slack, self.log_rest), 0.0)
@@ -121,21 +124,22 @@ class DrawnSumBound(Bound):
     def _log_mixture(self, least: FloatArray, largest: FloatArray) -> Enclosure:
         """Enclose log E_γ(Σ π_k N(r_k, 1) ‖ N(0, 1)), for log γ between two close values.
 
-        A half-line x > c is a test, so that P(x > c) − γ Q(x > c) is a lower bound for every c. Let c* be the place at
-        which log dP/dQ is log γ. It is convex and increasing in x, so that Newton's method started above c* stays above
-        it. Its slope is at least r₁, so that c = x − ρ/r₁ is at most c* if the loss at x is log γ + ρ. Between c and c*
-        the half-line subtracts ∫(γ dQ − dP), which is at most (e^s − 1) P(x > c) for s = log γ − log dP/dQ(c).
+        A half-line x > c is a test, so that P(x > c) − γ Q(x > c) is a lower bound for every c. Let c* be the point at
+        which the loss log dP/dQ is log γ. The loss is convex and increasing in x, so that Newton's method started above
+        c* stays above c*. Its slope is at least r₁, so that c = x − ρ/r₁ is at most c* if the loss at x is log γ + ρ.
+        Between c and c* the half-line subtracts ∫(γ dQ − dP), which is at most (e^s − 1) P(x > c) for
+        s = log γ − log dP/dQ(c).
 
         Args:
             least: lower bounds on log γ.
             largest: upper bounds on log γ.
         """
         mixture, smallest_shift, largest_shift = self._mixture, self.shifts[0], self.shifts[-1]
-        place = self._place_above(least)
-        rounding = 64 * UNIT_ROUNDOFF * (1.0 + largest_shift * (np.abs(place) + largest_shift) + least)
+        x = self._point_above(least)
+        rounding = 64 * UNIT_ROUNDOFF * (1.0 + largest_shift * (np.abs(x) + largest_shift) + least)
         rounding = rounding + 64 * UNIT_ROUNDOFF * len(self.shifts)
-        excess = np.maximum(mixture.log_density_ratio(place) - least, 0.0)
-        cut = place - (excess + rounding) / smallest_shift
+        excess = np.maximum(mixture.log_density_ratio(x) - least, 0.0)
+        cut = x - (excess + rounding) / smallest_shift
         shortfall = np.abs(mixture.log_density_ratio(cut) - least) + 2.0 * rounding
         log_p, log_q = mixture.log_tail(cut, side=1), np.asarray(log_normal_tail(cut))
         slack = _TAIL_ACCURACY * (1.0 + np.abs(log_p) + np.abs(log_q) + largest)
@@ -144,7 +148,7 @@ class DrawnSumBound(Bound):
         lower = log_difference(least_p, np.minimum(log_q + largest + slack, least_p))
         return Enclosure(np.asarray(lower), np.minimum(upper, 0.0))
 
-    def _place_above(self, epsilon: FloatArray) -> FloatArray:
+    def _point_above(self, epsilon: FloatArray) -> FloatArray:
         """Return an x at which log dP/dQ of the mixture is ε, up to rounding, or larger.
 
         Args:
@@ -152,14 +156,14 @@ class DrawnSumBound(Bound):
         """
         log_weights, shifts = np.asarray(self.log_probabilities)[:, None], np.asarray(self.shifts)[:, None]
         # log dP/dQ is at least the term of any component, log π_k + r_k x − r_k²/2.
-        place = ((epsilon - log_weights) / shifts + 0.5 * shifts).min(axis=0)
+        x = ((epsilon - log_weights) / shifts + 0.5 * shifts).min(axis=0)
         for _ in range(_NEWTON_STEPS):
-            loss, slope = self._mixture.log_density_ratio_and_slope(place)
+            loss, slope = self._mixture.log_density_ratio_and_slope(x)
             step = np.maximum(loss - epsilon, 0.0) / slope
-            place = place - step
-            if bool((step <= _SETTLED * (1.0 + np.abs(place))).all()):
+            x = x - step
+            if bool((step <= _SETTLED * (1.0 + np.abs(x))).all()):
                 break
-        return np.asarray(place)
+        return np.asarray(x)
 
     @property
     def negligible_from(self) -> float:
@@ -180,5 +184,5 @@ class DrawnSumBound(Bound):
         levels = np.arange(first, max(last, _DEEP), -_DROP)
         if last < _DEEP:
             levels = np.append(levels, np.linspace(_DEEP, last, _DEEPER))
-        places = np.interp(-levels, -log_values, scanned)
-        return np.unique(np.concatenate((scanned, places)))
+        at_levels = np.interp(-levels, -log_values, scanned)
+        return np.unique(np.concatenate((scanned, at_levels)))

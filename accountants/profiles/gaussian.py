@@ -193,12 +193,12 @@ class GaussianProfile(Profile):
 
 
 def scaled_tail(x: float) -> float:
-    """Return (1 − Φ(x))/e^{−x²/2}."""
+    """Return (1 − Φ(x))/e^{−x²/2}, which does not underflow for large x."""
     return 0.5 * float(erfcx(x * math.sqrt(0.5)))
 
 
 def gaussian_pair(mu: float) -> Pair:
-    """Return the symmetric pair of N(μ, 1) against N(0, 1)."""
+    """Return the symmetric pair of N(μ, 1) against N(0, 1); for μ = 0 a pair without loss."""
     if not mu > 0:
         return Pair(ZeroProfile(), ZeroProfile(), gaussian_dp_mu=mu, law=GaussianLaw(mu))
     profile = GaussianProfile(mu)
@@ -271,8 +271,9 @@ class MixtureProfile(Profile):
     over events, so an error of the boundary has only a second-order effect. This effect is charged.
 
     Attributes:
-        p, q: the mixtures.
-        side: 1 if the loss increases with x, −1 if it decreases.
+        p: the mixture P.
+        q: the mixture Q.
+        side: 1 if the loss log dP/dQ increases with the point x on the line, −1 if it decreases.
     """
 
     p: LineMixture
@@ -285,8 +286,8 @@ class MixtureProfile(Profile):
     def _table(self) -> tuple[FloatArray, FloatArray]:
         """Points x within 60 standard deviations of every mean, and the product of the loss and `side` there."""
         means = (*self.p.means, *self.q.means)
-        places = np.linspace(min(means) - 60.0, max(means) + 60.0, _TABLE)
-        return places, self.side * (self.p.log_density_ratio(places) - self.q.log_density_ratio(places))
+        x = np.linspace(min(means) - 60.0, max(means) + 60.0, _TABLE)
+        return x, self.side * (self.p.log_density_ratio(x) - self.q.log_density_ratio(x))
 
     def _boundary(self, epsilon: FloatArray) -> FloatArray:
         """Return the x with loss L(x) = ε, the boundary of the half-line {L > ε}.
@@ -349,7 +350,10 @@ class MixtureProfile(Profile):
 
 
 def mixture_pair(p: LineMixture, q: LineMixture) -> Pair:
-    """Return the pair of two mixtures with a likelihood ratio P/Q that increases with x."""
+    """Return the pair of two mixtures with a likelihood ratio P/Q that increases with x.
+
+    If Q is the mirror image of P, the pair is symmetric.
+    """
     forward = MixtureProfile(p, q, side=1)
-    mirrored = LineMixture(p.log_weights, tuple(-mean for mean in p.means)) == q
-    return Pair(forward, forward if mirrored else MixtureProfile(q, p, side=-1))
+    is_mirrored = LineMixture(p.log_weights, tuple(-mean for mean in p.means)) == q
+    return Pair(forward, forward if is_mirrored else MixtureProfile(q, p, side=-1))

@@ -60,7 +60,7 @@ class LaplaceProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log(1 − e^{(ε − s)/2}), with both bounds of the shift s."""
         at = np.asarray(epsilon, dtype=np.float64)
-        low, high = (self.shift * (1 + side * 3 * UNIT_ROUNDOFF) for side in (-1, 1))
+        low, high = self.shift * (1 - 3 * UNIT_ROUNDOFF), self.shift * (1 + 3 * UNIT_ROUNDOFF)
         lower = log_one_minus_exp(0.5 * (at - low))
         upper = log_one_minus_exp(0.5 * (at - high))
         return Enclosure(Enclosure.around(lower, ACCURACY).lower, Enclosure.around(upper, ACCURACY).upper)
@@ -102,9 +102,10 @@ class OppositeLaplaceProfile(Profile):
         A loss is largest at an output above s, where both shifted densities are e^s and e^{−s} times the middle one.
         """
         log_rate, log_absent = math.log(self.rate), self._log_absent
-        largest, least = (float(np.logaddexp(log_absent, log_rate + side * self.shift)) for side in (1, -1))
+        log_numerator = float(np.logaddexp(log_absent, log_rate + self.shift))
+        log_denominator = float(np.logaddexp(log_absent, log_rate - self.shift))
         slack = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_rate) + self.shift)
-        return largest - least + slack
+        return log_numerator - log_denominator + slack
 
     @property
     def _log_absent(self) -> float:

@@ -5,9 +5,9 @@ y = log γ
 
     f = Σ e^{l_a − (a−1) y},   Q = −f′ = Σ (a − 1) e^{l_a − a y},   P = f − γ f′ = Σ a e^{l_a − (a−1) y}.
 
-While P + Q > 1 a chord replaces f, linear in γ with P + Q = 1. No symmetric profile below f lies above it
-(docs/ledger.md, "Slots"). Every upper end of the chord at or beyond that place gives an upper bound, so that it need
-not be exact. Some mechanism has such divergences if and only if f is at least 1 − γ for all γ in (0, 1): `legal`.
+While P + Q > 1 a chord replaces f, linear in γ with P + Q = 1. No symmetric profile below f is above the chord
+(docs/ledger.md, "Slots"). The upper end of the chord need not be exact: a larger one also gives an upper bound. Some
+mechanism has such divergences if and only if f is at least 1 − γ for all γ in (0, 1) (`PowerProfile.legal`).
 """
 
 from __future__ import annotations
@@ -100,12 +100,15 @@ class PowerProfile(Profile):
         return bisect_reals(lambda y: float(log_value(np.asarray(y))) > 0.0, low, high)[1]
 
     def _log_f(self, at: FloatArray) -> FloatArray:
+        """Return log f at each y."""
         return self._log_weighted_sum(at, [1.0] * len(self.orders))
 
     def _log_p(self, at: FloatArray) -> FloatArray:
+        """Return log P(L > y) at each y."""
         return self._log_weighted_sum(at, self.orders)
 
     def _log_q(self, at: FloatArray) -> FloatArray:
+        """Return log Q(L > y) at each y."""
         return np.asarray(self._log_weighted_sum(at, [order - 1.0 for order in self.orders]) - at)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -139,11 +142,22 @@ class PowerProfile(Profile):
 
 
 def powers_pair(orders: Sequence[float], log_coefficients: Sequence[float]) -> Pair:
-    """Return the symmetric pair of a sum of powers."""
+    """Return the symmetric pair with the greatest profile below Σ_a c_a γ^−(a−1).
+
+    Args:
+        orders: orders a, each above 1.
+        log_coefficients: log c_a of each order.
+    """
     profile = PowerProfile(tuple(orders), tuple(log_coefficients))
     return Pair(profile, profile)
 
 
 def log_conversion(order: float) -> float:
-    """Return log C(a), with C(a) = (a − 1)^(a−1)/a^a. It satisfies E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1)."""
+    """Return log C(a), C(a) = (a − 1)^(a−1)/a^a, the factor of the bound on δ from a Rényi divergence.
+
+    The bound is E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1).
+
+    Args:
+        order: order a > 1.
+    """
     return (order - 1.0) * math.log1p(-1.0 / order) - math.log(order)

@@ -1,7 +1,7 @@
-"""Pairs of a contribution that counts a random number of times: weighted sums of the profiles of groups, and mixtures.
+"""Pairs of a mechanism on a contribution that counts a random number of times.
 
-Both are described by a law of several components, from which their profiles are formed (docs/engine-certificate.md,
-A10).
+Group k is the mechanism on k copies of the contribution. The profile of a pair is either a weighted sum of the profiles
+of the groups, or that of a mixture (docs/engine-certificate.md, A10).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class GroupProfiles(Protocol):
         """Largest error of the tails of all groups."""
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return lower bounds on log δ_k at an array of points."""
+        """Return lower bounds on the log δ of each group at an array of ε."""
 
     def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return upper bounds on log δ_k at an array of points."""
+        """Return upper bounds on the log δ of each group at an array of ε."""
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of both distributions at an array of points."""
@@ -56,6 +56,7 @@ class GaussianGroups:
 
     @cached_property
     def _column(self) -> FloatArray:
+        """The μ as a column, with a row for each group."""
         return np.asarray(self.mus)[:, None]
 
     @property
@@ -114,10 +115,11 @@ class SeparateGroups:
 
 @dataclass(frozen=True)
 class MultiplicityProfile(Profile):
-    """The profile Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)) of a contribution that is drawn k times with probability w_k.
+    """The profile of a contribution that is drawn k times with probability w_k.
 
-    η = Σ w_k is the probability that it is drawn at all, and δ_k the profile of the mechanism for k copies. The weights
-    beyond the list are charged as an infinite loss.
+    It is Σ_k w_k δ_k(ε) at ε = log(1 + (e^ε' − 1)/η). Here η = Σ w_k is the probability that the contribution is drawn
+    at all, and δ_k is the profile of the mechanism on k copies. Larger numbers k than those listed are charged as an
+    infinite loss.
 
     Attributes:
         groups: the profiles δ_k.
@@ -158,9 +160,8 @@ class MultiplicityProfile(Profile):
         class. P' includes the probability of numbers k beyond `log_weights`.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        weighted_p, weighted_q = (
-            tail.reshape(points.shape) for tail in self._weighted_tails(base_epsilon(points.ravel(), self.rate))
-        )
+        weighted = self._weighted_tails(base_epsilon(points.ravel(), self.rate))
+        weighted_p, weighted_q = weighted.log_p.reshape(points.shape), weighted.log_q.reshape(points.shape)
         absent = math.log1p(-self.rate) - math.log(self.rate) if self.rate < 1.0 else -math.inf
         log_p = np.logaddexp(np.logaddexp(weighted_p, weighted_q + absent), self.log_infinite_mass)
         return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
@@ -176,7 +177,8 @@ class MultiplicityProfile(Profile):
         weights = self._column
         blocks = blocks_of(weights.size, base)
         if blocks is None:
-            return Tails(*map(self._weigh, self.groups.log_tails(base)))
+            tails = self.groups.log_tails(base)
+            return Tails(self._weigh(tails.log_p), self._weigh(tails.log_q))
         at_least, at_largest = self.groups.log_tails(blocks.least), self.groups.log_tails(blocks.largest)
         terms_of_p = (at_least.log_p + weights, at_largest.log_p + weights)
         terms_of_q = (at_least.log_q + weights, at_largest.log_q + weights)
@@ -189,6 +191,7 @@ class MultiplicityProfile(Profile):
 
     @cached_property
     def _column(self) -> FloatArray:
+        """log w_k as a column, with a row for each group."""
         return np.asarray(self.log_weights)[:, None]
 
     def _weigh(self, logs: FloatArray) -> FloatArray:

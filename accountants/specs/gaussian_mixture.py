@@ -76,6 +76,6 @@ def _check_entries(name: str, entries: tuple[object, ...], quantity: Quantity) -
         entries: the entries of the field.
         quantity: meaning and range of an entry.
     """
-    for place, entry in enumerate(entries):
-        if fault := check_value(f"/{name}/{place}", entry, float, quantity):
+    for index, entry in enumerate(entries):
+        if fault := check_value(f"/{name}/{index}", entry, float, quantity):
             raise InvalidInput(fault)

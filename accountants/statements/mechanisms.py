@@ -34,7 +34,10 @@ def adds_noise(spec: Spec) -> bool:
 
 
 def restate_for_mechanism(statements: Sequence[Statement], spec: Spec, observer: Observer) -> tuple[Statement, ...]:
-    """Return statements without words on noise for a spec without noise, and with those on declared guarantees.
+    """Return statements that fit the mechanisms of a spec.
+
+    If the spec does not say which noise is added, they speak of the mechanism instead of its noise. A statement on
+    declared guarantees is added if the spec has any.
 
     Args:
         statements: statements of a guarantee of noise.
@@ -42,7 +45,9 @@ def restate_for_mechanism(statements: Sequence[Statement], spec: Spec, observer:
         observer: the adversary.
     """
     declared = any(isinstance(leaf.primitive, BlackBox | DeclaredBounds) for leaf in _mechanisms(spec))
-    restated = statements if adds_noise(spec) else [_without_noise(each, observer) for each in statements]
+    restated = statements
+    if not adds_noise(spec):
+        restated = [_without_noise(statement, observer) for statement in statements]
     return (*restated, DECLARED) if declared else tuple(restated)
 
 

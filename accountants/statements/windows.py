@@ -37,6 +37,7 @@ def restate_for_window(
 
 
 def _restate(statements: Sequence[Statement], relation: Relation, unit: WindowedUnit) -> Iterator[Statement]:
+    """Yield the statements of `restate_for_window`, with one more about several windows together."""
     for statement in statements:
         if statement.about == "protects":
             yield Statement(about="protects", text=f"Protects: {describe_window(unit)}.")

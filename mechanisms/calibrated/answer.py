@@ -18,7 +18,13 @@ AGREEMENT = 1e-9
 
 @dataclass(frozen=True)
 class Answer:
-    """A calibration's answer, with the arguments that the caller adds to it."""
+    """A calibration's answer, with the arguments that the caller adds to it.
+
+    Attributes:
+        content: the answer, as an object or in JSON form.
+        clipping_norm: norm bound of a contribution, for an answer with noise in units of it; None if not given.
+        group: index of the group of clients, for an answer with several groups; None if not given.
+    """
 
     content: object
     clipping_norm: float | None = None
@@ -114,7 +120,7 @@ class Answer:
         """Reject the answer if its figure at a JSON pointer differs from the value that other figures imply.
 
         Args:
-            pointer: place of the figure. A missing figure is accepted.
+            pointer: JSON pointer to the figure. A missing figure is accepted.
             expected: the implied value, positive.
 
         Raises:

@@ -38,7 +38,7 @@ def test_it_is_the_sum_over_outcomes(epsilon0: float, times: int, mu: float) -> 
                 above, below = tails(shift, mp.mpf(epsilon) - loss)
                 first += mass * above
                 second += mass * mp.exp(-loss) * below
-                above, below = tails(shift, mp.mpf(epsilon) - mp.mpf(found.misplacement) - loss)
+                above, below = tails(shift, mp.mpf(epsilon) - mp.mpf(found.loss_error) - loss)
                 raised_first += mass * above
                 raised_second += mass * mp.exp(-loss) * below
             delta = mp.log(first - mp.exp(mp.mpf(epsilon)) * second)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from epsilond.accountants.numerics.root_evaluations import RootEvaluations
 from epsilond.accountants.numerics.root_search import (
-    RootEvaluations,
     bisect_integers,
     bisect_reals,
     brent_root,

@@ -64,14 +64,14 @@ def test_the_lower_bound_is_below_a_convex_function(
     found = least_value(known, Slopes(-1.0, 1.0))
     truth = min(value(x) for x in [*places, *corners] if x <= places[-1])
     assert found.value <= truth * (1.0 + 1e-12)
-    assert places[0] <= found.place <= places[-1]
+    assert places[0] <= found.x <= places[-1]
 
 
 def test_two_straight_pieces_are_known_exactly() -> None:
     known = [Known(x, abs(x - 1.3), abs(x - 1.3)) for x in (0.0, 1.0, 2.0, 3.0)]
     found = least_value(known, Slopes(-1.0, 1.0))
     assert found.value == pytest.approx(0.0, abs=1e-13)
-    assert found.place == pytest.approx(1.3)
+    assert found.x == pytest.approx(1.3)
 
 
 def test_a_chord_to_a_further_point_is_the_better_one_where_close_ones_are_known_roughly() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, Law, SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders
+from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from tests.engine.pairs import poisson
 from tests.oracles.contour import Step
@@ -40,7 +40,7 @@ class Asked:
             if isinstance(law, GaussianLaw):
                 found.append((gaussian_pair(law.mu), count))
             elif isinstance(law, DrawnGaussianLaw):
-                pair = amplified_in_both_orders(gaussian_pair(law.shift), Share.at(law.rate))
+                pair = amplify_symmetrically(gaussian_pair(law.shift), Share.at(law.rate))
                 found.append((replace(pair, law=None), count))
             elif law.direction == "remove":
                 found.append((poisson(law.rate, 1.0 / law.shift), count))

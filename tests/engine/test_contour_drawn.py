@@ -19,7 +19,7 @@ from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
 from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
 from epsilond.accountants.engine.contour.part import Line
 from epsilond.accountants.engine.contour.refusal import ContourRefused
-from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders
+from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.specs import Gaussian, Subsampled
 from tests.oracles import drawn
@@ -120,7 +120,7 @@ def test_it_agrees_with_the_lattice() -> None:
         except ContourRefused:
             continue
         answered += 1
-        bare = replace(amplified_in_both_orders(gaussian_pair(shift), Share.at(rate)), law=None)
+        bare = replace(amplify_symmetrically(gaussian_pair(shift), Share.at(rate)), law=None)
         known = composed_pair([(bare, count)], "coarse").epsilon(log_delta)
         assert max(lower, known.lower) <= min(upper, known.upper)
         assert upper - lower <= 1e-8 * upper
@@ -142,7 +142,7 @@ def test_the_loss_rises_with_the_rate() -> None:
 
 def test_beside_a_gaussian_it_encloses_the_lattice() -> None:
     lower, upper = contour.epsilon([(DrawnGaussianLaw(0.1, 1.0), 200), (GaussianLaw(0.5), 1)], -12.0)
-    bare = replace(amplified_in_both_orders(gaussian_pair(1.0), Share.at(0.1)), law=None)
+    bare = replace(amplify_symmetrically(gaussian_pair(1.0), Share.at(0.1)), law=None)
     known = composed_pair([(bare, 200), (gaussian_pair(0.5), 1)], "coarse").epsilon(-12.0)
     assert max(lower, known.lower) <= min(upper, known.upper)
     parts = build_parts([(DrawnGaussianLaw(0.1, 1.0), 200), (GaussianLaw(0.5), 1)])
@@ -173,7 +173,7 @@ def test_extremes_are_answered_or_refused(rate: float, shift: float, count: int)
 )
 def test_a8_profile_and_law_are_of_one_rate(share: Share) -> None:
     """One step by its profile encloses δ at the rate of its law, the double above q, and is no less than δ at q."""
-    pair = amplified_in_both_orders(gaussian_pair(2.0), share)
+    pair = amplify_symmetrically(gaussian_pair(2.0), share)
     assert isinstance(pair.law, DrawnGaussianLaw)
     exact_rate = round(3 * share.rate) / mpf(3) if not share.exact else mpf(share.rate)
     with mp.workdps(30):

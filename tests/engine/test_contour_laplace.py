@@ -168,7 +168,7 @@ def test_no_loss_at_zero_is_answered_only_where_rounded_shifts_leave_it_true() -
     pair = composed_pair([(laplace_pair(0.1), 1000)], "default")
     assert isinstance(pair.forward, ExactProfile)
     exact, rough = pair.forward, replace(pair.forward)
-    vars(rough)["moved"] = 0.01
+    vars(rough)["epsilon_error"] = 0.01
     log_delta = exact.log_delta_bounds(0.0).upper + 1e-4
     (found, is_narrow), (moved, _) = exact.enclose_epsilon(log_delta), rough.enclose_epsilon(log_delta)
     assert is_narrow

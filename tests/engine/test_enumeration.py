@@ -16,12 +16,12 @@ from scipy.special import gammaln
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.finite_law import FiniteLaw
 from epsilond.accountants.curve.pair import Pair, unfold
-from epsilond.accountants.engine import enumeration
+from epsilond.accountants.engine import outcome_counts
 from epsilond.accountants.engine.enumeration import MOST_KINDS, EnumeratedProfile, enumerated_pair
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.amplification import with_and_without
+from epsilond.accountants.profiles.amplification import subsample_at
 from epsilond.accountants.profiles.geometric import geometric_pair
 from tests.oracles.convolution import Law, delta
 
@@ -67,9 +67,9 @@ CASES = {
     "five categories": (response_pair(0.7, 5), lambda: response(0.7, 5)),
     "geometric noise": (geometric_pair(0.3, 2), lambda: noise(0.3, 2, 400)),
     "geometric noise cut off": (geometric_pair(0.3, 2, 9), lambda: noise(0.3, 2, 9)),
-    "drawn": (with_and_without(geometric_pair(0.8, 1), 0.1), lambda: drawn(noise(0.8, 1, 150), 0.1)),
-    "drawn nearly always": (with_and_without(response_pair(2.0, 3), 0.95), lambda: drawn(response(2.0, 3), 0.95)),
-    "drawn and cut off": (with_and_without(geometric_pair(0.5, 1, 6), 0.25), lambda: drawn(noise(0.5, 1, 6), 0.25)),
+    "drawn": (subsample_at(geometric_pair(0.8, 1), 0.1), lambda: drawn(noise(0.8, 1, 150), 0.1)),
+    "drawn nearly always": (subsample_at(response_pair(2.0, 3), 0.95), lambda: drawn(response(2.0, 3), 0.95)),
+    "drawn and cut off": (subsample_at(geometric_pair(0.5, 1, 6), 0.25), lambda: drawn(noise(0.5, 1, 6), 0.25)),
 }
 
 
@@ -277,8 +277,8 @@ def test_counts_that_are_kept_are_those_that_are_made_anew(monkeypatch: pytest.M
         pair = enumerated_pair([(response_pair(1.3, 3), 9), (response_pair(0.7, 2), 4)])
         assert pair is not None
         assert isinstance(pair.forward, EnumeratedProfile)
-        return pair.forward.places.tolist(), pair.forward.log_masses.tolist()
+        return pair.forward.total_losses.tolist(), pair.forward.log_masses.tolist()
 
     kept = totals()
-    monkeypatch.setattr(enumeration, "_MOST_KEPT", 0)
+    monkeypatch.setattr(outcome_counts, "_MOST_STORED_ENTRIES", 0)
     assert totals() == kept

@@ -18,7 +18,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.composition import compose
-from epsilond.accountants.profiles.amplification import AmplifiedProfile, with_and_without
+from epsilond.accountants.profiles.amplification import AmplifiedProfile, subsample_at
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.gaussian import GaussianProfile, gaussian_pair
 from tests.oracles.convolution import Law, delta
@@ -110,7 +110,7 @@ def test_sampling_without_replacement(rate: float, noise: float, target: float, 
     ("log10_delta", "epsilon"), [(-6, 2.124515171120119), (-12, 3.914298156037466), (-30, 9.34189563270514)]
 )
 def test_poisson_sampling(log10_delta: int, epsilon: float) -> None:
-    product = compose([(with_and_without(gaussian_pair(1.0), 0.01), 1000)])
+    product = compose([(subsample_at(gaussian_pair(1.0), 0.01), 1000)])
     bound = Curve(product).bound_epsilon(log10_delta * math.log(10))
     assert bound.lower <= epsilon <= bound.upper
     assert bound.upper - bound.lower <= 1e-3 * epsilon
@@ -121,7 +121,7 @@ def test_rare_giant_losses_do_not_blind_it(epsilon: float) -> None:
     """At the tilt this δ asks for, the transform is ruled by events of probability e^−1000. Both engines must agree."""
     rate, shift, times = 25 / 60_000, 2 / 15.572745513539457, 10_000
     other = contour.log_delta([(SampledGaussianLaw(rate, shift, "remove"), times)], epsilon)
-    lower, upper = ends(compose([(with_and_without(gaussian_pair(shift), rate), times)]), epsilon)
+    lower, upper = ends(compose([(subsample_at(gaussian_pair(shift), rate), times)]), epsilon)
     assert lower <= other.upper
     assert other.lower <= upper
     assert upper - lower <= 1e-3

@@ -25,7 +25,7 @@ from epsilond.accountants.engine.lattice.spectrum import DirectSums, Kernel, sca
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tangent_lines import TangentLines
 from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCoordinate
-from epsilond.accountants.profiles.amplification import with_and_without
+from epsilond.accountants.profiles.amplification import subsample_at
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.piecewise import tabulate
@@ -91,7 +91,7 @@ def test_atoms_of_no_common_length_over_many_rounds_need_few_cells() -> None:
     order: Any = composed.forward
     lower, upper = ends(composed, 10.0)
     assert lower <= upper <= 0.0
-    assert all(law.right.index.size < 50_000 for grid in order._transforms.grids.values() for law in grid.readings)
+    assert all(law.right.index.size < 50_000 for grid in order._transforms.grids.values() for law in grid.cell_tails)
 
 
 def test_a_loss_that_is_all_infinite_is_certain() -> None:
@@ -182,7 +182,7 @@ def test_losses_as_small_as_the_errors_of_their_tails_are_rounded_up(epsilon: fl
     """Losses of 2e-14, of tails that are known to 1e-14: their sum is nearly Gaussian."""
     rate, shift, rounds = 1.242861379872914e-08, 1.5739249535967306e-06, 269_779_542
     pair = compose([(poisson(rate, 1.0 / shift), rounds)])
-    drawn = compose([(with_and_without(gaussian_pair(shift), rate), rounds)])
+    drawn = compose([(subsample_at(gaussian_pair(shift), rate), rounds)])
     exact = contour.log_delta([(SampledGaussianLaw(rate, shift, "remove"), rounds)], epsilon)
     for composed in (pair, drawn):
         lower, upper = ends(composed, epsilon)

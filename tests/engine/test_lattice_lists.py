@@ -21,8 +21,8 @@ from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.tangent_lines import LoweredCells
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.meaning import meaning
-from epsilond.accountants.profiles.amplification import with_and_without
-from epsilond.accountants.profiles.drawn import drawn_epsilon
+from epsilond.accountants.profiles.amplification import subsample_at
+from epsilond.accountants.profiles.drawn import amplified_epsilon
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
@@ -33,7 +33,7 @@ RATES = (1e-12, 0.01, 0.5, 0.97, 1.0 - 2.0**-40)
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("shift", [1e-3, 1.0, 30.0, 650.0])
 def test_the_largest_loss_of_a_drawn_pair_is_that_of_its_base_rounded_up(rate: float, shift: float) -> None:
-    pair = with_and_without(laplace_pair(shift), rate)
+    pair = subsample_at(laplace_pair(shift), rate)
     with mp.workdps(60):
         q, s = mp.mpf(rate), mp.mpf(shift)
         for profile, exact in (
@@ -48,7 +48,7 @@ def test_the_largest_loss_of_a_drawn_pair_is_that_of_its_base_rounded_up(rate: f
 @pytest.mark.parametrize("grown", [1e-5, 1e-2, 1.0])
 def test_the_largest_loss_of_a_very_rare_draw_is_rounded_up_too(shift: float, grown: float) -> None:
     rate = grown * math.exp(-shift)
-    forward = with_and_without(laplace_pair(shift), rate).forward
+    forward = subsample_at(laplace_pair(shift), rate).forward
     with mp.workdps(400):
         exact = mp.log1p(mp.mpf(rate) * mp.expm1(mp.mpf(shift)))
         # What is added to the shift is magnified by it.
@@ -60,15 +60,15 @@ def test_the_largest_loss_of_a_very_rare_draw_is_rounded_up_too(shift: float, gr
 def test_the_loss_of_a_drawn_pair_keeps_its_digits_at_any_epsilon(epsilon: float, rate: float) -> None:
     with mp.workdps(700):
         exact = mp.log1p(mp.mpf(rate) * mp.expm1(mp.mpf(epsilon)))
-        assert abs(drawn_epsilon(epsilon, rate) / exact - 1) <= 1e-15
+        assert abs(amplified_epsilon(epsilon, rate) / exact - 1) <= 1e-15
 
 
 def test_no_largest_loss_is_named_where_there_is_none() -> None:
     assert gaussian_pair(1.0).forward.supremum == math.inf
     assert geometric_pair(0.3, 2, 9).forward.supremum == math.inf
-    assert with_and_without(gaussian_pair(1.0), 0.1).forward.supremum == math.inf
+    assert subsample_at(gaussian_pair(1.0), 0.1).forward.supremum == math.inf
     # To add, no loss exceeds that of a record that was not drawn.
-    assert with_and_without(gaussian_pair(1.0), 0.1).backward.supremum == pytest.approx(-math.log(0.9))
+    assert subsample_at(gaussian_pair(1.0), 0.1).backward.supremum == pytest.approx(-math.log(0.9))
     assert geometric_pair(0.3, 2).forward.supremum == pytest.approx(0.6)
 
 
@@ -77,7 +77,7 @@ PARTS = [(0.2 / (1.0 + 0.37 * place), 0.005 + 0.002 * place) for place in range(
 
 
 def drawn_laplaces() -> Pair:
-    pair = compose([(with_and_without(laplace_pair(shift), rate), 1) for shift, rate in PARTS])
+    pair = compose([(subsample_at(laplace_pair(shift), rate), 1) for shift, rate in PARTS])
     assert isinstance(pair.forward, ComposedProfile)
     return pair
 
@@ -172,7 +172,7 @@ def test_atoms_off_the_lattice_cost_little_in_very_many_rounds(rounds: int) -> N
     On a unit that puts both near lattice points the ends are further apart, of a million rounds nine times as far.
     """
     rate, epsilon = 0.1, 0.3
-    pair = compose([(with_and_without(response_pair(epsilon, 2), rate), rounds)])
+    pair = compose([(subsample_at(response_pair(epsilon, 2), rate), rounds)])
     lower, upper = pair.epsilon(math.log(1e-6))
     assert binomial_delta(rate, epsilon, rounds, upper) <= 1e-6 <= binomial_delta(rate, epsilon, rounds, lower)
     assert upper - lower <= 0.025 * upper

@@ -18,7 +18,7 @@ from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.tilted_line import TiltedLine
-from epsilond.accountants.profiles.amplification import Share, drawn_or_not, with_and_without
+from epsilond.accountants.profiles.amplification import Share, subsample_at, subsample_pair
 from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
@@ -29,7 +29,7 @@ SHIFTS = tuple(0.8 + 0.1 * place / 80 for place in range(80))
 
 def gaussians() -> list[tuple[Pair, int]]:
     """Gaussian pairs drawn with probability 1/20, no two alike."""
-    return [(with_and_without(gaussian_pair(shift), RATE), 1) for shift in SHIFTS]
+    return [(subsample_at(gaussian_pair(shift), RATE), 1) for shift in SHIFTS]
 
 
 def survey_of(pairs: list[tuple[Pair, int]]) -> Survey:
@@ -49,7 +49,7 @@ def test_many_laws_are_enclosed_as_the_contour_engine_finds_them() -> None:
 
 def drawn_laplace(rate: float, shift: float) -> Pair:
     """A Laplace pair drawn at a rate: the larger the rate, the more likely and the smaller the largest losses."""
-    return drawn_or_not(laplace_pair(shift), Share(rate, 1.0 - rate))[0]
+    return subsample_pair(laplace_pair(shift), Share(rate, 1.0 - rate))[0]
 
 
 def test_many_drawn_laplace_laws_are_enclosed_closely() -> None:

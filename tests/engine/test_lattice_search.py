@@ -26,7 +26,7 @@ from epsilond.accountants.engine.lattice.tilted_line import (
     few_frequencies,
 )
 from epsilond.accountants.numerics.root_search import Guess
-from epsilond.accountants.profiles.amplification import with_and_without
+from epsilond.accountants.profiles.amplification import subsample_at
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
 from tests.engine.pairs import poisson, randomized_response, without_replacement
@@ -286,14 +286,14 @@ def test_a_billion_large_losses_against_the_closed_form(log_delta: float) -> Non
 
 NEAR_THE_END = {
     "few large losses beside a few small ones": (
-        [(with_and_without(laplace_pair(18.0), 0.99988), 4), (with_and_without(gaussian_pair(0.00125), 0.992), 3)],
+        [(subsample_at(laplace_pair(18.0), 0.99988), 4), (subsample_at(gaussian_pair(0.00125), 0.992), 3)],
         -5.0,
     ),
     "one large loss beside many small ones": (
-        [(laplace_pair(1 / 0.1359388), 1), (with_and_without(gaussian_pair(1 / 302), 6.2e-6), 1000)],
+        [(laplace_pair(1 / 0.1359388), 1), (subsample_at(gaussian_pair(1 / 302), 6.2e-6), 1000)],
         -5.0,
     ),
-    "beyond all but the largest loss": ([(with_and_without(laplace_pair(0.0972), 2.4e-6), 10)], -300.0),
+    "beyond all but the largest loss": ([(subsample_at(laplace_pair(0.0972), 2.4e-6), 10)], -300.0),
 }
 
 
@@ -307,9 +307,7 @@ def test_an_epsilon_next_to_the_largest_loss_is_known_as_well(name: str) -> None
 
 @pytest.mark.parametrize("share", [0.8, 0.95])
 def test_a_guess_where_delta_is_all_but_one_leads_to_the_target(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    pair = compose(
-        [(with_and_without(laplace_pair(1.0), 0.5), 10_000), (with_and_without(gaussian_pair(8.0), 0.3), 100)]
-    )
+    pair = compose([(subsample_at(laplace_pair(1.0), 0.5), 10_000), (subsample_at(gaussian_pair(8.0), 0.3), 100)])
     order, log_delta = pair.forward, math.log(0.9)
     assert isinstance(order, ComposedProfile)
     closest = epsilon_of(order, log_delta, order.guess(log_delta))

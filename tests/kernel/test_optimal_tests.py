@@ -104,7 +104,7 @@ def test_best_tests_of_mixtures_agree_with_the_lattice(times: int, monkeypatch: 
     spec = read_body(Spec, run)
     tests: list[list[Interval]] = []
     for quicker_behind in (False, True):
-        monkeypatch.setattr(ExactProfile, "is_quicker_behind", quicker_behind)
+        monkeypatch.setattr(ExactProfile, "prefers_fallback", quicker_behind)
         curve = account(spec, relation="replace-one").guarantee.curve
         tests.append([test.true_positive_rate for test in meaning(curve).true_positives])
     for here, behind in zip(*tests, strict=True):

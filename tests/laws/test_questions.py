@@ -21,7 +21,7 @@ from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.declared.approximate import approximate_pair
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.numerics.special import log_theta
-from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, thin, with_and_without
+from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically, subsample_at, thin
 from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.profiles.bound import Bound, bound_pair
 from epsilond.accountants.profiles.concentrated import concentrated_pair
@@ -92,9 +92,9 @@ def guaranteed(pair: Pair) -> Pair:
 
 
 GAUSSIAN, LAPLACE, RESPONSE = gaussian_pair(0.8), laplace_pair(0.5), response_pair(0.6, 3)
-DRAWN = with_and_without(GAUSSIAN, 0.1)
+DRAWN = subsample_at(GAUSSIAN, 0.1)
 MIXTURES = mixture_pair(LineMixture((math.log(0.9), math.log(0.1)), (0.0, 1.0)), LineMixture((0.0,), (0.0,)))
-LATTICE = composed_pair([(with_and_without(LAPLACE, 0.2), 5), (MIXTURES, 1)], "coarse")
+LATTICE = composed_pair([(subsample_at(LAPLACE, 0.2), 5), (MIXTURES, 1)], "coarse")
 BASES = {
     "gaussian": GAUSSIAN,
     "nothing": gaussian_pair(0.0),
@@ -113,9 +113,9 @@ BASES = {
 }
 WRAPPERS = {
     "subsampled": DRAWN,
-    "subsampled responses": with_and_without(RESPONSE, 0.3),
-    "subsampled product": with_and_without(LATTICE, 0.3),
-    "subsampled, both directions": amplified_in_both_orders(GAUSSIAN, Share.at(0.1)),
+    "subsampled responses": subsample_at(RESPONSE, 0.3),
+    "subsampled product": subsample_at(LATTICE, 0.3),
+    "subsampled, both directions": amplify_symmetrically(GAUSSIAN, Share.at(0.1)),
     "thinned": thin(LAPLACE, 0.2),
     "failing": guaranteed(GAUSSIAN),
     "deferred": deferred_pair(lambda: RESPONSE),
@@ -130,7 +130,7 @@ PRODUCTS = {
     "Renyi": composed_pair([(DIVERGENCES, 3)], "coarse"),
     "Enumerated": composed_pair([(RESPONSE, 5)], "coarse"),
     "Enumerated, and Gaussian": composed_pair([(RESPONSE, 5), (GAUSSIAN, 1)], "coarse"),
-    "Rare": composed_pair([(amplified_in_both_orders(gaussian_pair(1.0), Share.at(1e-12)), 10**9)], "coarse"),
+    "Rare": composed_pair([(amplify_symmetrically(gaussian_pair(1.0), Share.at(1e-12)), 10**9)], "coarse"),
     "Contour, exact laws": composed_pair([(DRAWN, 50)], "coarse"),
     "Contour, Laplace": composed_pair([(LAPLACE, 30), (GAUSSIAN, 1)], "coarse"),
     "Lattice": LATTICE,

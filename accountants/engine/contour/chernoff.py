@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ChernoffBounds(NamedTuple):
-    """Upper bounds log D(ε) ≤ b(μ) − μ ε at several tilts μ (certificate, A1).
+    """Upper bounds log D(ε) ≤ b(μ) − μ ε at several tilts μ (docs/engine-certificate.md, A1).
 
     D(ε) = E_P[(1 − e^{ε−S})₊] for the total loss S with K(μ) = log E_P[e^{μS}]. Since (1 − e^{−x})₊ ≤ C(μ) e^{μx},
 
@@ -88,7 +88,7 @@ class ChernoffBounds(NamedTuple):
 
 
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
-    """Return log C(μ) = μ log μ − (1 + μ) log(1 + μ); 0 at μ = 0 (A1).
+    """Return log C(μ) = μ log μ − (1 + μ) log(1 + μ); 0 at μ = 0 (docs/engine-certificate.md, A1).
 
     C(μ) is the largest value of (1 − v) v^μ on [0, 1]. As −log(1 + μ) − μ log(1 + 1/μ) the logarithm does not cancel
     for large μ.

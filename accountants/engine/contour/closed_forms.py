@@ -94,7 +94,7 @@ class GaussianSteps(ClosedForm):
 
 @dataclass(frozen=True)
 class LaplaceSteps(ClosedForm):
-    """T independent Laplace losses with the transform M(z) = E_P[e^{zL}] (certificate, A7).
+    """T independent Laplace losses with the transform M(z) = E_P[e^{zL}] (docs/engine-certificate.md, A7).
 
     The loss is s with probability ½ and −s with probability ½e^{−s}. Between them it has the density ¼e^{−(s − v)/2} at
     v. With w = z + ½ = x + it,
@@ -150,7 +150,7 @@ class LaplaceSteps(ClosedForm):
         return cumulant + self._cumulant_error(tilt, cumulant)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on T log |φ(t′)| for all t′ ≥ t, at each frequency t (A7, Decay).
+        """Return upper bounds on T log |φ(t′)| for all t′ ≥ t, at each frequency t.
 
         With f = tanh(xs)/2x and x = l + ½, |φ(t)| ≤ (1 + 1/2t)/(1 + f) for every t. For t ≤ π/2s, |φ(t)| is also at
         most 1 − (1 − ρ)/(1 + f) with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the second
@@ -159,6 +159,8 @@ class LaplaceSteps(ClosedForm):
         Args:
             tilt: real part l of the line.
             frequencies: t > 0.
+
+        Source: docs/engine-certificate.md, A7, Decay.
         """
         s, x = self.shift, tilt + 0.5
         quarter_turn = 0.5 * math.pi / s
@@ -172,7 +174,7 @@ class LaplaceSteps(ClosedForm):
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ(t)^T e^{−itc} on a line, with bounds on its errors (A7, The change).
+        """Return φ(t)^T e^{−itc} on a line, with bounds on its errors (docs/engine-certificate.md, A7, The change).
 
         φ(t) − 1 is computed from terms that are small for small t, with an error of at most (160 + 4xs) u ts, where u
         is the unit of roundoff and x = l + ½.

@@ -105,19 +105,22 @@ def build_parts(laws: Laws) -> list[Part]:
 
 
 def _build_subsampled_part(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> NoiseSteps:
+    """Return subsampled Gaussian steps as a part of a composition."""
     kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
     return NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count)
 
 
 def transform_decays(laws: Laws) -> bool:
-    """Return whether the transform of a composition is likely to decay along the line (A8, What is rejected).
+    """Return whether the transform of a composition is likely to decay along the line.
 
-    A batch without replacement has an atom at the loss 0, whose transform does not decay. The transform of T steps then
-    falls only to the T-th power of the atom. It is too large if all steps are such batches and the product of their
-    atoms exceeds e^−40.
+    A batch without replacement has the loss 0 with a positive probability a, its atom. The modulus of its transform
+    therefore does not fall below about a, and that of T steps not below a^T. This is too much if all steps are such
+    batches and the product of their a^T exceeds e^−40. If not all steps are, the transform decays.
 
     Args:
         laws: distributions of the losses with their counts.
+
+    Source: docs/engine-certificate.md, A8, What is rejected.
     """
     if any(isinstance(law, GaussianMixtureLaw) and not law.is_silent for law, _ in laws):
         return True
@@ -201,7 +204,7 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
 
 
 def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
-    """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` (A5, ε(δ)).
+    """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` (docs/engine-certificate.md, A5, ε(δ)).
 
     Args:
         laws: distributions of the losses with their counts.
@@ -255,7 +258,9 @@ def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
         epsilon: ε in nats.
 
     Raises:
-        ContourRefused: the noise outside the computed range is more likely than δ (A5, What the noise reaches).
+        ContourRefused: the noise outside the computed range is more likely than δ.
+
+    Source: docs/engine-certificate.md, A5, What the noise reaches.
     """
     estimate = find_saddle_below(parts, epsilon).log_delta_at(epsilon)
     log_leak = float(np.logaddexp.reduce([part.log_leak for part in parts]))
@@ -265,6 +270,7 @@ def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
 
 
 def _demand_number(value: float) -> None:
+    """Raise `ValueError` for NaN."""
     if math.isnan(value):
         raise ValueError("not a number")
 
@@ -278,12 +284,12 @@ def _demand_narrow(bounds: Interval, widest: float) -> Interval:
 
 
 def _log_delta_at(integrand: Integrand, epsilon: float) -> float:
-    """Return an estimate of log D(ε)."""
+    """Return an estimate of log D(ε), for D of the module docstring: δ(ε) of the finite losses."""
     return integrand.estimate(epsilon)[0]
 
 
 def _log_size_at(integrand: Integrand, epsilon: float) -> float:
-    """Return an estimate of log Q(S > ε) = log(−dD/dε) − ε; inf if roundings hide the slope, for δ near 1."""
+    """Return an estimate of log Q(S > ε) = log(−dD/dε) − ε; math.inf if dD/dε is lost in roundings, for δ near 1."""
     value, slope = integrand.estimate(epsilon)
     return value + math.log(-slope) - epsilon if slope < 0.0 else math.inf
 
@@ -291,13 +297,16 @@ def _log_size_at(integrand: Integrand, epsilon: float) -> float:
 def _find_root(parts: list[Part], level: _Level, least: float, widest: float) -> tuple[float, Integrand]:
     """Find the ε at which a decreasing function of ε has a value, and an integrand that is accurate there.
 
-    Each integrand is accurate near one ε and gives the next ε, until both are close.
+    Each integrand is accurate near one ε and gives the next ε. The search ends when two successive ε are close.
 
     Args:
         parts: parts of the composition.
         level: the function and the value.
         least: smallest ε that is returned.
         widest: largest useful relative width of the enclosure of δ.
+
+    Returns:
+        The approximate ε, and the last integrand.
 
     Raises:
         ContourRefused: the ε do not converge.
@@ -312,11 +321,13 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
         is_near_centre = abs(root - centre) <= _LARGEST_OFFSET * saddle.width
         if is_near_centre and abs(log_delta - previous_log_delta) <= _LARGEST_CHANGE:
             return root, integrand
-    raise ContourRefused(RefusalReason.NO_TILT, "the root is not met")
+    raise ContourRefused(RefusalReason.NO_TILT, "the search for ε does not converge")
 
 
 def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre: float, least: float) -> float:
     """Bisect for the root of a level within one width of the integrand around the ε it was made for.
+
+    If the value is reached at `least` already, `least` is returned.
 
     Args:
         integrand: integrand that is accurate near `centre`.
@@ -356,6 +367,7 @@ def _certify_root(integrand: Integrand, root: float, width: float, log_delta: fl
         ContourRefused: no certified bound is near the root.
     """
     slope = abs(integrand.estimate(root)[1])
+    # Each bound is about half of the width away from log δ; 0.6 leaves a margin.
     margin = 0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))
     pad = margin / slope + 4 * UNIT_ROUNDOFF * root
     first_step = 0 if root == 0.0 else 1

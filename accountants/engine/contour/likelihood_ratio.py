@@ -54,11 +54,13 @@ class LikelihoodRatio:
         return log_mixture(self.rate, y)
 
     def ratio_error(self, x: FloatArray, log_ratio: FloatArray) -> FloatArray:
-        """Return bounds on the errors of log r(x), if x errs by two units of roundoff of |x| + 2 (A4, Errors of L).
+        """Return bounds on the errors of log r(x), if x errs by two units of roundoff of |x| + 2.
 
         Args:
             x: values of the noise.
             log_ratio: the computed log r(x).
+
+        Source: docs/engine-certificate.md, A4, Errors of L.
         """
         size = np.abs(self.exponent(x)) + self.shift * (np.abs(x) + 1.0)
         if self.rate > 0.5:
@@ -86,7 +88,10 @@ class LikelihoodRatio:
 
 
 def log_mixture(rate: float, y: FloatArray) -> FloatArray:
-    """Return log(1 − q + q e^y) for q ≤ ½, or for y ≥ 0, without cancellation (A4, Errors of L)."""
+    """Return log(1 − q + q e^y) for q ≤ ½, or for y ≥ 0, without cancellation.
+
+    Source: docs/engine-certificate.md, A4, Errors of L.
+    """
     near = np.log1p(rate * np.expm1(np.minimum(y, _LARGE_EXPONENT)))
     far = y + math.log(rate) + np.log1p((1.0 - rate) / rate * np.exp(-np.maximum(y, _LARGE_EXPONENT)))
     return np.where(y > _LARGE_EXPONENT, far, near)

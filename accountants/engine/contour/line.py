@@ -3,7 +3,7 @@
     D(ε) = (1/π) e^{K(l) − lε} ∫₀^∞ Re[ φ(t) e^{−it(ε − c)} / (z(1 + z)) ] dt,   z = l + it        (A0)
 
 by the trapezoidal rule. In units of e^{K − lε} the alias (A1), the frequencies left out (A3), the quadratures over the
-noise and every rounding (A2, A4) are charged; A5 adds them up.
+noise and every rounding (A2, A4) are charged, and added up (A5). A0 to A5 are sections of docs/engine-certificate.md.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Integrand:
 
     @classmethod
     def of(cls, parts: Sequence[Part], line: Line, chernoff: ChernoffBounds, truncation: float) -> Integrand:
-        """Evaluate the integrand of all parts on a line, with all errors that do not depend on ε (A4, The rest).
+        """Evaluate the integrand of all parts on a line, with all errors that do not depend on ε.
 
         Args:
             parts: parts of the composition, from which steps with improbable noise are left out (`trim_parts`).
@@ -74,6 +74,8 @@ class Integrand:
             chernoff: bounds on D(ε) at other tilts. They bound the alias, the error of the trapezoidal rule by its
                 period.
             truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K − lε}.
+
+        Source: docs/engine-certificate.md, A4, The rest.
         """
         last_frequency = line.nodes * line.spacing
         values = join_parts(part.resolve(line.tilt, last_frequency).on_line(line) for part in parts)
@@ -109,7 +111,7 @@ class Integrand:
         return float(turned.real.sum()), slope, error
 
     def enclosure(self, epsilon: float) -> Interval:
-        """Enclose log D(ε) at any ε (A5). The enclosure is narrow only near the ε that the line was chosen for.
+        """Enclose log D(ε) at any ε. The enclosure is narrow only near the ε that the line was chosen for.
 
         The alias of the trapezoidal rule is not negative, so that it is charged to the lower bound only.
 
@@ -117,6 +119,8 @@ class Integrand:
 
         Raises:
             ContourRefused: the sum contradicts the Chernoff bound, which indicates a fault.
+
+        Source: docs/engine-certificate.md, A5.
         """
         value, _, error = self._sums(epsilon)
         log_scale = self.log_scale(epsilon)
@@ -172,20 +176,22 @@ def _log_outward(log_scale: float, value: float, side: int) -> float:
 
 
 def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> list[Part]:
-    """Leave out the noise that contributes at most e^−28 of δ and has little weight at a tilt (A2, Hard cut).
+    """Leave out the noise that contributes at most e^−28 of δ and has little weight at a tilt.
 
-    Otherwise rare giant losses could determine the saddle point, although they contribute nothing to δ.
+    Otherwise very large losses of tiny probability could determine the saddle point, although they add nothing to δ.
 
     Args:
         parts: parts of a composition.
         log_delta: estimate of log δ.
         tilt: tilt of the line.
+
+    Source: docs/engine-certificate.md, A2, Hard cut.
     """
     return [part.trim(log_delta - NATS - math.log(len(parts)), tilt) for part in parts]
 
 
 def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
-    """Return the saddle point of an ε, which must be below the largest total loss (A5, What the noise reaches).
+    """Return the saddle point of an ε, which must be below the largest total loss.
 
     Args:
         parts: parts of the composition, with improbable noise left out.
@@ -193,6 +199,8 @@ def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
 
     Raises:
         ContourRefused: ε is above the largest total loss that is left, so that no lower bound on δ is positive.
+
+    Source: docs/engine-certificate.md, A5, What the noise reaches.
     """
     if math.fsum(part.largest_loss for part in parts) <= epsilon:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, f"no noise within its ends reaches {epsilon:.6g}")
@@ -254,7 +262,7 @@ def build_integrand_at(
 def _truncate(
     transforms: Sequence[Transform], saddle: Saddle, log_delta: float, most: float, widest: float
 ) -> tuple[float, float]:
-    """Choose the last frequency t_n of the integral, and bound the part beyond it in units of e^{K − lε} (A3).
+    """Choose the last frequency t_n of the integral, and bound the part beyond it in units of e^{K − lε}.
 
     The part is at most B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²) = B(t_n) arctan(l/t_n)/(πl), where B(t) is the product of
     the parts' bounds on |φ(t′)|^T for t′ ≥ t. The first frequency is chosen at which this is below e^−28 of D, or the
@@ -272,6 +280,8 @@ def _truncate(
 
     Raises:
         ContourRefused: the part beyond the largest frequency is not small.
+
+    Source: docs/engine-certificate.md, A3.
     """
     first = min(5.0 / saddle.width, most)
     frequencies = np.geomspace(first, most, _FREQUENCIES)

@@ -30,22 +30,24 @@ class NoiseSteps(TruncatedSteps):
     """T independent subsampled Gaussian steps as a `Part` of a composition: `TruncatedSteps` with a choice of nodes."""
 
     def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
-        """Cut the noise x on both sides where it is improbable and has little weight at a tilt (A2, Hard cut).
+        """Cut the noise x on both sides where it is improbable and has little weight at a tilt.
 
-        On either side, the cut is the first improbable multiple of 1/16 at which the tilted density f_l(x) is
-        negligible. A smaller one is taken if f_l would increase beyond it, where improbable noise has very large
-        losses. Batches without replacement (`kind` "drawn") are cut above only.
+        On either side, the cut is the first multiple of 1/16 that meets two conditions. Noise beyond it is improbable,
+        and the integrand f_l(x) of `Piece` is negligible there or increases outwards. It increases where improbable
+        noise has very large losses. Batches without replacement (`kind` "drawn") are cut above only.
 
         Args:
             log_leak: log of the largest probability, in all steps together, of the noise that is left out.
             tilt: exponent l of the moment E_P[e^{lL}], whose integrand is f_l (`Piece`).
+
+        Source: docs/engine-certificate.md, A2, Hard cut.
         """
         distances = np.arange(1.0, FARTHEST_END * _ENDS_PER_DEVIATION + 1.0) / _ENDS_PER_DEVIATION
-        log_count = math.log(2.0 * self.count)
-        log_density_below, log_density_above = (self._log_density(distances, side, tilt) for side in (-1, 1))
-        improbable_below, improbable_above = (
-            self.log_outside(distances, side) <= log_leak - log_count for side in (-1, 1)
-        )
+        log_count = math.log(2.0 * self.count)  # T steps with two sides each
+        log_density_below = self._log_density(distances, -1, tilt)
+        log_density_above = self._log_density(distances, 1, tilt)
+        improbable_below = self.log_outside(distances, -1) <= log_leak - log_count
+        improbable_above = self.log_outside(distances, 1) <= log_leak - log_count
         largest = max(
             float(log_density_below[~improbable_below].max(initial=-np.inf)),
             float(log_density_above[~improbable_above].max(initial=-np.inf)),

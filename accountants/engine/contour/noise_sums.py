@@ -86,13 +86,15 @@ class NoiseSums:
         return np.asarray(self._nodes.log_masses + tilt * self.losses)
 
     def log_error(self, tilt: float, frequency: float, lift: float = 0.0) -> float:
-        """Return log of a bound on the quadrature error of the transform M(z), without rounding (A2, Panels).
+        """Return log of a bound on the quadrature error of the transform M(z), without rounding.
 
         Args:
             tilt: real part l of z.
             frequency: largest modulus of the imaginary part of z.
-            lift: imaginary part of the noise for the integral of the decay bound, at frequency 0 (A3). It is 0 for
+            lift: imaginary part of the noise for the integral of the decay bound, at frequency 0. It is 0 for
                 M(z).
+
+        Source: docs/engine-certificate.md, A2, Panels; A3.
         """
         errors = np.concatenate([panel.log_errors(tilt, frequency, lift) for panel in self.panels])
         return float(np.logaddexp.reduce(errors))
@@ -115,7 +117,10 @@ class NoiseSums:
         return count * log_moment, count * mean, count * variance
 
     def _weight_errors(self, tilt: float) -> FloatArray:
-        """Return bounds on the relative errors of the tilted weights, and of sums over them (A4, What η is)."""
+        """Return bounds on the relative errors of the tilted weights, and of sums over them.
+
+        Source: docs/engine-certificate.md, A4, What η is.
+        """
         log_masses, mass_errors, losses, loss_errors = self._nodes
         rounding = UNIT_ROUNDOFF * (4.0 * np.abs(log_masses) + 8.0 * tilt * np.abs(losses) + 32.0)
         return np.asarray(mass_errors + tilt * loss_errors + rounding + summation_error(losses.size))
@@ -124,7 +129,7 @@ class NoiseSums:
         """Return log M(l) of one step, and a bound on its error.
 
         It is computed from M − 1 = Σ_j p_j (e^{lL_j} − 1), whose terms are small for small losses. The mass of the
-        noise that is left out is charged as an error (A4).
+        noise that is left out is charged as an error (docs/engine-certificate.md, A4).
         """
         log_masses, _, losses, loss_errors = self._nodes
         exponents, log_weights = tilt * losses, self._log_weights(tilt)
@@ -149,7 +154,7 @@ class NoiseSums:
         return self.steps.count * sum(self.cumulant(tilt)) * (1.0 + 4 * UNIT_ROUNDOFF) if tilt > 0.0 else 0.0
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3).
+        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (docs/engine-certificate.md, A3).
 
         φ(t) = M(l + it)/M(l) is the characteristic function of one tilted loss. For a height y, the integral over the
         noise x is moved to x + iy, where the integrand decays as e^{−tθ(x)} (`Piece.turn`). The result is the least of
@@ -174,14 +179,17 @@ class NoiseSums:
         return np.asarray(self.steps.count * np.log(np.clip(np.min(bounds, axis=0) * (1.0 + rounding), TINY, 1.0)))
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ and log G at all nodes on the contour at a height y (A3); see `Piece.turn`."""
+        """Return θ and log G at all nodes on the contour at a height y; see `Piece.turn`.
+
+        Source: docs/engine-certificate.md, A3.
+        """
         turns = [panel.piece.turn(panel.nodes, tilt, height) for panel in self.panels]
         return np.concatenate([theta for theta, _ in turns]), np.concatenate([growth for _, growth in turns])
 
     def _decay_bound(
         self, tilt: float, frequencies: FloatArray, height: float, log_weights: FloatArray, log_moment: float
     ) -> FloatArray:
-        """Return a bound B_y(t) on |φ(t′)| of one step for all t′ ≥ t, without rounding (A3, Cut law).
+        """Return a bound B_y(t) on |φ(t′)| of one step for all t′ ≥ t, without rounding.
 
         B_y(t) is e^{y²/2} E_l[G e^{−tθ}], with the mean E_l over tilted noise, and θ and G of `Piece.turn`. Added are
         the probability of the loss 0 (the atom of a batch), the paths from the ends of the noise to the height y, and
@@ -193,6 +201,8 @@ class NoiseSums:
             height: imaginary part y > 0 of the noise.
             log_weights: logarithms of the masses of the tilted distribution, that of the atom last.
             log_moment: log M(l).
+
+        Source: docs/engine-certificate.md, A3, Cut law.
         """
         theta, growth = self._contour(tilt, height)
         # Exponents are cut at 700, 50 and 300 so that nothing overflows. The factor 1.01 covers roundings of the error.
@@ -211,7 +221,7 @@ class NoiseSums:
     def _edge_bound(self, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
         """Return what the path from x = s/2 to s/2 + iy adds to the decay bound of a batch; 0 for other steps.
 
-        The noise of a batch without replacement begins at s/2 (A8). With its density φ, the likelihood ratio r, the
+        The noise of a batch without replacement begins at s/2. With its density φ, the likelihood ratio r, the
         rate q, β = q sin(sy)/y, b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)), it is for all t′ ≥ t at
         most
 
@@ -239,10 +249,12 @@ class NoiseSums:
         return np.asarray((1.0 + 1e-9) * density * (first_order + second_order))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ^T on a line with its errors: quadrature, roundings of weights, losses and sums, and the power (A4).
+        """Return φ^T on a line with its errors: quadrature, roundings of weights, losses and sums, and the power.
 
         Raises:
             ContourRefused: too many nodes together with the frequencies, or too large an error.
+
+        Source: docs/engine-certificate.md, A4.
         """
         if self.losses.size * line.nodes > _MOST_PRODUCTS:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{self.losses.size} times {line.nodes} nodes")

@@ -108,7 +108,9 @@ class Panels(NamedTuple):
         Args:
             tilt: real part l of z.
             frequency: largest modulus of the imaginary part of z.
-            lift: height of the contour of the decay bound, with frequency 0 (A3); otherwise 0.
+            lift: height of the contour of the decay bound, with frequency 0; otherwise 0.
+
+        Source: docs/engine-certificate.md, A3.
         """
         half_width = 0.5 * self.widths
         # Semiaxes of the ellipses, a row for each ρ.
@@ -116,7 +118,7 @@ class Panels(NamedTuple):
         height = 0.5 * half_width * (_ELLIPSES - 1.0 / _ELLIPSES)
         low, high = self._centres - across, self._centres + across
         shift = self.piece.ratio.shift
-        # For the decay bound |e^{−tθ}| ≤ 1 is proved up to a right angle (A3).
+        # For the decay bound |e^{−tθ}| ≤ 1 is proved up to a right angle (docs/engine-certificate.md, A3).
         largest_angle = 1.57 if frequency == 0.0 else 3.1
         largest_height = min(3.1 / shift - lift, largest_angle / shift)
         log_bound = self.piece.log_maximum(tilt, low, high)

@@ -83,10 +83,10 @@ class Transform(Protocol):
         """Return an upper bound on K at a tilt."""
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3)."""
+        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (docs/engine-certificate.md, A3)."""
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ^T on a line with bounds on its errors (A2 and A4).
+        """Return φ^T on a line with bounds on its errors (docs/engine-certificate.md, A2 and A4).
 
         Raises:
             ContourRefused: there are too many nodes and frequencies, or an error is too large.
@@ -112,7 +112,7 @@ class Part(Protocol):
         """Log of the probability of the losses that are left out; −inf if there are none."""
 
     def trim(self, log_leak: float, tilt: float) -> Part:
-        """Leave out losses that are improbable and have little weight at a tilt (A2).
+        """Leave out losses that are improbable and have little weight at a tilt (docs/engine-certificate.md, A2).
 
         Args:
             log_leak: log of the largest probability, in all steps together, of the losses that are left out.
@@ -147,12 +147,14 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
     """Return φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1) for all frequencies t_k of a line.
 
     With the stride b ≈ √nodes, each t_k is the sum of a large step, a multiple of b spacings, and a small step. As
-    e^{i(x+y)} − 1 = (e^{iy} − 1) e^{ix} + (e^{ix} − 1), one matrix product combines both (A4).
+    e^{i(x+y)} − 1 = (e^{iy} − 1) e^{ix} + (e^{ix} − 1), one matrix product combines both.
 
     Args:
         weights: masses w_j of the losses under the tilted distribution.
         deviations: losses d_j minus their mean.
         line: frequencies t_k.
+
+    Source: docs/engine-certificate.md, A4.
     """
     stride = math.isqrt(line.nodes - 1) + 1
     small_steps = np.arange(float(stride))
@@ -176,7 +178,7 @@ def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
 def raise_to_power(
     change: ComplexArray, error: FloatArray, mean: float, frequencies: FloatArray, count: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return modulus, phase and errors of φ^T: the first four fields of `LineValues` (A4).
+    """Return modulus, phase and errors of φ^T: the first four fields of `LineValues` (docs/engine-certificate.md, A4).
 
     log |φ| is ½ log(1 + (2 Re c + |c|²)) with c = φ − 1, which is accurate for φ near 1.
 
@@ -207,7 +209,7 @@ def raise_to_power(
 
 
 def join_parts(parts: Iterable[LineValues]) -> LineValues:
-    """Return the product of the characteristic functions of all parts (A5, Several parts).
+    """Return the product of the characteristic functions of all parts (docs/engine-certificate.md, A5, Several parts).
 
     Logarithms and phases are added one part after the other. Each addition rounds by one unit of the partial sum.
     """

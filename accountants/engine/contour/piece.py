@@ -53,7 +53,10 @@ class Piece(NamedTuple):
         return [(1, 1.0 + tilt), (-1, -tilt)]
 
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return the log density of the first distribution and the loss at nodes x, each followed by its error (A4)."""
+        """Return the log density of the first distribution and the loss at nodes x, each followed by its error.
+
+        Source: docs/engine-certificate.md, A4.
+        """
         ratio = self.ratio.log_ratio(x)
         error = self.ratio.ratio_error(x, ratio)
         log_normal = -0.5 * x * x - LOG_SQRT_2PI
@@ -67,7 +70,7 @@ class Piece(NamedTuple):
         return log_density, density_error, ratio - mirrored, error + self.ratio.ratio_error(-x, mirrored)
 
     def turn(self, x: FloatArray, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ(x) and log G(x) in the bound on the integrand f_z at noise with the imaginary part y (A3).
+        """Return θ(x) and log G(x) in the bound on the integrand f_z at noise with the imaginary part y.
 
         For z = l + it, it is e^{y²/2} f_l(x) G(x) e^{−tθ(x)}. Each factor r(±x)^c of f_z adds arg r(±x + iy) to θ, and
         c log(|r(±x + iy)|/r(±x)) to log G. Its exponent c is that at z = l (`factors`).
@@ -76,6 +79,8 @@ class Piece(NamedTuple):
             x: real noise.
             tilt: real part l of z.
             height: y, in standard deviations of the noise.
+
+        Source: docs/engine-certificate.md, A3.
         """
         theta, growth = np.zeros((2, x.size))
         for sign, power in self.factors(tilt):
@@ -84,7 +89,7 @@ class Piece(NamedTuple):
         return theta, growth
 
     def log_maximum(self, tilt: float, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Return upper bounds on log f_l(x), the integrand at z = l, on intervals of the noise x (A2, Panels).
+        """Return upper bounds on log f_l(x), the integrand at z = l, on intervals of the noise x.
 
         f_l is the normal density times factors r(±x)^c. log r is convex, so the log of a factor is below its chord if
         c > 0. If c < 0 it is concave, and below its tangent in the middle. The sum of these lines minus x²/2 exceeds
@@ -94,6 +99,8 @@ class Piece(NamedTuple):
             tilt: l ≥ 0.
             low: lower bounds of the intervals of x.
             high: upper bounds of the intervals of x.
+
+        Source: docs/engine-certificate.md, A2, Panels.
         """
         middle = 0.5 * (low + high)
         at_low, at_high = -0.5 * low * low, -0.5 * high * high
@@ -115,7 +122,7 @@ class Piece(NamedTuple):
     def log_growth(
         self, tilt: float, frequency: float, low: FloatArray, high: FloatArray, height: FloatArray, lift: float
     ) -> FloatArray:
-        """Return bounds on log |f_z(x + iy)|/f_l(x) for |y| ≤ height and x in [low, high] (A2, Off the axis).
+        """Return bounds on log |f_z(x + iy)|/f_l(x) for |y| ≤ height and x in [low, high].
 
         The normal density in f_z adds y²/2. With τ and σ of `clip_response`, a factor r(±x)^c adds at most
         frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
@@ -126,8 +133,10 @@ class Piece(NamedTuple):
             low: lower bounds of the intervals of x.
             high: upper bounds of the intervals of x.
             height: largest |y| of each interval, with s (height + lift) < π.
-            lift: imaginary part of the noise in the integral of the decay bound (A3), at frequency 0, which adds to |y|
+            lift: imaginary part of the noise in the integral of the decay bound, at frequency 0, which adds to |y|
                 in the last term. It is 0 for M(z).
+
+        Source: docs/engine-certificate.md, A2, Off the axis; A3.
         """
         growth = 0.5 * height * height
         for sign, power in self.factors(tilt):

@@ -8,7 +8,7 @@ from epsilond.accountants.errors import EpsilondError
 
 
 class RefusalReason(Enum):
-    """Reason for the lack of a certificate."""
+    """Reason why the contour engine has no certified bounds on δ. The value is a text for the error message."""
 
     BEYOND_BUDGET = "more nodes than an answer may take"
     NO_DECAY = "integrand does not decay"
@@ -19,11 +19,11 @@ class RefusalReason(Enum):
 
 
 class ContourRefused(EpsilondError):
-    """The contour engine has no certificate; this does not concern the mechanism.
+    """The error that the contour engine has no certified bounds on δ. Another engine may have some.
 
     Attributes:
-        reason: one of a fixed set, for the caller to act on.
-        detail: the numbers, for a person.
+        reason: the kind of obstacle, by which the caller may choose another method.
+        detail: the numbers that exceed a limit, for the error message; may be empty.
     """
 
     def __init__(self, reason: RefusalReason, detail: str = "") -> None:

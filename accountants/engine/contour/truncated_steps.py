@@ -26,7 +26,7 @@ class TruncatedSteps:
     """T independent subsampled Gaussian steps, by Poisson sampling in one direction or on batches without replacement.
 
     For a batch, the loss is that of the directions "remove" and "add" on the noise x ≥ s/2, and 0 with probability
-    (1 − q) erf(s/√8) (A8).
+    (1 − q) erf(s/√8) (docs/engine-certificate.md, A8).
 
     Attributes:
         ratio: likelihood ratio with the rate q and the shift s.

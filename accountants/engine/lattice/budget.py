@@ -44,9 +44,17 @@ class Budget:
         return cls(cells=60_000, points=2**20, terms=100_000_000, relative_width=1e-6)
 
     def cells_for(self, parts: int) -> int:
-        """Return the number of cells of all distributions together, for a number of different pairs."""
+        """Return the largest number of cells of all distributions together, at least 1/48 of `cells` for each pair.
+
+        Args:
+            parts: number of different pairs.
+        """
         return max(self.cells, parts * self.cells // 48)
 
     def limits_for(self, parts: int) -> TransformLimits:
-        """Return the limits of one transform, for a number of different pairs."""
+        """Return the limits of one transform of a composition.
+
+        Args:
+            parts: number of different pairs.
+        """
         return TransformLimits(points=min(self.points, max(2**12, 16 * self.points // parts)), terms=self.terms)

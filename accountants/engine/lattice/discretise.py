@@ -9,7 +9,7 @@ above H dominates, and any convex choice below H is dominated, in every composit
 Upper: join the profile's values at the lattice points. This is the connect-the-dots of Doroshenko et al. 2022, in the
 mass form of docs/engine-certificate.md B1. Lower: H(α) ≥ P(L > m) − α Q(L > m) for every m. Take one such line on each
 interval between lattice points, and at each point the lower of both neighbours' values. With m midway this loses H²/12
-of variance, as merging cells does (B2).
+of variance, as merging cells does (docs/engine-certificate.md, B2).
 
 Tails come with a relative error. It is charged to the profile's values (P up and Q down, or the reverse) and not to
 differences of neighbouring tails, so it stays a relative error of H.
@@ -59,8 +59,8 @@ class LatticeDistribution:
 
     def log_moment(self, unit: float, tilt: float) -> float:
         """Return log Σ m e^{λL} over the finite losses L with their masses m, at the tilt λ = `tilt`."""
-        place = self.index * unit + self.offset
-        return float(np.logaddexp.reduce(self.log_mass + tilt * place))
+        losses = self.index * unit + self.offset
+        return float(np.logaddexp.reduce(self.log_mass + tilt * losses))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
         mirrored: whether the tails are those of negative losses. The tails of (Q, P) at e are then the masses of {L <
             −e} under Q and P.
     """
-    index = np.zeros(2 * bounds.size, dtype=np.int64)
+    index = np.zeros(2 * bounds.size, dtype=np.int64)  # 0, bound, middle, bound, middle, …, bound
     index[1::2] = bounds
     index[2::2] = (bounds[:-1] + bounds[1:]) // 2
     points = np.asarray(index * unit, dtype=np.float64)
@@ -124,7 +124,7 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
 
 
 def _error(log_tail: FloatArray, profile: Profile) -> FloatArray:
-    """Return the relative error of a tail, including the rounding of its own logarithm."""
+    """Return bounds on the relative errors of tails, from the accuracy of their logarithms."""
     size = np.where(np.isneginf(log_tail), 0.0, np.abs(log_tail))
     return np.asarray(np.expm1(np.minimum((profile.tail_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + size), 30.0)))
 
@@ -197,11 +197,12 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 
 
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
-    """Return the log survival function of the dominating distribution, from each point down to the one before it.
+    """Return the log survival function of the dominating distribution on each cell of positive losses.
 
-    A cell (a, b] has masses p and q under P and Q. It moves the mass w = (p − e^a q)/(1 − e^{a−b}) to b and the rest of
-    p to a, which keeps p and q. So the survival function is P(L > b) + w there. It is computed relative to P(L > a),
-    which it cannot exceed; a larger result is a rounding error and is cut.
+    Let p and q be the masses of a cell (a, b] under P and Q. The dominating distribution has the mass
+    w = (p − e^a q)/(1 − e^{a−b}) at b, and the rest of p at a. The cell then keeps its masses p and q.
+    Between a and b, the survival function is therefore P(L > b) + w. It is computed relative to P(L > a), which it
+    cannot exceed; a larger result is a rounding error, and is reduced to P(L > a).
 
     Args:
         side: tails of the positive losses.
@@ -223,10 +224,10 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
 
 
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
-    """Return the log distribution function of the dominating distribution at negative losses.
+    """Return the log distribution function of the dominating distribution on each cell of negative losses.
 
-    Let [−b, −a) be a cell with masses p and q. The function there is P(L < −b) plus the share
-    (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) of the cell. It is computed relative to P(L < −a).
+    Let p and q be the masses of a cell [−b, −a) under P and Q. Inside the cell, the distribution function is P(L < −b)
+    plus the mass (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) that moves to −b. It is computed relative to P(L < −a).
 
     Args:
         side: tails of the negative losses.
@@ -244,7 +245,9 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
 
 @dataclass(frozen=True)
 class TailSteps:
-    """Step functions P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i of a lattice distribution.
+    """The two tails of a lattice distribution, as step functions.
+
+    P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i.
 
     Attributes:
         right: lattice indices above the middle, increasing.
@@ -300,6 +303,8 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
 
 
 def least_log_atom(profile: Profile) -> float:
-    """Return a lower bound of log P(L = ∞)."""
-    atom = profile.log_infinite_mass
-    return atom if math.isinf(atom) else atom - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(atom))
+    """Return a lower bound on log P(L = ∞): the profile's upper bound, lowered by its error."""
+    upper = profile.log_infinite_mass
+    if math.isinf(upper):
+        return upper
+    return upper - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(upper))

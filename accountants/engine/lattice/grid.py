@@ -57,15 +57,15 @@ class Demand:
     """Requirements on a grid of cells of the loss, at every tilt λ of a band (interval).
 
     Attributes:
-        places: the least, the middle and the largest tilt of the band.
+        coordinates: the least, the middle and the largest tilt of the band.
         relative_width: width of the enclosure of δ that the cells may cause, relative to δ.
         cells: limit on the number of cells.
         bulk_variance: variance of the total loss without rare rounds, if ε is within their range; math.inf otherwise.
-        coarsening: number of times that the unit and the widths of cells are doubled, so that the transform fits the
+        coarsening: number of times that the unit and the widths of cells are doubled to fit the transform into the
             budget.
     """
 
-    places: tuple[TiltCoordinate, ...]
+    coordinates: tuple[TiltCoordinate, ...]
     relative_width: float
     cells: int
     bulk_variance: float
@@ -77,12 +77,12 @@ class Demand:
 
         If ε is within the bulk, it is at least the reciprocal of the bulk's variance, as δ depends on its width.
         """
-        return max(*(math.exp(place.pole) for place in self.places), 1.0 / self.bulk_variance)
+        return max(*(math.exp(coordinate.pole) for coordinate in self.coordinates), 1.0 / self.bulk_variance)
 
     @property
     def steepness(self) -> float:
         """Largest 1 + |λ| in the band. The expansion in the cell width holds for cells narrower than its reciprocal."""
-        return max(1.0 + abs(place.tilt) for place in self.places)
+        return max(1.0 + abs(coordinate.tilt) for coordinate in self.coordinates)
 
     @property
     def log_width(self) -> float:
@@ -136,7 +136,7 @@ def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand
     owners = np.repeat(np.arange(sizes.size) // 2, sizes)
     log_masses = np.concatenate([side.log_masses for side in sides])
     locations = np.concatenate([side.locations for side in sides])
-    tilts = [place.tilt for place in demand.places]
+    tilts = [coordinate.tilt for coordinate in demand.coordinates]
     tilted = [log_masses + tilt * locations - laws.log_moments(tilt)[owners] for tilt in tilts]
     log_counts = np.asarray([math.log(count) for count in counts.tolist()])
     return _WeightedCells(
@@ -165,11 +165,13 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
     unit = max(_unit(outlines, counts, demand, floor), max(distances) / _LARGEST_INDEX)
     widths = _cell_widths(cells, demand, width, 2.0 * unit)
     number = math.fsum((cells.widths / widths).tolist())
-    # If there are more cells than allowed, all are widened.
+    # If there are more than twice as many cells as required, and 64 more for each side, all are widened.
     excess = max(number / (2.0 * demand.cells + 64.0 * 2.0 * len(outlines)), 1.0)
     sides = zip(_all_sides(outlines), cells.split(excess * widths), distances, strict=True)
     bounds = [_bounds(side, side_widths, distance, unit) for side, side_widths, distance in sides]
-    return Grid(unit, tuple(CellBounds(right, left) for right, left in zip(bounds[::2], bounds[1::2], strict=True)))
+    # The right and the left side of each distribution follow each other.
+    right_bounds, left_bounds = bounds[::2], bounds[1::2]
+    return Grid(unit, tuple(CellBounds(right, left) for right, left in zip(right_bounds, left_bounds, strict=True)))
 
 
 def _base_width(effort: float, demand: Demand) -> float:
@@ -188,9 +190,16 @@ def _base_width(effort: float, demand: Demand) -> float:
 
 
 def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> float:
-    """Return the width below which cells need not be narrower: cells of it in all rounds cause the tolerated error.
+    """Return the width of cells that causes the tolerated error if all cells of all rounds have it.
 
-    The tolerated error is that of the cells of `_base_width`, or the required width of log δ if that is more.
+    Narrower cells are not needed. The tolerated error of log δ is the larger of two: the error due to the best cells of
+    the base width (`_base_width`), and the required width of log δ.
+
+    Args:
+        width: the base width, in nats.
+        effort: ∫ ϱ^{1/3} over the losses of each distribution, added up.
+        rounds: number of all rounds.
+        demand: the requirements.
     """
     error = demand.curvature * width * width * effort / 16.0
     tolerated = max(error, 4.0**demand.coarsening * demand.relative_width)
@@ -234,7 +243,7 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
     if edge.atom:
         # An atom belongs in the middle of a cell, at an even multiple of the unit.
         return 0.5 * edge.distance / max(math.floor(0.5 * edge.distance / least), 1)
-    # A density that ends belongs between two cells, at an odd multiple; and there must be a point short of the end.
+    # The end of a density belongs between two cells, at an odd multiple, with a lattice point on its inner side.
     multiple = 2 * math.floor(0.5 * (edge.distance / least - 1.0)) + 1
     return edge.distance / max(float(multiple), 3.0 / 2.0**demand.coarsening)
 
@@ -242,9 +251,9 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
 def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least: float) -> float:
     """Return the unit for distributions that consist of atoms: half their common span, or a finer unit.
 
-    An atom off the lattice shifts the mean of the loss, and not only its variance, which requires a finer unit. With
-    very many rounds, that unit would be less than `_FINER` times `least`, and is not used. Then only the variance is
-    considered, and the unit is chosen near the atoms (`_unit_near_atoms`).
+    An atom off the lattice changes the mean of the loss as well as its variance, and the mean requires a finer unit.
+    With very many rounds, that unit would be less than `_FINER` times `least`, which is then used instead. In either
+    case, a similar unit with multiples near the atoms is chosen (`_unit_near_atoms`).
 
     Args:
         outlines: outline of each distribution.
@@ -277,7 +286,7 @@ def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> fl
     if laws.location.size > _FEW_ATOMS:
         return unit
     units = unit * np.exp2(np.linspace(-1.0, 1.0, _UNITS))
-    tilt = demand.places[1].tilt
+    tilt = demand.coordinates[1].tilt
     weights = laws.tilted_weights(tilt, laws.log_moments(tilt))
     bounds = np.append(laws.starts, laws.location.size).tolist()
     mean_error = np.zeros(_UNITS)
@@ -303,7 +312,7 @@ def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float
         demand: the requirements, with the tilts.
     """
     laws = join_outlines(outlines, counts)
-    log_moments = {place.tilt: laws.log_moments(place.tilt) for place in demand.places}
+    log_moments = {coordinate.tilt: laws.log_moments(coordinate.tilt) for coordinate in demand.coordinates}
     distances = []
     for j, item in enumerate(outlines):
         distances.append(float(item.right.edges[-1]))

@@ -71,7 +71,7 @@ class LatticeComposition:
         return sum(count * int(law.index[-1]) for law, count in zip(self.laws, self.counts, strict=True))
 
     @cached_property
-    def misplacement(self) -> float:
+    def loss_error(self) -> float:
         """Largest error of the total loss by rounding, in nats: a point and an offset are known to a relative 2u."""
         size = max(float(np.abs(law.index[np.abs(law.index) < 2**52]).max(initial=0)) for law in self.laws)
         drift = math.fsum(count * abs(law.offset) for law, count in zip(self.laws, self.counts, strict=True))
@@ -118,29 +118,34 @@ class GridKey(NamedTuple):
     coarsening: int = 0
 
 
-class Chosen(NamedTuple):
-    """A grid, and a tilt for the transform on it."""
+class GridAndTilt(NamedTuple):
+    """The choices that determine a lattice, and the tilt of the transform on this lattice."""
 
     key: GridKey
-    place: TiltCoordinate
+    coordinate: TiltCoordinate
 
 
 class TiltedEvaluation(NamedTuple):
-    """The grid and tilt that were used at an ε, None if there are none, and the upper bound of log δ there."""
+    """An upper bound on log δ at one ε.
 
-    tilt: Chosen | None
+    Attributes:
+        tilt: the lattice and the tilt that gave the bound; None if it was computed without a transform.
+        upper: the bound.
+    """
+
+    tilt: GridAndTilt | None
     upper: float
 
 
-class _Readings(NamedTuple):
+class _CellTails(NamedTuple):
     """Tails of one loss distribution at the bounds of its cells, from which a dominated lattice distribution is made.
 
     Attributes:
         right: tails of the positive losses.
         left: tails of the negative losses.
         log_atom: lower bound on the log of the mass of the infinite loss.
-        enough: bound on ±log Σ m e^{λL}, with the sign of λ. A candidate that reaches it is used without a search for a
-            better one.
+        enough: a log moment log Σ m e^{λL} of the losses L with masses m, times the sign of λ. A candidate
+            distribution that reaches it is used without a search for a better one.
     """
 
     right: SideTails
@@ -155,12 +160,12 @@ class CompositionBounds:
 
     Attributes:
         upper: distributions that dominate those of the losses.
-        readings: tails, from which `lower` is computed at its first use.
+        cell_tails: tails, from which `lower` is computed at its first use.
         tilt: tilt λ for which `lower` is chosen.
     """
 
     upper: LatticeComposition
-    readings: tuple[_Readings, ...]
+    cell_tails: tuple[_CellTails, ...]
     tilt: float
 
     @cached_property
@@ -169,7 +174,7 @@ class CompositionBounds:
         unit = self.upper.unit
         laws = [
             best_lower_distribution(part.right, part.left, part.log_atom, unit=unit, tilt=self.tilt, enough=part.enough)
-            for part in self.readings
+            for part in self.cell_tails
         ]
         return LatticeComposition.of(laws, self.upper.counts, 2.0 * unit)
 
@@ -185,17 +190,17 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
         budget: limits on the cells, and the required width.
     """
     band = BAND[key.direct]
-    places = tuple(TiltCoordinate(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
+    coordinates = tuple(TiltCoordinate(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
     demand = Demand(
-        places=places,
+        coordinates=coordinates,
         relative_width=_CELL_SHARE * budget.relative_width,
         cells=budget.cells_for(len(survey.parts)),
         bulk_variance=survey.bulk[1] if key.within else math.inf,
         coarsening=key.coarsening,
     )
     grid = choose_grid(survey.outlines_to(key.depth), survey.counts, demand)
-    middle_tilt = places[1].tilt
-    upper_laws, readings = [], []
+    middle_tilt = coordinates[1].tilt
+    upper_laws, cell_tails = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
         right = read_side(part.first, cells.right, grid.unit, mirrored=False)
         left = read_side(part.second, cells.left, grid.unit, mirrored=True)
@@ -204,13 +209,13 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
         # A dominated distribution is good enough if its moment is this close to that of the dominating one.
         enough = math.copysign(1.0, middle_tilt) * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
-        readings.append(_Readings(right, left, least_log_atom(part.first), enough))
+        cell_tails.append(_CellTails(right, left, least_log_atom(part.first), enough))
     upper = LatticeComposition.of(upper_laws, [part.count for part in survey.parts], grid.unit)
-    return CompositionBounds(upper, tuple(readings), middle_tilt)
+    return CompositionBounds(upper, tuple(cell_tails), middle_tilt)
 
 
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
-    """Return an upper bound on log δ₁ at the last point, where δ₁ is the profile of one round.
+    """Return an upper bound on log δ(ε) of one round, at ε = the last point of the tails.
 
     It is computed as P(L > ε) − e^ε Q(L > ε) from the tails there, or from the profile if the tails are zero.
 

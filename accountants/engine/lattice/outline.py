@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LEAST, _MOST = -100, 31  # octaves of |loss| [nat] that are scanned
 _PER_OCTAVE = 8  # cells in an octave that holds mass: their losses differ by 9 %, so estimates of log δ by about 1 %
 _BELOW_END = 1.0 - 1e-9  # share of a largest loss above which only an atom lies
-_NO_MASS = -15.0  # log mass above a share `_BELOW_END` of the largest loss that a density does not have
+_NO_MASS = -15.0  # log mass between this share of the largest loss and that loss, which only an atom exceeds
 _NEGLIGIBLE = 1e-10  # share of the second moment below which an octave is one cell
 
 
@@ -111,7 +111,12 @@ class Side:
 
 
 class Edge(NamedTuple):
-    """Largest loss on one side, as a distance from zero, and whether it has mass."""
+    """The largest loss on one side.
+
+    Attributes:
+        distance: its distance from zero, in nats.
+        atom: whether it has a positive probability.
+    """
 
     distance: float
     atom: bool
@@ -298,16 +303,16 @@ def _divide(side: Side, cells: IntArray) -> Side:
     return reduced.add_edges((side.edges[cells, None] + side.widths[cells, None] * _STEPS).ravel())
 
 
-def common_span(marks: Iterable[float | None]) -> float | None:
+def common_span(numbers: Iterable[float | None]) -> float | None:
     """Return the largest number g of which all given numbers are multiples, within rounding.
 
     Args:
-        marks: the numbers; None and numbers that are not positive are ignored.
+        numbers: the numbers; None and numbers that are not positive are ignored.
 
     Returns:
         g; None if there is none, or if a number is more than `_MOST_CELLS` times g.
     """
-    sizes = sorted(mark for mark in marks if mark is not None and mark > 0)
+    sizes = sorted(number for number in numbers if number is not None and number > 0)
     if not sizes:
         return None
     divisor = 0.0

@@ -16,7 +16,7 @@ from scipy.fft import next_fast_len, rfft
 
 from epsilond.accountants.engine.lattice.budget import TransformLimits
 from epsilond.accountants.engine.lattice.discretise import BoolArray
-from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum, likely_period
+from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum, estimate_period
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.tilted_line import (
     TiltedDistribution,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 
-_MOST_KEPT = 1e6
+_MOST_EXAMINED = 1e6
 """Number of frequencies that may always be examined one by one: a few arrays of 8 MB."""
 _MOST_SUMMED = 2**18
 """Largest number of frequencies that are summed directly: as many as the largest FFT has, to bound the memory."""
@@ -55,39 +55,39 @@ class TooLarge(NamedTuple):
 
 @dataclass(frozen=True)
 class TransformPlan:
-    """The transform of a composition at one tilt, with what is known of it before it is computed.
+    """The plan for computing the transform of a composition at one tilt.
 
     Attributes:
         laws: the lattice distributions.
-        place: the tilt.
+        coordinate: the tilt.
         chernoff: bounds of the alias.
         log_width: log of the required width, relative to δ.
         points: number of lattice points in a period with a negligible alias.
     """
 
     laws: LatticeComposition
-    place: TiltCoordinate
+    coordinate: TiltCoordinate
     chernoff: Chernoff
     log_width: float
     points: int
 
     @classmethod
-    def of(cls, laws: LatticeComposition, place: TiltCoordinate, log_width: float) -> TransformPlan:
+    def of(cls, laws: LatticeComposition, coordinate: TiltCoordinate, log_width: float) -> TransformPlan:
         """Plan a transform whose alias, the error by the period of its sum, is about 2 % of the required width of δ.
 
         This also holds at ε up to a standard deviation away from the ε for which the tilt is best.
 
         Args:
             laws: the lattice distributions.
-            place: the tilt.
+            coordinate: the tilt.
             log_width: log of the required width, relative to the saddle-point estimate of δ.
         """
-        chernoff = Chernoff.around(laws.flat, place)
-        period = likely_period(laws.flat, place, log_width, chernoff)
+        chernoff = Chernoff.around(laws.flat, coordinate)
+        period = estimate_period(laws.flat, coordinate, log_width, chernoff)
         # 1e17 points are beyond every limit, and still convert to an integer.
         points = max(math.ceil(min(period / laws.unit, 1e17)), 16)
         # If points are cheap, a wider period costs nothing.
-        return cls(laws, place, chernoff, log_width, max(points, min(3 * points, _CHEAP)))
+        return cls(laws, coordinate, chernoff, log_width, max(points, min(3 * points, _CHEAP)))
 
     def transform(self, limits: TransformLimits) -> Spectrum | TooLarge:
         """Compute the spectrum at the few frequencies that matter, or at all of them if that is cheaper.
@@ -98,27 +98,31 @@ class TransformPlan:
         Returns:
             The spectrum; or the factor by which both ways exceed the limits.
         """
-        line = TiltedLine.of(self.laws, self.place)
+        line = TiltedLine.of(self.laws, self.coordinate)
         factor = self.points / limits.points
         if self.points > limits.points // 8:
-            few = self._sparse_spectrum(line, limits)
-            if not isinstance(few, TooLarge):
-                return few
-            factor = min(factor, few.factor)
-        return TooLarge(factor) if self.points > limits.points else self._full_spectrum(line, self.points)
+            sparse = self._sparse_spectrum(line, limits)
+            if not isinstance(sparse, TooLarge):
+                return sparse
+            factor = min(factor, sparse.factor)
+        if self.points > limits.points:
+            return TooLarge(factor)
+        return self._full_spectrum(line, self.points)
 
     def _full_spectrum(self, line: TiltedLine, points: int) -> Spectrum:
         """Return the spectrum at all frequencies of `points` points, or a few more."""
         size = next_fast_len(points, real=True)
         return build_spectrum(line, size, all_frequencies(line, size), self.chernoff)
 
-    def _block_layout(self, about: int) -> tuple[int, int]:
-        """Return the length of a shorter FFT, and the odd number of frequencies of the period around each of its own.
+    def _block_layout(self, least_blocks: int) -> tuple[int, int]:
+        """Return the number of blocks of frequencies, and the odd number of frequencies in each block.
+
+        A shorter FFT with one frequency per block evaluates the middles of the blocks.
 
         Args:
-            about: about the length of the shorter FFT.
+            least_blocks: least number of blocks, the length of the shorter FFT.
         """
-        blocks = next_fast_len(about, real=True)
+        blocks = next_fast_len(least_blocks, real=True)
         ratio = self.points // blocks + 1
         return blocks, ratio + 1 - ratio % 2
 
@@ -152,7 +156,7 @@ class TransformPlan:
         if ratio > limits.terms:
             return TooLarge(ratio / limits.terms)
         size = blocks * ratio
-        most = max(_MOST_KEPT, limits.terms / self._work)
+        most = max(_MOST_EXAMINED, limits.terms / self._work)
         frequencies, skipped = find_frequencies(line, blocks, ratio, self._depth(size), most)
         if frequencies is None:
             return TooLarge((skipped * self._work / limits.terms) ** 2)
@@ -214,9 +218,9 @@ def find_frequencies(
 def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     """Return upper bounds on log |φ^T| on each block of frequencies around those of an FFT.
 
-    Let φ be the transform of one distribution, and φ_B its part from a window that leaves out the mass w, and |φ| ≤
-    |φ_B| + w. With F = |φ_B|² at the FFT's frequency τ, |φ_B(τ + s)|² ≤ F + |s F′| + s² V for every s. Here V is the
-    second moment of the centred loss in the window, and |F″| ≤ 2V.
+    Let φ be the transform of one distribution, and φ_B the part of it from a window of losses. If the mass outside the
+    window is w, |φ| ≤ |φ_B| + w. Let F = |φ_B|² at the FFT's frequency τ, and V the second moment of the centred loss
+    in the window. Then |φ_B(τ + s)|² ≤ F + |s F′| + s² V for every s, because |F″| ≤ 2V.
 
     Args:
         line: the tilted distributions.
@@ -242,7 +246,12 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
 
 
 def _window_loss(law: TiltedDistribution, laws: int) -> float:
-    """Return the mass of a distribution that is left outside a window, such that few rounds are expected there."""
+    """Return the mass of a distribution that a window may leave out, so that few rounds are expected outside.
+
+    Args:
+        law: the distribution, with its number of rounds.
+        laws: number of distributions of the composition.
+    """
     return min(_LEFT_OUT / (law.count * laws), _MOST_LEFT_OUT)
 
 

@@ -50,7 +50,7 @@ class Power(NamedTuple):
 
 
 def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Iterator[Factor], skipped: float) -> Power:
-    """Compute Π φ_j^{T_j} in logarithms (docs/engine-certificate.md A4).
+    """Compute Π φ_j^{T_j} in logarithms (docs/engine-certificate.md, A4).
 
     φ_j is the characteristic function of tilted distribution j, and T_j its count. A frequency is dropped and charged
     once Π (|φ̂_j| + error)^{T_j} over the distributions so far proves the product negligible. This is valid because |φ|

@@ -14,7 +14,7 @@ from epsilond.accountants.curve.enclosure import SMALL_EPSILON, Interval, Tails
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.discretise import log_probability_of_any
-from epsilond.accountants.engine.lattice.laws import BAND, Chosen, GridKey, TiltedEvaluation
+from epsilond.accountants.engine.lattice.laws import BAND, GridAndTilt, GridKey, TiltedEvaluation
 from epsilond.accountants.engine.lattice.survey import DEPTHS, LatticePart, Survey
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.transforms import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _TILTS_PER_BAND = 4
-"""Number of tilts per band of grids: questions at nearby ε share a transform."""
+"""Number of tilts per band of grids: evaluations at nearby ε share a transform."""
 _KEPT_EVALUATIONS = 16
 """Number of evaluations that are remembered: those of one search."""
 _DEEPEST_ROW = -720.0
@@ -89,20 +89,20 @@ class ComposedProfile(PointwiseProfile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """Upper bound of log(1 − Π (1 − a_j)^{T_j}), a_j the parts' infinite masses."""
+        """Upper bound on the log probability that the loss of any round is infinite."""
         return self._survey.log_infinite_mass
 
     @property
     def least_log_infinite_mass(self) -> float:
-        """Lower bound of log(1 − Π (1 − a_j)^{T_j}), a_j the parts' infinite masses."""
+        """Lower bound on the log probability that the loss of any round is infinite."""
         return self._survey.least_log_infinite_mass
 
     @cached_property
     def coupled_log_delta(self) -> float:
-        """Upper bound 1 − Π (1 − δ_j(0))^{T_j} of δ(0), as a logarithm; it holds at every ε.
+        """Logarithm of the upper bound 1 − Π (1 − δ_j(0))^{T_j} on δ at every ε, for T_j rounds of part j.
 
-        Each part is coupled so that its two outputs differ with probability δ_j(0). The bound costs far less than an
-        evaluation.
+        The two outputs of one round can be coupled so that they differ with probability δ_j(0) only. The bound costs
+        far less than an evaluation of the composition.
         """
         log_distances = [_log_delta_at_zero(part) for part in self.parts]
         return log_probability_of_any(log_distances, self._survey.counts, direction=1)
@@ -172,41 +172,41 @@ class ComposedProfile(PointwiseProfile):
         try:
             if epsilon >= self._survey.supremum:
                 return TiltedEvaluation(None, -math.inf)
-            chosen = self._choose_tilt(epsilon)
-            laws = self._transforms.laws(chosen.key).upper
-            if chosen.place.direct and laws.flat.estimate_at(chosen.place, epsilon) < _NO_DOUBLE:
-                upper = chernoff_log_delta(laws, chosen.place, epsilon)
+            choice = self._choose_tilt(epsilon)
+            laws = self._transforms.laws(choice.key).upper
+            if choice.coordinate.direct and laws.flat.estimate_at(choice.coordinate, epsilon) < _NO_DOUBLE:
+                upper = chernoff_log_delta(laws, choice.coordinate, epsilon)
             else:
-                upper = self.upper_on(chosen, epsilon)
+                upper = self.upper_on(choice, epsilon)
         except _OUTSIDE:
             return TiltedEvaluation(None, self._basic_composition(epsilon))
-        log_estimate = DEPTHS[chosen.key.depth]
-        is_missed = chosen.place.direct and log_estimate < _NO_DOUBLE and upper > 0.5 * log_estimate
+        log_estimate = DEPTHS[choice.key.depth]
+        is_missed = choice.coordinate.direct and log_estimate < _NO_DOUBLE and upper > 0.5 * log_estimate
         if is_missed and epsilon > SMALL_EPSILON:
             # The cells are too wide for such a tilt. The bound at half of ε holds too.
             upper = min(upper, self.evaluation(0.5 * epsilon).upper)
-        return TiltedEvaluation(chosen, upper)
+        return TiltedEvaluation(choice, upper)
 
-    def upper_on(self, chosen: Chosen, epsilon: float) -> float:
+    def upper_on(self, choice: GridAndTilt, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) with a given lattice and tilt.
 
         Every lattice and tilt gives a valid bound. It is tight if they were chosen for a similar ε.
         """
-        key, spectrum = self._transforms.spectrum(chosen, from_above=True)
+        key, spectrum = self._transforms.spectrum(choice, from_above=True)
         laws = self._transforms.laws(key).upper
-        return upper_log_delta(spectrum, laws, epsilon - laws.misplacement)
+        return upper_log_delta(spectrum, laws, epsilon - laws.loss_error)
 
-    def lower_on(self, chosen: Chosen | None, epsilon: float) -> float:
+    def lower_on(self, choice: GridAndTilt | None, epsilon: float) -> float:
         """Return a lower bound on log δ(ε) with a given lattice and tilt.
 
-        It is −∞ if `chosen` is None, or if the computation leaves the range of doubles.
+        It is −∞ if `choice` is None, or if the computation leaves the range of doubles.
         """
-        if chosen is None:
+        if choice is None:
             return -math.inf
         try:
-            key, spectrum = self._transforms.spectrum(chosen, from_above=False)
+            key, spectrum = self._transforms.spectrum(choice, from_above=False)
             laws = self._transforms.laws(key).lower
-            return lower_log_delta(spectrum, laws, epsilon - laws.offset + laws.misplacement)
+            return lower_log_delta(spectrum, laws, epsilon - laws.offset + laws.loss_error)
         except _OUTSIDE:
             return -math.inf
 
@@ -237,13 +237,13 @@ class ComposedProfile(PointwiseProfile):
         """Return whether the upper bound is at most `log_delta`."""
         return self.is_at_most(epsilon, log_delta)
 
-    def _is_within(self, epsilon: float, place: TiltCoordinate) -> bool:
+    def _is_within(self, epsilon: float, coordinate: TiltCoordinate) -> bool:
         """Return whether ε is within the bulk of the total loss, so that the bulk's width limits the cells."""
         mean, variance = self._survey.bulk
         within = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
-        return within and variance * math.exp(place.pole) < 0.25
+        return within and variance * math.exp(coordinate.pole) < 0.25
 
-    def _choose_tilt(self, epsilon: float) -> Chosen:
+    def _choose_tilt(self, epsilon: float) -> GridAndTilt:
         """Choose the lattice and the tilt λ for an ε.
 
         The tilt is the saddle point of the distributions on the lattice, and the lattice (`GridKey`) depends on the
@@ -253,14 +253,14 @@ class ComposedProfile(PointwiseProfile):
         direct = self._survey.all_losses.prefers_direct(epsilon)
         depth = self._survey.find_depth(epsilon, direct=direct)
         band_width = BAND[direct]
-        place = self._survey.losses_to(depth).saddle(epsilon, direct=direct)
-        key = GridKey(direct, depth, self._is_within(epsilon, place), math.floor(place.y / band_width))
+        coordinate = self._survey.losses_to(depth).saddle(epsilon, direct=direct)
+        key = GridKey(direct, depth, self._is_within(epsilon, coordinate), math.floor(coordinate.y / band_width))
         for _ in range(4):
-            place = self._transforms.laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
-            previous_key, key = key, key._replace(band=math.floor(place.y / band_width))
+            coordinate = self._transforms.laws(key).upper.flat.saddle(epsilon, direct=direct, start=coordinate.y)
+            previous_key, key = key, key._replace(band=math.floor(coordinate.y / band_width))
             if key == previous_key:
                 break
-        return Chosen(key, place.round_down(band_width / _TILTS_PER_BAND))
+        return GridAndTilt(key, coordinate.round_down(band_width / _TILTS_PER_BAND))
 
     def _basic_composition(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) by basic composition, with the same share of ε for every round."""

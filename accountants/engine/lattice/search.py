@@ -19,10 +19,10 @@ from epsilond.accountants.numerics.root_search import Crossing, Guess, crossing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from epsilond.accountants.engine.lattice.laws import Chosen
+    from epsilond.accountants.engine.lattice.laws import GridAndTilt
     from epsilond.accountants.engine.lattice.product import ComposedProfile
 
-_MOST_TURNS = 4
+_MOST_TRANSFORMS = 4
 """Largest number of transforms for one bound on ε before the longer search."""
 _FARTHEST = 0.5
 """Largest relative distance of a solution from the ε that its transform was chosen for."""
@@ -33,12 +33,12 @@ _NEAR_ONE = -1e-6
 _MOST_EVALUATIONS = 32
 """Largest number of evaluations of δ per bound on ε: as many bisections reach neighbouring doubles."""
 _STRIDE = 4.0
-"""Ratio of successive ε that are tried when the search ended before the target was met."""
+"""Ratio of successive ε that are tried if a search ended before δ was at most the target."""
 
 
 @dataclass(frozen=True)
 class LatticeSearch(PairSearch):
-    """Search of a product on the lattice: each direction from its own estimate, the larger estimate first.
+    """The search for ε(δ) of a product on the lattice. The direction with the larger estimate of ε comes first.
 
     Attributes:
         profiles: the distinct directions.
@@ -65,26 +65,32 @@ class LatticeSearch(PairSearch):
         return larger
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound of ε, without the work for the lower bound."""
+        """Return the upper bound of ε, without the work for the lower bound. The arguments are those of `epsilon`."""
         del near
         larger = 0.0
         for profile, guess in self._by_estimate(log_delta):
-            if larger == 0.0 or profile.upper_log_delta(larger) > log_delta:
-                larger = max(larger, upper_epsilon_of(profile, log_delta, guess))
+            if larger > 0.0 and profile.upper_log_delta(larger) <= log_delta:
+                continue
+            larger = max(larger, upper_epsilon_of(profile, log_delta, guess))
         return larger
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return the lower bound of ε; 0 without a search if the cheap bound `coupled_log_delta` meets the target.
 
-        A direction is skipped if its δ is likely to meet the target at the ε of the other one.
+        The second direction is skipped if its δ at the first one's ε is at most the target.
+
+        Args:
+            log_delta: log of the target δ.
+            near: not used.
         """
+        del near
         if all(profile.coupled_meets(log_delta) for profile in self.profiles):
             return 0.0
-        del near
         larger = 0.0
         for profile, guess in self._by_estimate(log_delta):
-            if not (larger > 0.0 and profile.likely_meets(larger, log_delta)):
-                larger = max(larger, lower_epsilon_of(profile, log_delta, guess))
+            if larger > 0.0 and profile.likely_meets(larger, log_delta):
+                continue
+            larger = max(larger, lower_epsilon_of(profile, log_delta, guess))
         return larger
 
     def _by_estimate(self, log_delta: float) -> list[tuple[ComposedProfile, Guess]]:
@@ -94,15 +100,20 @@ class LatticeSearch(PairSearch):
 
 
 def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Interval:
-    """Enclose the smallest ε ≥ 0 with log δ(ε) at most the target; math.inf if no ε meets it.
+    """Enclose the smallest ε ≥ 0 with log δ(ε) at most the target.
 
-    Guarantees: the profile's upper bound at the upper ε meets the target. Its lower bound at a lower ε above 0 does
-    not. If the infinite mass exceeds the target δ, no ε meets it and there is no search.
+    If the probability of an infinite loss exceeds the target δ, no ε meets it and there is no search.
 
     Args:
         profile: one direction of the composition.
         log_delta: log of the target δ.
         guess: an estimate of ε.
+
+    Returns:
+        The bounds; the upper one is math.inf if no ε is known that meets the target.
+
+    Guarantees: at the upper ε, the upper bound on log δ is at most the target. At the lower ε, if it is above 0, the
+    lower bound on log δ is above the target.
     """
     upper = upper_epsilon_of(profile, log_delta, guess)
     if profile.least_log_infinite_mass > log_delta:
@@ -114,7 +125,9 @@ def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Inte
 
 
 def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """Return an upper bound on the smallest ε that meets the target, at most the largest loss; math.inf if none exists.
+    """Return an upper bound on the smallest ε at which δ is at most the target; math.inf if no ε is known.
+
+    The bound is at most the largest total loss.
 
     Args:
         profile: one direction of the composition.
@@ -133,11 +146,11 @@ def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
     sides = _bounded_search(profile.upper_log_delta, log_delta, guess)
     if sides.below < math.inf:
         return min(sides.below, profile.supremum)
-    return _expand_until_met(profile, log_delta, max(sides.above, guess.epsilon))
+    return _increase_until_met(profile, log_delta, max(sides.above, guess.epsilon))
 
 
 def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """Return a lower bound on the smallest ε that meets the target: an ε that misses the target, or 0.
+    """Return a lower bound on the smallest ε at which δ is at most the target: an ε with a larger δ, or 0.
 
     Args:
         profile: one direction of the composition.
@@ -154,8 +167,8 @@ def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
     return _bounded_search(lambda epsilon: profile.log_delta_bounds(epsilon).lower, log_delta, guess).above
 
 
-def _expand_until_met(profile: ComposedProfile, log_delta: float, epsilon: float) -> float:
-    """Return a larger ε with an upper bound that meets the target; math.inf if no double has one."""
+def _increase_until_met(profile: ComposedProfile, log_delta: float, epsilon: float) -> float:
+    """Return the first of growing ε above the given one at which δ is at most the target; math.inf if there is none."""
     while epsilon < LARGEST_EPSILON:
         epsilon = min(_STRIDE * max(epsilon, 1.0), LARGEST_EPSILON)
         if profile.upper_log_delta(epsilon) <= log_delta:
@@ -164,57 +177,57 @@ def _expand_until_met(profile: ComposedProfile, log_delta: float, epsilon: float
 
 
 def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:
-    """Search an ε on one side of the target by Newton steps, with few transforms.
+    """Search an ε just above or just below ε(δ) by Newton steps, with few transforms.
 
-    A transform is accurate near the ε that it was chosen for. The first one is that of the estimate, and each result
-    may lead to a better one.
+    A transform is accurate near the ε that it was chosen for. The first transform is chosen for the estimate, and each
+    result may lead to a better transform.
 
     Args:
         profile: one direction of the composition.
         log_delta: log of the target δ.
         guess: an estimate of ε.
-        from_above: whether the result meets the target, by the upper bound on δ. Otherwise it misses the target, by the
-            lower bound.
+        from_above: whether the upper bound on log δ at the result is to be at most the target. Otherwise the lower
+            bound is to be above the target.
 
     Returns:
         The closest ε found; None if a longer search is necessary.
     """
     best: float | None = None
-    chosen = profile.evaluation(guess.epsilon).tilt if guess.epsilon > 0.0 else None
-    for _ in range(_MOST_TURNS):
-        if chosen is None:
+    choice = profile.evaluation(guess.epsilon).tilt if guess.epsilon > 0.0 else None
+    for _ in range(_MOST_TRANSFORMS):
+        if choice is None:
             break
-        next_guess = _newton_step(profile, chosen, log_delta, guess, from_above=from_above)
+        next_guess = _newton_step(profile, choice, log_delta, guess, from_above=from_above)
         if next_guess is None:
             break
-        root = _solve_on(profile, chosen, log_delta, guess, next_guess, from_above=from_above)
+        root = _solve_on(profile, choice, log_delta, guess, next_guess, from_above=from_above)
         if root is None:  # the root is too far from the ε that the transform was chosen for
-            chosen, guess = profile.evaluation(next_guess.epsilon).tilt, next_guess
+            choice, guess = profile.evaluation(next_guess.epsilon).tilt, next_guess
             continue
-        chosen_for_root, upper = profile.evaluation(root)
-        is_certified = upper <= log_delta if from_above else profile.lower_on(chosen_for_root, root) > log_delta
+        choice_at_root, upper = profile.evaluation(root)
+        is_certified = upper <= log_delta if from_above else profile.lower_on(choice_at_root, root) > log_delta
         is_closer = best is None or (root < best) == from_above
         if is_certified and is_closer:
             best = root
-        if chosen_for_root == chosen or chosen_for_root is None:  # no other transform is better at the root
+        if choice_at_root == choice or choice_at_root is None:  # no other transform is better at the root
             break
-        chosen, guess = chosen_for_root, Guess(root, max(abs(chosen_for_root.place.tilt), 1e-9))
+        choice, guess = choice_at_root, Guess(root, max(abs(choice_at_root.coordinate.tilt), 1e-9))
     return best
 
 
-def _bound_on(profile: ComposedProfile, chosen: Chosen, *, from_above: bool) -> Callable[[float], float]:
+def _bound_on(profile: ComposedProfile, choice: GridAndTilt, *, from_above: bool) -> Callable[[float], float]:
     """Return the upper or the lower bound of log δ(ε) on a given transform, as a function of ε."""
-    return functools.partial(profile.upper_on if from_above else profile.lower_on, chosen)
+    return functools.partial(profile.upper_on if from_above else profile.lower_on, choice)
 
 
 def _newton_step(
-    profile: ComposedProfile, chosen: Chosen, log_delta: float, guess: Guess, *, from_above: bool
+    profile: ComposedProfile, choice: GridAndTilt, log_delta: float, guess: Guess, *, from_above: bool
 ) -> Guess | None:
     """Take a Newton step from the estimate, within the range of ε in which one transform is accurate.
 
     Args:
         profile: one direction of the composition.
-        chosen: the transform.
+        choice: the transform.
         log_delta: log of the target δ.
         guess: an estimate of ε.
         from_above: whether the upper bound on δ is used, and otherwise the lower one.
@@ -222,14 +235,14 @@ def _newton_step(
     Returns:
         The new estimate; the old one if δ is nearly 1, where the curve is too flat; None if the bound is not finite.
     """
-    bound = _bound_on(profile, chosen, from_above=from_above)
+    bound = _bound_on(profile, choice, from_above=from_above)
     value = bound(guess.epsilon)
     if _NEAR_ONE < value <= 0.0:
         return guess
     if not (-math.inf < value < 0.0):
         return None
     # If few losses dominate, log δ falls far faster than by the slope at a positive tilt, but never more slowly.
-    spacing, tilt = _SPACING * guess.epsilon, chosen.place.tilt
+    spacing, tilt = _SPACING * guess.epsilon, choice.coordinate.tilt
     decrease = value - bound(guess.epsilon + spacing)
     slope = decrease / spacing if 0.0 < decrease < math.inf else abs(tilt)
     steepness = max(slope, tilt, 1e-9)
@@ -240,7 +253,7 @@ def _newton_step(
 
 def _solve_on(
     profile: ComposedProfile,
-    chosen: Chosen,
+    choice: GridAndTilt,
     log_delta: float,
     guess: Guess,
     start: Guess,
@@ -251,7 +264,7 @@ def _solve_on(
 
     Args:
         profile: one direction of the composition.
-        chosen: the transform.
+        choice: the transform.
         log_delta: log of the target δ.
         guess: the estimate of ε that the transform was chosen for.
         start: the estimate of ε where the search starts.
@@ -260,9 +273,10 @@ def _solve_on(
     Returns:
         The ε; None if it is not close to the estimate.
     """
-    within = ((1.0 - _FARTHEST) * guess.epsilon, (1.0 + _FARTHEST) * guess.epsilon)
+    within = (1.0 - _FARTHEST) * guess.epsilon, (1.0 + _FARTHEST) * guess.epsilon
+    bound = _bound_on(profile, choice, from_above=from_above)
     try:
-        sides = crossing(_bound_on(profile, chosen, from_above=from_above), log_delta, start, within=within)
+        sides = crossing(bound, log_delta, start, within=within)
     except (ArithmeticError, ValueError):  # the search left the range, or that of doubles
         return None
     root = sides.below if from_above else sides.above

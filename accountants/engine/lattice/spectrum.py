@@ -5,7 +5,7 @@ For distributions on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i
     (1/N) Σ_{k mod N} M(z_k) G(z_k) = Σ_m e^{λ m A} D(ε + mA),  A = Nh,  G(z) = Σ_{lattice s > ε} e^{−zs} (1 − e^{ε−s}),
 
 exactly (docs/engine-certificate.md B3; the node k = N/2 of an even N counts once). All terms on the right are ≥ 0, so
-the sum exceeds D(ε) by the alias of `chernoff.Chernoff` only. G continues to −1 < λ < 0, where the same sum is
+the sum exceeds D(ε) by the alias only, which `Chernoff` bounds. G continues to −1 < λ < 0, where the same sum is
 −E[min(1, e^{ε−S})] plus an alias of the same sign.
 """
 
@@ -52,24 +52,24 @@ class Kernel(NamedTuple):
     values: ComplexArray
 
     @classmethod
-    def at(cls, frequencies: IntArray, size: int, unit: float, place: TiltCoordinate) -> Kernel:
+    def at(cls, frequencies: IntArray, size: int, unit: float, coordinate: TiltCoordinate) -> Kernel:
         """Evaluate the kernel at some frequencies.
 
         Args:
             frequencies: indices 0 ≤ k ≤ N/2.
             size: number N of lattice points in a period.
             unit: lattice unit h, in nats.
-            place: the tilt.
+            coordinate: the tilt.
         """
         half_angle = (np.pi / size) * frequencies
         sine, cosine = np.sin(half_angle), np.cos(half_angle)
         has_no_mirror = (frequencies == 0) | (2 * frequencies == size)
         scale = np.where(has_no_mirror, 1.0, 2.0) / size
-        above = _one_minus_exp(place.above * unit, sine, cosine)
-        if place.tilt > 0.0:
-            return cls(scale / (_one_minus_exp(place.tilt * unit, sine, cosine) * above))
+        above = _one_minus_exp(coordinate.above * unit, sine, cosine)
+        if coordinate.tilt > 0.0:
+            return cls(scale / (_one_minus_exp(coordinate.tilt * unit, sine, cosine) * above))
         # 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}), where e^{zh} = e^{−|λ|h} e^{iθ}.
-        below = _one_minus_exp(-place.tilt * unit, sine, -cosine)
+        below = _one_minus_exp(-coordinate.tilt * unit, sine, -cosine)
         return cls(-(scale / (below * above)) * (cosine + 1j * sine) ** 2)
 
 
@@ -107,12 +107,10 @@ def scaled_steps(gap: float, unit: float, tilt: float) -> tuple[float, float]:
 
 
 class Weights(NamedTuple):
-    """Sums over all frequencies that do not depend on ε."""
+    """Sums over all frequencies: |kernel| |φ^T| (`sizes`), and |kernel| times the error bound of φ^T (`charges`)."""
 
     sizes: float
-    """Sum of kernel sizes times |φ^T|."""
     charges: float
-    """Sum of kernel sizes times bounds of the errors of φ^T."""
 
 
 # Re Σ of the terms, rotated to a lattice point and to the next one above it ------------------------------------------
@@ -138,7 +136,7 @@ class DirectSums:
 
     @property
     def rounding(self) -> float:
-        """Bound on the rounding error of a sum, relative to Σ |a_k| (certificate, B3)."""
+        """Bound on the rounding error of a sum, relative to Σ |a_k| (docs/engine-certificate.md, B3)."""
         return (self.frequencies.size + 8) * UNIT_ROUNDOFF
 
     def at(self, offset: int) -> tuple[float, float]:
@@ -197,7 +195,7 @@ class TabulatedSums:
 
     @property
     def rounding(self) -> float:
-        """Error of an FFT, relative to the sum of all sizes (B3)."""
+        """Error of an FFT, relative to the sum of all sizes (docs/engine-certificate.md, B3)."""
         return (10.0 * math.log2(self.table.size) + 16.0) * UNIT_ROUNDOFF
 
     def at(self, offset: int) -> tuple[float, float]:
@@ -228,7 +226,7 @@ class Spectrum:
     It serves every ε near the one that the tilt was chosen for. `Kernel` is the factor of the transform in δ.
 
     Attributes:
-        place: λ as a coordinate.
+        coordinate: λ as a coordinate.
         unit: lattice unit h, in nats.
         size: number N of lattice points in a period.
         centre: lattice index of the total loss at which φ^T is centred.
@@ -241,7 +239,7 @@ class Spectrum:
         alias_slack: bound on the error of the log of the alias.
     """
 
-    place: TiltCoordinate
+    coordinate: TiltCoordinate
     unit: float
     size: int
     centre: int
@@ -267,7 +265,7 @@ class Spectrum:
 
         Guarantees: both bounds hold for the lattice distributions of this transform, at every tilt and ε.
         """
-        tilt, unit = self.place.tilt, self.unit
+        tilt, unit = self.coordinate.tilt, self.unit
         first_point = math.floor(epsilon / unit) + 1
         gap = min(max(first_point * unit - epsilon, 0.0), unit)
         near, far = scaled_steps(gap, unit, tilt)
@@ -284,12 +282,19 @@ class Spectrum:
         alias = math.exp(min(log_alias, 700.0))
         upper = log_scale + math.log(max(total + error, TINY)) + slack
         least = total - error - alias
-        return LogBounds(log_scale + math.log(least) - slack if least > 0 else -math.inf, upper)
+        lower = log_scale + math.log(least) - slack if least > 0 else -math.inf
+        return LogBounds(lower, upper)
 
     def largest_kernel(self, gap: float) -> float:
-        """Return |G| at t = 0, which bounds |G| everywhere, over N and for both halves of the line."""
-        below, above = -math.expm1(-abs(self.place.tilt) * self.unit), -math.expm1(-self.place.above * self.unit)
-        return 2.0 * sum(scaled_steps(gap, self.unit, self.place.tilt)) / (below * above) / self.size * (1 + 1e-12)
+        """Return an upper bound on 2|G(z_k)|/N (module docstring) at any frequency, in units of e^{−λε}.
+
+        Args:
+            gap: distance from ε to the next lattice point, in nats. |G| is largest at the frequency 0.
+        """
+        tilt, unit = self.coordinate.tilt, self.unit
+        near, far = scaled_steps(gap, unit, tilt)
+        denominator = math.expm1(-abs(tilt) * unit) * math.expm1(-self.coordinate.above * unit)
+        return 2.0 * (near + far) / denominator / self.size * (1 + 1e-12)
 
 
 # Chernoff bounds of δ at other tilts, which bound the alias of a periodic sum ---------------------------------------
@@ -305,7 +310,7 @@ def log_chernoff_constant(tilt: float) -> float:
 
 @dataclass(frozen=True)
 class Chernoff:
-    """Values b(μ) = log C(μ) + K(μ) at tilts μ on both sides of λ, which bound an alias (certificate, A1).
+    """Values b(μ) = log C(μ) + K(μ) at tilts μ on both sides of λ, which bound an alias.
 
     A lattice sum with period A equals Σ_m e^{λmA} D(ε + mA), all terms non-negative, so it exceeds D(ε) by at most
 
@@ -315,6 +320,8 @@ class Chernoff:
         tilt: λ.
         above: pairs (μ, b(μ)) with μ > λ.
         below: pairs (ν, b(ν)) with ν < λ.
+
+    Source: docs/engine-certificate.md, A1.
     """
 
     tilt: float
@@ -322,18 +329,19 @@ class Chernoff:
     below: tuple[tuple[float, float], ...]
 
     @classmethod
-    def around(cls, laws: FlatDistributions, place: TiltCoordinate) -> Chernoff:
+    def around(cls, laws: FlatDistributions, coordinate: TiltCoordinate) -> Chernoff:
         """Evaluate the bound at tilts from half a reciprocal standard deviation to twelve away, where it is valid.
 
         It is valid for μ ≥ 0 if λ > 0, and for −1 ≤ μ ≤ 0 if λ < 0.
 
         Args:
             laws: the distributions.
-            place: λ as a coordinate.
+            coordinate: λ as a coordinate.
         """
-        tilt = place.tilt
-        scale = math.sqrt(laws.cumulants(tilt).variance + place.stiffness)
-        least, most = (0.0, math.inf) if place.direct else (-1.0, 0.0)
+        tilt = coordinate.tilt
+        scale = math.sqrt(laws.cumulants(tilt).variance + coordinate.stiffness)
+        least, most = (0.0, math.inf) if coordinate.direct else (-1.0, 0.0)
+        # Distances from λ in units of the reciprocal standard deviation.
         steps = (0.5, 1.0, 2.0, 3.2, 5.0, 8.0, 12.0)
         above = sorted({min(tilt + step / scale, most) for step in steps} - {tilt})
         below = sorted({max(tilt - step / scale, least) for step in steps} - {tilt})
@@ -372,8 +380,8 @@ class Chernoff:
         return max(shortest_period(self.above), shortest_period(self.below))
 
 
-def likely_period(
-    laws: FlatDistributions, place: TiltCoordinate, log_width: float, chernoff: Chernoff | None = None
+def estimate_period(
+    laws: FlatDistributions, coordinate: TiltCoordinate, log_width: float, chernoff: Chernoff | None = None
 ) -> float:
     """Return a period, in nats, such that the alias (`Chernoff`) is about 2 % of the required width of δ.
 
@@ -381,11 +389,11 @@ def likely_period(
 
     Args:
         laws: the distributions.
-        place: the tilt.
+        coordinate: the tilt.
         log_width: log of the width, relative to the estimate of δ.
         chernoff: the Chernoff bounds around the tilt, if they are known.
     """
-    bounds = Chernoff.around(laws, place) if chernoff is None else chernoff
+    bounds = Chernoff.around(laws, coordinate) if chernoff is None else chernoff
     two_percent = -4.0  # as a logarithm
-    period = bounds.period(laws.centre(place), laws.estimate(place) + log_width + two_percent)
-    return period + math.sqrt(laws.cumulants(place.tilt).variance)
+    period = bounds.period(laws.centre(coordinate), laws.estimate(coordinate) + log_width + two_percent)
+    return period + math.sqrt(laws.cumulants(coordinate.tilt).variance)

@@ -29,7 +29,13 @@ _LEFT_OUT = 3.0
 
 @dataclass(frozen=True)
 class LatticePart:
-    """One distribution of a composition, in one direction: its profile, that of the other direction, and its count."""
+    """One pair (P, Q) of a composition, in one direction.
+
+    Attributes:
+        first: profile of (P, Q).
+        second: profile of (Q, P).
+        count: number of rounds.
+    """
 
     first: Profile
     second: Profile
@@ -38,11 +44,15 @@ class LatticePart:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """Outlines of the distributions of a composition, at every depth."""
+    """Outlines (coarse tables) of the distributions of a composition, at every depth of `DEPTHS`.
+
+    Attributes:
+        parts: the distributions.
+        log_width: logarithm of the required relative width of δ.
+    """
 
     parts: tuple[LatticePart, ...]
     log_width: float
-    """Logarithm of the required relative width of δ."""
     _joined_outlines: dict[int, FlatDistributions] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -70,12 +80,12 @@ class Survey:
 
     @cached_property
     def log_infinite_mass(self) -> float:
-        """Upper bound of log(1 − Π (1 − a_j)^{T_j}), a_j the distributions' infinite masses."""
+        """Upper bound on the log probability that the loss of any round is infinite."""
         return log_probability_of_any([part.first.log_infinite_mass for part in self.parts], self.counts, direction=1)
 
     @cached_property
     def least_log_infinite_mass(self) -> float:
-        """Lower bound of log(1 − Π (1 − a_j)^{T_j}), a_j the distributions' infinite masses."""
+        """Lower bound on the log probability that the loss of any round is infinite."""
         return log_probability_of_any([least_log_atom(part.first) for part in self.parts], self.counts, direction=-1)
 
     @cached_property
@@ -136,7 +146,7 @@ class Survey:
         return max(laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon), self.log_infinite_mass)
 
     def depth_of(self, log_delta: float) -> int:
-        """Return the index of the shallowest depth for a given log δ."""
+        """Return the index of the first of `DEPTHS` that is at most a given log δ, or the last index."""
         return next((i for i, depth in enumerate(DEPTHS) if depth <= log_delta), len(DEPTHS) - 1)
 
     def steepness(self, epsilon: float) -> float:
@@ -147,5 +157,5 @@ class Survey:
     def guess(self, log_delta: float) -> tuple[float, float]:
         """Estimate the ε with the given log δ, and |d log δ/dε| there, by the saddle-point approximation."""
         laws = self.losses_to(self.depth_of(log_delta))
-        place = laws.place_of(log_delta)
-        return max(laws.centre(place), 0.0), place.tilt
+        coordinate = laws.coordinate_of(log_delta)
+        return max(laws.centre(coordinate), 0.0), coordinate.tilt

@@ -31,7 +31,13 @@ _CHART_LIMITS = {True: (-45.0, 20.0), False: (-30.0, 30.0)}
 
 
 class Cumulants(NamedTuple):
-    """K(λ) and its first two derivatives, over all distributions and rounds."""
+    """Cumulants of the total loss at a tilt λ.
+
+    Attributes:
+        value: K(λ), the log moment.
+        mean: K′(λ), the mean of the tilted total loss.
+        variance: K″(λ), the variance of the tilted total loss.
+    """
 
     value: float
     mean: float
@@ -85,7 +91,7 @@ class TiltCoordinate(NamedTuple):
         return 1.0 / (lam * lam) + reciprocal * reciprocal
 
     def round_down(self, step: float) -> TiltCoordinate:
-        """Return the next lower coordinate on a fixed grid, so that questions at nearby ε share one transform."""
+        """Return the next lower coordinate on a fixed grid, so that evaluations at nearby ε share one transform."""
         return TiltCoordinate(step * math.floor(self.y / step), self.direct)
 
 
@@ -130,7 +136,7 @@ class FlatDistributions:
         return np.asarray([values.max()]) if self.starts.size == 1 else np.maximum.reduceat(values, self.starts)
 
     def log_moments(self, tilt: float) -> FloatArray:
-        """Return K_j(λ) of each distribution."""
+        """Return the log moment K_j(λ) = log E_j[e^{λL}] of one round of each distribution."""
         exponents = self.log_mass + tilt * self.location
         most = self.largest(exponents)
         return most + np.log(self.sums(np.exp(exponents - self.expand(most))))
@@ -166,7 +172,7 @@ class FlatDistributions:
         )
 
     def value(self, tilt: float) -> float:
-        """Return K(λ)."""
+        """Return the log moment K(λ) of the total loss."""
         return math.fsum(self.counts * self.log_moments(tilt))
 
     def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> TiltCoordinate:
@@ -185,14 +191,14 @@ class FlatDistributions:
         lowest, highest = _CHART_LIMITS[direct]
         low, high, y = lowest, highest, min(max(start, lowest), highest)
         for attempt in range(1, _MOST_STEPS):
-            place = TiltCoordinate(y, direct)
-            _, mean, variance = self.cumulants(place.tilt)
-            derivative = mean - epsilon - place.pull
+            coordinate = TiltCoordinate(y, direct)
+            _, mean, variance = self.cumulants(coordinate.tilt)
+            derivative = mean - epsilon - coordinate.pull
             if derivative > 0.0:
                 high = y
             else:
                 low = y
-            step = -derivative / ((variance + place.stiffness) * place.speed)
+            step = -derivative / ((variance + coordinate.stiffness) * coordinate.speed)
             if not math.isfinite(step):
                 step = math.copysign(_LONGEST_STEP, -derivative)
             is_just_below_root = 0.0 <= step <= _TOLERANCE
@@ -233,21 +239,21 @@ class FlatDistributions:
             variance += count * float(weights @ (losses[bulk] - bulk_mean) ** 2)
         return mean, variance
 
-    def centre(self, place: TiltCoordinate) -> float:
-        """Return the ε for which `place` is the best tilt."""
-        return self.cumulants(place.tilt).mean - place.pull
+    def centre(self, coordinate: TiltCoordinate) -> float:
+        """Return the ε for which `coordinate` is the best tilt."""
+        return self.cumulants(coordinate.tilt).mean - coordinate.pull
 
-    def estimate(self, place: TiltCoordinate) -> float:
+    def estimate(self, coordinate: TiltCoordinate) -> float:
         """Estimate log D (or log(1 − δ) if not direct) at `centre` by the saddle-point approximation."""
-        return self.estimate_at(place, self.centre(place))
+        return self.estimate_at(coordinate, self.centre(coordinate))
 
-    def estimate_at(self, place: TiltCoordinate, epsilon: float) -> float:
+    def estimate_at(self, coordinate: TiltCoordinate, epsilon: float) -> float:
         """Estimate log D (or log(1 − δ) if not direct) at an ε near `centre` by the saddle-point approximation."""
-        value, _, variance = self.cumulants(place.tilt)
-        curvature = variance + place.stiffness
-        return value - place.tilt * epsilon - place.pole - 0.5 * math.log(2.0 * math.pi * curvature)
+        value, _, variance = self.cumulants(coordinate.tilt)
+        curvature = variance + coordinate.stiffness
+        return value - coordinate.tilt * epsilon - coordinate.pole - 0.5 * math.log(2.0 * math.pi * curvature)
 
-    def place_of(self, log_delta: float) -> TiltCoordinate:
+    def coordinate_of(self, log_delta: float) -> TiltCoordinate:
         """Find the tilt λ > 0 for a given log δ, up to `_TOLERANCE` in its coordinate.
 
         At the ε for which λ is the best tilt (`centre`), the saddle-point estimate of log δ is then `log_delta`.

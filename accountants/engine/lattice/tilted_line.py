@@ -55,7 +55,7 @@ class TiltedLine:
 
     Attributes:
         laws: the distributions before the tilt.
-        place: λ as a coordinate.
+        coordinate: λ as a coordinate.
         log_moments: log moment K_j(λ) of each distribution.
         moment_errors: bounds on their errors.
         weights: masses of all tilted distributions in one array, each of sum one.
@@ -63,25 +63,25 @@ class TiltedLine:
     """
 
     laws: LatticeComposition
-    place: TiltCoordinate
+    coordinate: TiltCoordinate
     log_moments: FloatArray
     moment_errors: FloatArray
     weights: FloatArray
     centres: IntArray
 
     @classmethod
-    def of(cls, laws: LatticeComposition, place: TiltCoordinate) -> TiltedLine:
+    def of(cls, laws: LatticeComposition, coordinate: TiltCoordinate) -> TiltedLine:
         """Tilt the distributions and find their centres."""
-        lam, flat = place.tilt, laws.flat
+        lam, flat = coordinate.tilt, laws.flat
         log_moments, errors = _log_moments(laws, lam)
         weights = flat.tilted_weights(lam, log_moments)
         centres = np.rint(flat.means(weights) / laws.unit).astype(np.int64)
-        return cls(laws, place, log_moments, errors, weights, centres)
+        return cls(laws, coordinate, log_moments, errors, weights, centres)
 
     def parts(self) -> Iterator[TiltedDistribution]:
         """Yield the tilted distributions."""
         starts = np.append(self.laws.flat.starts, self.weights.size)
-        sizes = np.abs(self.laws.flat.log_mass) + 3.0 * abs(self.place.tilt) * np.abs(self.laws.flat.location)
+        sizes = np.abs(self.laws.flat.log_mass) + 3.0 * abs(self.coordinate.tilt) * np.abs(self.laws.flat.location)
         for j, (law, count) in enumerate(zip(self.laws.laws, self.laws.counts, strict=True)):
             span = slice(int(starts[j]), int(starts[j + 1]))
             relative = UNIT_ROUNDOFF * (sizes[span] + abs(float(self.log_moments[j])) + 24.0)
@@ -139,13 +139,13 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
     is_used = sizes + charges > _KEPT
     is_used[:1] = True
     frequencies, used_sizes = power.frequencies[is_used], sizes[is_used]
-    kernel = Kernel.at(frequencies, size, line.laws.unit, line.place).values
+    kernel = Kernel.at(frequencies, size, line.laws.unit, line.coordinate).values
     terms = _polar(used_sizes, power.angle[is_used]) * kernel
     counts = line.laws.counts
     log_factors = [count * float(value) for count, value in zip(counts, line.log_moments, strict=True)]
     longest = float(line.laws.flat.lengths.max())
     return Spectrum(
-        place=line.place,
+        coordinate=line.coordinate,
         unit=line.laws.unit,
         size=size,
         centre=sum(count * int(centre) for count, centre in zip(counts, line.centres, strict=True)),
@@ -185,7 +185,7 @@ def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
 def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped: float) -> Power:
     """Compute φ^T at some frequencies by direct sums.
 
-    The error of φ − 1 = Σ w (e^{−iθ} − 1) is proportional to the mean of |θ| (A4).
+    The error of φ − 1 = Σ w (e^{−iθ} − 1) is proportional to the mean of |θ| (docs/engine-certificate.md, A4).
 
     Args:
         line: the tilted distributions.

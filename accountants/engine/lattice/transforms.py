@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from epsilond.accountants.engine.lattice.laws import (
-    Chosen,
     CompositionBounds,
+    GridAndTilt,
     GridKey,
     LatticeComposition,
     bound_composition,
@@ -51,20 +51,20 @@ class Transforms:
         self._budget = budget
         self._log_width = log_width
         self.grids: dict[GridKey, CompositionBounds] = {}
-        self.spectra: dict[tuple[Chosen, bool], tuple[GridKey, Spectrum]] = {}
+        self.spectra: dict[tuple[GridAndTilt, bool], tuple[GridKey, Spectrum]] = {}
 
-    def spectrum(self, chosen: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
+    def spectrum(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
         """Return the transform at a tilt, and the key of its lattice, which is coarse enough for the budget.
 
         The result is stored. The oldest transforms are dropped if the stored ones take too much memory.
 
         Args:
-            chosen: the lattice and the tilt. A coarser lattice is used if this one exceeds the budget.
+            choice: the lattice and the tilt. A coarser lattice is used if this one exceeds the budget.
             from_above: whether the distributions dominate, for upper bounds. Otherwise they are dominated.
         """
-        index = (chosen, from_above)
+        index = (choice, from_above)
         if index not in self.spectra:
-            remember(self.spectra, index, self._transform(chosen, from_above=from_above), _KEPT_SPECTRA)
+            remember(self.spectra, index, self._transform(choice, from_above=from_above), _KEPT_SPECTRA)
             self._forget_large()
         return self.spectra[index]
 
@@ -78,17 +78,17 @@ class Transforms:
             self.spectra.pop(next(iter(self.spectra)))
             excess -= size
 
-    def _transform(self, chosen: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
+    def _transform(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
         """Compute the transform at a tilt, with the lattice unit doubled until it fits the budget.
 
         Raises:
             BeyondBudget: no unit that is tried is coarse enough.
         """
-        key, place = chosen
+        key, coordinate = choice
         limits = self._budget.limits_for(len(self._survey.parts))
         for _ in range(_MOST_TRIES):
             laws = self.laws(key)
-            plan = TransformPlan.of(laws.upper if from_above else laws.lower, place, self._log_width)
+            plan = TransformPlan.of(laws.upper if from_above else laws.lower, coordinate, self._log_width)
             spectrum = plan.transform(limits)
             if isinstance(spectrum, Spectrum):
                 return key, spectrum
@@ -128,26 +128,27 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
     atom = laws.log_infinite_mass(direction=1)
     if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
         return atom
-    inside = spectrum.log_integral(epsilon)
-    if spectrum.place.direct:
-        return min(float(np.logaddexp(atom, inside.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
-    complement = math.exp(min(inside.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
+    integral = spectrum.log_integral(epsilon)
+    if spectrum.coordinate.direct:  # the integral is δ without the infinite loss
+        return min(float(np.logaddexp(atom, integral.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
+    # The integral is 1 − δ. The masses may sum to slightly more than 1.
+    complement = math.exp(min(integral.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
     return math.log1p(-complement) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < complement < 1.0 else 0.0
 
 
-def chernoff_log_delta(laws: LatticeComposition, place: TiltCoordinate, epsilon: float) -> float:
-    """Return the Chernoff bound of log δ at a tilt λ > 0 (docs/engine-certificate.md A1).
+def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, epsilon: float) -> float:
+    """Return the Chernoff bound of log δ at a tilt λ > 0 (docs/engine-certificate.md, A1).
 
     Args:
         laws: lattice distributions that dominate.
-        place: the tilt.
+        coordinate: the tilt.
         epsilon: ε ≥ 0, in nats.
     """
-    line = TiltedLine.of(laws, place)
+    line = TiltedLine.of(laws, coordinate)
     products = laws.flat.counts * line.log_moments
     errors = laws.flat.counts * (line.moment_errors + 4 * UNIT_ROUNDOFF * np.abs(line.log_moments))
-    shift = place.tilt * (epsilon - laws.misplacement)
-    bound = log_chernoff_constant(place.tilt) + math.fsum(products) + math.fsum(errors) - shift
+    shift = coordinate.tilt * (epsilon - laws.loss_error)
+    bound = log_chernoff_constant(coordinate.tilt) + math.fsum(products) + math.fsum(errors) - shift
     bound += 8 * UNIT_ROUNDOFF * (abs(shift) + 8.0)
     atom = laws.log_infinite_mass(direction=1)
     return min(float(np.logaddexp(atom, bound)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)
@@ -164,7 +165,8 @@ def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
     atom = laws.log_infinite_mass(direction=-1)
     if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
         return atom
-    inside = spectrum.log_integral(epsilon)
-    if spectrum.place.direct:
-        return float(np.logaddexp(atom, inside.lower)) - 4 * UNIT_ROUNDOFF
-    return max(atom, float(log1m_exp(min(inside.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF))
+    integral = spectrum.log_integral(epsilon)
+    if spectrum.coordinate.direct:  # the integral is δ without the infinite loss
+        return float(np.logaddexp(atom, integral.lower)) - 4 * UNIT_ROUNDOFF
+    # The integral is 1 − δ.
+    return max(atom, float(log1m_exp(min(integral.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def bounds_of(spec: DiscreteGaussian) -> ShiftBounds:
-    """Return the bounds on the difference of two neighbours' integers."""
+    """Return the bounds on the difference of the integer vectors of two neighbours."""
     return ShiftBounds.of(spec.l2_sensitivity, spec.dimension)
 
 
@@ -55,9 +55,10 @@ def shifted_pair(scale: float, parts: Parts, effort: Effort, *, attained: bool) 
         effort: effort of the composition over coordinates.
         attained: whether the pair is one for lower bounds.
     """
-    listed = [(discrete_gaussian_pairs(scale, size), count) for size, count in parts]
-    pairs = [(found.attained if attained else found.upper, count) for found, count in listed]
-    return composed_pair(pairs or [(discrete_gaussian_pairs(scale, 0).upper, 1)], effort)
+    bounds_of_parts = [(discrete_gaussian_pairs(scale, size), count) for size, count in parts]
+    pairs = [(bounds.attained if attained else bounds.upper, count) for bounds, count in bounds_of_parts]
+    zero_shift = [(discrete_gaussian_pairs(scale, 0).upper, 1)]
+    return composed_pair(pairs or zero_shift, effort)
 
 
 @formula(given="The mechanism, and the ε' at which δ is bounded.")
@@ -119,8 +120,10 @@ def exact(spec: DiscreteGaussian, case: Case) -> Guarantee | Refusal:
     worst = bounds_of(spec).worst
     if worst is None:
         return Refusal(EXACT, "no integer shift within the ℓ2 bound is larger than all others in every coordinate")
-    upper, attained = (shifted_pair(spec.scale, worst, case.effort, attained=side) for side in (False, True))
-    step = EXACT.because(scale=spec.scale, shift=worst[0][0] if worst else 0, coordinates=worst[0][1] if worst else 0)
+    upper = shifted_pair(spec.scale, worst, case.effort, attained=False)
+    attained = shifted_pair(spec.scale, worst, case.effort, attained=True)
+    shift, coordinates = worst[0] if worst else (0, 0)
+    step = EXACT.because(scale=spec.scale, shift=shift, coordinates=coordinates)
     return Guarantee(setting=case.setting, curve=Curve(upper, (attained,)), derivation=step, declared=(ANY_INTEGERS,))
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def bounds_of(spec: Skellam) -> ShiftBounds:
-    """Return the bounds on the difference of two neighbours' integers."""
+    """Return the bounds on the difference of the integer vectors of two neighbours."""
     return ShiftBounds.of(spec.l2_sensitivity, spec.dimension, spec.l1_sensitivity)
 
 
@@ -52,9 +52,10 @@ def shifted_pair(variance: float, parts: Parts, effort: Effort, *, attained: boo
         effort: effort of the composition over coordinates.
         attained: whether the pair is one for lower bounds.
     """
-    listed = [(skellam_pairs(variance, size), count) for size, count in parts]
-    pairs = [(bounds.attained if attained else bounds.upper, count) for bounds, count in listed]
-    return composed_pair(pairs or [(skellam_pairs(variance, 0).upper, 1)], effort)
+    bounds_of_parts = [(skellam_pairs(variance, size), count) for size, count in parts]
+    pairs = [(bounds.attained if attained else bounds.upper, count) for bounds, count in bounds_of_parts]
+    zero_shift = [(skellam_pairs(variance, 0).upper, 1)]
+    return composed_pair(pairs or zero_shift, effort)
 
 
 @formula(given="The mechanism, and the ε' at which δ is bounded.")
@@ -116,16 +117,19 @@ def exact(spec: Skellam, case: Case) -> Guarantee | Refusal:
     worst = bounds_of(spec).worst
     if worst is None:
         return Refusal(EXACT, "no integer shift within the sensitivities is larger than all others in every coordinate")
-    upper, attained = (shifted_pair(spec.variance, worst, case.effort, attained=side) for side in (False, True))
+    upper = shifted_pair(spec.variance, worst, case.effort, attained=False)
+    attained = shifted_pair(spec.variance, worst, case.effort, attained=True)
     shift, coordinates = worst[0] if worst else (0, 0)
     step = EXACT.because(variance=spec.variance, shift=shift, coordinates=coordinates)
     return Guarantee(setting=case.setting, curve=Curve(upper, (attained,)), derivation=step, declared=(ANY_INTEGERS,))
 
 
 def concentration(spec: Skellam) -> Concentration | None:
-    """Return c Δ₂²-zCDP except with the probability of an output beyond the table; None if c is too much work.
+    """Return the zero-concentrated privacy of Skellam noise, which holds except for outputs beyond its table.
 
-    Δ₂² is the largest squared norm of an integer vector within the sensitivities (docs/integer-noise.md).
+    ρ is c Δ₂², with c of `skellam_concentration` and the largest squared norm Δ₂² of an integer vector within the
+    sensitivities. δ is the probability of an output beyond the table (docs/integer-noise.md). The result is None if c
+    takes too much work.
 
     Args:
         spec: the mechanism.
@@ -143,7 +147,7 @@ def concentration(spec: Skellam) -> Concentration | None:
 
 
 def enclosure(spec: Skellam, case: Case) -> Guarantee:
-    """Return the guarantee by the majorising shift and by zero-concentrated privacy, the least of both.
+    """Return the guarantee by the least of two bounds: by the majorising shift, and by zero-concentrated privacy.
 
     Args:
         spec: the mechanism.

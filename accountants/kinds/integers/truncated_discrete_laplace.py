@@ -92,6 +92,9 @@ def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
     """Return the shift that reveals most within the ℓ1 and ℓ∞ bounds of a spec.
 
     A bound on the ℓ2 norm is used only as far as it implies smaller ℓ1 and ℓ∞ bounds.
+
+    Args:
+        spec: the noise and the sensitivities.
     """
     l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
     square = squared_bound(spec)
@@ -148,9 +151,8 @@ def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds
     parts = [(size, count * rounds) for size, count in shift.parts]
     profiles = [(GeometricProfile(spec.decay_rate, size, spec.noise_levels), count) for size, count in parts]
     log_survival = math.fsum(count * profile.log_survival for profile, count in profiles)
-    return log_survival, log_escape_of(
-        log_survival, [math.log(count) + profile.log_infinite_mass for profile, count in profiles]
-    )
+    log_escapes = [math.log(count) + profile.log_infinite_mass for profile, count in profiles]
+    return log_survival, log_escape_of(log_survival, log_escapes)
 
 
 def escape(inputs: TruncatedDiscreteLaplace) -> Outputs:

@@ -96,7 +96,10 @@ def _upper(epsilon: float, pair: Pair) -> Pair:
 
 
 def _witnesses(epsilon: float) -> tuple[Pair, ...]:
-    """Return pairs that two candidates attain: that of the largest loss variance, and two with larger losses."""
+    """Return pairs that two candidates attain, for lower bounds.
+
+    The first has the largest variance of the loss. The other two, for moderate ε, have larger losses.
+    """
     if epsilon > LARGEST_SPLIT:
         return (response_pair(0.5 * epsilon, 2),)
     return (response_pair(0.5 * epsilon, 2), largest_loss_pair(epsilon, 0.25), largest_loss_pair(epsilon, 0.0625))

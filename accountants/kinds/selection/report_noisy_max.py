@@ -40,9 +40,9 @@ def bounds(*, epsilon: Epsilon, at_epsilon: Annotated[float, AT_EPSILON]) -> Out
         epsilon: ε of the mechanism.
         at_epsilon: ε' at which δ is bounded.
     """
-    place = np.asarray([at_epsilon])
-    upper = float(laplace_pair(epsilon).log_delta(place).upper[0])
-    lower = max(float(pair.log_delta(place).lower[0]) for pair in laplace_witnesses(epsilon))
+    point = np.asarray([at_epsilon])
+    upper = float(laplace_pair(epsilon).log_delta(point).upper[0])
+    lower = max(float(pair.log_delta(point).lower[0]) for pair in laplace_witnesses(epsilon))
     return {**delta_outputs(upper), **delta_outputs(min(lower, upper), "lower_delta")}
 
 
@@ -127,7 +127,7 @@ def exponential_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
 
 
 def laplace_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
-    """Return the bounds for Laplace noise: the pair of the Laplace mechanism above, two candidates below.
+    """Return the bounds for Laplace noise: upper by the pair of the Laplace mechanism, lower by two candidates.
 
     Args:
         spec: the mechanism.

@@ -58,11 +58,15 @@ PURE = Theorem(
 
 
 def crossing_pair(output: ThresholdOutput) -> Pair:
-    """Return the pair of one output against all others, which some neighbours exceed."""
-    first, second = output
-    losses = (math.log1p(-first) - math.log1p(-second), math.log(first) - math.log(second))
-    logs = ((math.log1p(-p), math.log(p)) for p in (first, second))
-    return two_outcome_pair(losses, *logs)
+    """Return the pair of the two events that one output occurs or not, for lower bounds.
+
+    Args:
+        output: probabilities of the output on the first data set and on the second one.
+    """
+    log_first = (math.log1p(-output.first), math.log(output.first))
+    log_second = (math.log1p(-output.second), math.log(output.second))
+    losses = (log_first[0] - log_second[0], log_first[1] - log_second[1])
+    return two_outcome_pair(losses, log_first, log_second)
 
 
 def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:

@@ -41,9 +41,9 @@ class ShiftBounds(NamedTuple):
 
     @property
     def worst(self) -> Parts | None:
-        """The allowed vector with sorted coordinates at least those of every other vector; None if there is none.
+        """The allowed vector with sorted coordinates at least as large as those of every other allowed vector.
 
-        It exists in one dimension, and if every allowed vector has coordinates of at most 1.
+        It exists in one dimension, and if every allowed vector has coordinates of at most 1; otherwise None.
         """
         if self.dimension == 1 or self.total <= 1:
             return ((self.largest, 1),) if self.largest > 0 else ()
@@ -66,12 +66,12 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
         return ()
     count = min(bounds.dimension, bounds.total // size)
     remainder = min(size, bounds.total - count * size) if count < bounds.dimension else 0
-    return tuple((step, times) for step, times in ((size, count), (remainder, 1)) if step > 0)
+    return ((size, count), (remainder, 1)) if remainder > 0 else ((size, count),)
 
 
 def concentrated_shift(bounds: ShiftBounds) -> Parts:
-    """Return an allowed vector with few large coordinates: each is the largest that the rest of the bounds allows."""
-    square, total, left = bounds.square, bounds.total, bounds.dimension
+    """Return an allowed vector with few large coordinates, each as large as the bounds and the earlier ones allow."""
+    square, total, left = bounds.square, bounds.total, bounds.dimension  # what the remaining coordinates may use
     parts: list[tuple[int, int]] = []
     while left > 0:
         size = min(math.isqrt(square), total)
@@ -90,6 +90,7 @@ def spread_shift(bounds: ShiftBounds) -> Parts:
         count = min(square, total)
         return ((1, count),) if count > 0 else ()
     size = min(math.isqrt(square // dimension), total // dimension)
+    # A coordinate that is larger by 1 adds 2 · size + 1 to the squared norm, and 1 to the ℓ1 norm.
     left_square, left_total = square - dimension * size * size, total - dimension * size
     larger = min(left_square // (2 * size + 1), left_total, dimension)
     parts = ((size + 1, larger), (size, dimension - larger))

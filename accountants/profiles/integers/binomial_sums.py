@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
 LOG_UNLISTED = -190.0
 """Upper bound on the log probability of the values of a sum that are not listed: 2^14 e^{−200} and e^{−230}."""
-_HOEFFDING, _LEAST_LOG, _LEAST_SUM, _LOG_CUT = 120.0, -240.0, -200.0, -30.0
-"""Square of the reach per trial; least log probability of a trial relative to the mode, and of a sum; log of the
-relative error of a sum's probability by the values outside of the windows."""
+_SQUARE_REACH = 120.0
+"""Square of the largest listed distance from the mode, divided by the number of trials (Hoeffding's inequality)."""
+_LEAST_LOG, _LEAST_SUM = -240.0, -200.0
+"""Least listed log probability of a number of successes, relative to the mode, and of a sum of two numbers."""
+_LOG_CUT = -30.0
+"""Log of the relative error of a sum's probability due to successes that are not listed."""
 _KEPT = 256
 """Number of stored distributions, of at most 130 kB each."""
 
@@ -63,19 +66,20 @@ def binomial(trials: int, theta: float, *, complete: bool = False) -> ListedMass
         complete: whether every value is listed, however small its probability is.
     """
     mode = min(math.floor((trials + 1) * (0.5 + theta)), trials)
-    reach = trials if complete else math.ceil(math.sqrt(_HOEFFDING * trials)) + 1
+    reach = trials if complete else math.ceil(math.sqrt(_SQUARE_REACH * trials)) + 1
     low, high = max(mode - reach, 0), min(mode + reach, trials)
     odds = log_odds(theta)
-    ratios = np.arange(low, high, dtype=np.float64)  # from k to k + 1
-    ratios = np.log((trials - ratios) / (ratios + 1.0)) + odds
-    above = np.cumsum(ratios[mode - low :].astype(np.longdouble))
-    below = np.cumsum(-ratios[: mode - low][::-1].astype(np.longdouble))[::-1]
+    k = np.arange(low, high, dtype=np.float64)
+    log_ratios = np.log((trials - k) / (k + 1.0)) + odds  # log P(k + 1)/P(k)
+    # Log probabilities relative to the mode.
+    above = np.cumsum(log_ratios[mode - low :].astype(np.longdouble))
+    below = np.cumsum(-log_ratios[: mode - low][::-1].astype(np.longdouble))[::-1]
     sums = np.concatenate([below, np.zeros(1, dtype=np.longdouble), above])
     is_listed = np.ones(sums.size, dtype=bool) if complete else sums >= _LEAST_LOG
     low += int(np.argmax(is_listed))
     logs = sums[is_listed]
     steps = max(high - mode, mode - low, 1)
-    largest = float(np.max(np.abs(ratios), initial=0.0))
+    largest = float(np.max(np.abs(log_ratios), initial=0.0))
     per_step = UNIT_ROUNDOFF * (4.0 + largest + 5.0 * odds)
     error = steps * (per_step + float(np.finfo(np.longdouble).eps) * float(np.max(np.abs(logs), initial=0.0)))
     log_total = np.log(np.sum(np.exp(logs)))

@@ -53,7 +53,12 @@ def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
 
 
 def _table(scale: float, shift: int) -> ShiftedTable:
-    """Return the table of all outcomes from −R to the last one of positive loss, at most R."""
+    """Return the table of all outcomes from −R to the last one of positive loss, which is at most R.
+
+    Args:
+        scale: σ.
+        shift: k ≥ 1.
+    """
     reach = max(math.ceil(REACH * scale), _LEAST_REACH)
     exponents = 0.5 * np.square(np.arange(reach + 1.0) / scale)
     log_whole = math.log(2.0 * float(np.sum(np.exp(-exponents[:0:-1]))) + 1.0)
@@ -69,7 +74,12 @@ def _table(scale: float, shift: int) -> ShiftedTable:
 
 
 def _cell_edges(scale: float, shift: int) -> FloatArray:
-    """Return first integers of cells, decreasing from the middle of the noise and its shift, or from the reach."""
+    """Return edges of cells of integers, decreasing from about k/2, where the loss is 0, or from the reach.
+
+    Args:
+        scale: σ.
+        shift: k ≥ 1.
+    """
     reach = math.ceil(REACH * scale)
     last = min(reach, (shift - 1) // 2)
     width = max((last + reach) // _CELLS, 1)
@@ -77,7 +87,10 @@ def _cell_edges(scale: float, shift: int) -> FloatArray:
 
 
 def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, ShiftedTable]:
-    """Return tables of cells: with the largest loss of each cell, and with the loss of the whole cell.
+    """Return tables of cells for upper and for lower bounds on δ.
+
+    In the first, each cell has its largest loss. In the second, each cell has the loss log p/q of its whole masses p
+    and q, lowered by its error.
 
     Args:
         scale: σ.
@@ -92,17 +105,17 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
     upper = ShiftedTable(largest, log_masses, log_rest, 2.0 * error)
     merged = log_masses - _log_cells(scale, edges - shift)
     shifted = (farthest + shift / scale) ** 2
-    misplacement = 4.0 * error + (shifted + 1.0) / (12.0 * scale * scale) + 256 * UNIT_ROUNDOFF * (1.0 + shifted)
+    loss_error = 4.0 * error + (shifted + 1.0) / (12.0 * scale * scale) + 256 * UNIT_ROUNDOFF * (1.0 + shifted)
     # Losses are raised by their error before use, so a lower table has its losses lowered twice as far.
-    lowered = merged - 2.0 * misplacement
+    lowered = merged - 2.0 * loss_error
     is_positive = np.minimum.accumulate((lowered > 0.0)[::-1])[::-1] & (np.diff(lowered, prepend=-np.inf) > 0.0)
     return upper, ShiftedTable(lowered[is_positive], log_masses[is_positive] - 2.0 * error, -math.inf, 2.0 * error)
 
 
 def _log_cells(scale: float, edges: FloatArray) -> FloatArray:
     """Return the log masses of the cells under Gaussian noise, between edges that are half an integer lower."""
-    places = (edges - 0.5) / scale
-    low, high = places[1:], places[:-1]
+    edges_in_scales = (edges - 0.5) / scale
+    low, high = edges_in_scales[1:], edges_in_scales[:-1]
     is_above = low >= 0.0
     near, far = np.where(is_above, low, -high), np.where(is_above, high, -low)
     return np.asarray(log_difference(log_normal_tail(near), log_normal_tail(far)))

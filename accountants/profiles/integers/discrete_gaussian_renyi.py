@@ -58,7 +58,7 @@ class DiscreteGaussianRenyi:
         excess = order - 1.0
         share = (Fraction(order) - 1) * self.shift
         quotient = self._log_quotient(abs(float(share - round(share))))
-        lower, upper = (most + side / excess for side in quotient)
+        lower, upper = most + quotient.lower / excess, most + quotient.upper / excess
         rounding = 16 * UNIT_ROUNDOFF * (most + max(map(abs, quotient)) / excess)
         return Interval(max(lower - rounding, 0.0), min(upper + rounding, most))
 
@@ -73,11 +73,11 @@ class DiscreteGaussianRenyi:
         variance = self.scale * self.scale
         if self.scale >= _FLAT_FROM:
             return Interval(-5.0 * math.exp(-2.0 * math.pi**2 * variance * (1.0 - 8 * UNIT_ROUNDOFF)), 0.0)
-        places = np.arange(1.0, _LISTED + 1.0)
+        outcomes = np.arange(1.0, _LISTED + 1.0)
         with np.errstate(under="ignore", over="ignore"):
-            exponents = places / variance * (distance - 0.5 * places)
-            terms = np.exp(exponents) * np.expm1(-places * distance / variance) ** 2
-            total = 1.0 + 2.0 * float(np.sum(np.exp(-0.5 * places / variance * places)))
+            exponents = outcomes / variance * (distance - 0.5 * outcomes)
+            terms = np.exp(exponents) * np.expm1(-outcomes * distance / variance) ** 2
+            total = 1.0 + 2.0 * float(np.sum(np.exp(-0.5 * outcomes / variance * outcomes)))
             # Each exponent has a few roundings of its own size; 2 |x| e^x covers the terms that matter.
             error = 16 * UNIT_ROUNDOFF * float(np.sum(terms * (1.0 + np.minimum(np.abs(exponents), 1e3))))
         ratio = float(np.sum(terms)) / total

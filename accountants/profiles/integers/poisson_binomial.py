@@ -34,7 +34,12 @@ _KEPT = 16
 
 
 class TrialsBounds(NamedTuple):
-    """A pair that dominates the sum on all neighbours, and pairs that neighbours attain."""
+    """Bounds on the sum of clients' binomial variables.
+
+    Attributes:
+        upper: pair that dominates the sum on all neighbours.
+        attained: pairs of the sum on some neighbours, for lower bounds.
+    """
 
     upper: Pair
     attained: tuple[Pair, ...]
@@ -47,8 +52,9 @@ class _Losses(NamedTuple):
         losses: losses in nats, increasing.
         log_masses: log probabilities under the first distribution.
         log_rest: upper bound on the log probability of values that are not listed.
-        log_beyond: log probability of values above those that the second distribution lists; the first one lists them.
-        misplacement: bound on the absolute error of each loss, in nats.
+        log_beyond: log probability, under the first distribution, of values that it lists above all those that the
+            second one lists.
+        loss_error: bound on the absolute error of each loss, in nats.
         error: bound on the error of each log probability.
     """
 
@@ -56,7 +62,7 @@ class _Losses(NamedTuple):
     log_masses: FloatArray
     log_rest: float
     log_beyond: float
-    misplacement: float
+    loss_error: float
     error: float
 
 
@@ -87,9 +93,10 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
     points = points_pair(_largest_deltas(trials, other_trials, theta))
     # The finite law of the points has a margin, as a mass of impossible outcomes. The profile has no infinite loss.
     upper = with_plateau(Pair(points.forward, points.forward), pure_plateau(Fraction(pure)))
-    # None, half, and nine tenths of the other clients have the largest value.
-    raised = dict.fromkeys((0, (clients - 1) // 2, 9 * (clients - 1) // 10))
-    return TrialsBounds(upper, tuple(attained_pair(trials, other_trials, theta, number * trials) for number in raised))
+    # None, half, or nine tenths of the other clients have the largest value. Equal numbers are listed once.
+    raised_clients = dict.fromkeys((0, (clients - 1) // 2, 9 * (clients - 1) // 10))
+    attained = [attained_pair(trials, other_trials, theta, number * trials) for number in raised_clients]
+    return TrialsBounds(upper, tuple(attained))
 
 
 def _single_client(trials: int, theta: float) -> Pair:
@@ -118,7 +125,14 @@ def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> 
 
 
 def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losses:
-    """Return the losses of F(h + m) against F(h), which increase with the sum."""
+    """Return the losses of F(h + m) against F(h) (module docstring), which increase with the sum.
+
+    Args:
+        trials: m.
+        other_trials: M, number of trials of the other clients.
+        theta: θ.
+        raised: h, number of these trials that have the larger probability.
+    """
     first = two_binomials(raised + trials, other_trials - raised, theta)
     second = two_binomials(raised, other_trials - raised + trials, theta)
     low = max(first.first, second.first)
@@ -131,9 +145,9 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
     unmatched = np.concatenate([first.log_masses[: low - first.first], first.log_masses[high - first.first :]])
     log_unmatched = float(np.logaddexp.reduce(unmatched, initial=-np.inf)) + first.error + 8 * UNIT_ROUNDOFF
     log_rest = min(float(np.logaddexp(log_unmatched, LOG_UNLISTED)) + 8 * UNIT_ROUNDOFF, 0.0)
-    misplacement = first.error + second.error + 256 * UNIT_ROUNDOFF
+    loss_error = first.error + second.error + 256 * UNIT_ROUNDOFF
     log_beyond = float(np.logaddexp.reduce(first.log_masses[high - first.first :], initial=-np.inf))
-    return _Losses(losses, log_masses, log_rest, log_beyond, misplacement, first.error + 8 * UNIT_ROUNDOFF)
+    return _Losses(losses, log_masses, log_rest, log_beyond, loss_error, first.error + 8 * UNIT_ROUNDOFF)
 
 
 def _lower_profile(listed: _Losses) -> Profile:
@@ -142,34 +156,39 @@ def _lower_profile(listed: _Losses) -> Profile:
     Values beyond those that the second distribution lists are merged. That distribution gives them a probability of at
     most e^{−190}, and each of them has a larger loss than all listed values.
     """
-    is_above = listed.losses > 2.0 * listed.misplacement
+    is_above = listed.losses > 2.0 * listed.loss_error
     losses, log_masses = listed.losses[is_above], listed.log_masses[is_above]
-    loss_beyond = listed.log_beyond - LOG_UNLISTED - 2.0 * (listed.misplacement + listed.error)
-    if loss_beyond > 2.0 * listed.misplacement:
+    loss_beyond = listed.log_beyond - LOG_UNLISTED - 2.0 * (listed.loss_error + listed.error)
+    if loss_beyond > 2.0 * listed.loss_error:
         losses = np.append(losses, max(loss_beyond, float(np.max(losses, initial=0.0))))
         log_masses = np.append(log_masses, listed.log_beyond)
-    table = ShiftedTable(losses, log_masses, -math.inf, listed.error, misplacement=listed.misplacement)
+    table = ShiftedTable(losses, log_masses, -math.inf, listed.error, loss_error=listed.loss_error)
     return shifted_pairs(table).attained.forward
 
 
 def _upper_profile(listed: _Losses) -> Profile:
-    """Return the profile with raised losses, in which the values that are not listed have an infinite loss."""
-    is_above = listed.losses > -2.0 * listed.misplacement
+    """Return an upper bound on the profile, with raised losses, and infinite losses of the values not listed.
+
+    Args:
+        listed: losses of the listed values.
+    """
+    is_above = listed.losses > -2.0 * listed.loss_error
     table = ShiftedTable(
-        np.maximum(listed.losses[is_above], listed.misplacement),
+        np.maximum(listed.losses[is_above], listed.loss_error),
         listed.log_masses[is_above],
         listed.log_rest,
         listed.error,
-        misplacement=listed.misplacement,
+        loss_error=listed.loss_error,
     )
     return shifted_pairs(table).upper.forward
 
 
 def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[ProfilePoint]:
-    """Return points of the largest profile of all h, each rounded up.
+    """Return upper bounds on the largest δ(ε) over all h, at several ε.
 
-    A block is h₀, …, h₀ + B. All its sums share h₀ raised trials and M − h₀ − B further ones. The remaining trials can
-    only hide more. So the pair with these M − B trials bounds the block.
+    The h are divided into blocks h₀, …, h₀ + B. All sums of a block contain h₀ trials with the larger probability and
+    M − h₀ − B trials with the smaller one. The other B trials are independent noise, which only lowers δ. So the pair
+    with these M − B trials bounds the block.
 
     Args:
         trials: m.
@@ -182,15 +201,17 @@ def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[Profil
     listed = [_losses(trials, shared, theta, start) for start in starts]
     epsilons = _grid(listed, pure_epsilon(trials, theta))
     log_deltas = np.max([_upper_profile(losses).log_delta(epsilons).upper for losses in listed], axis=0)
+    log_deltas = np.minimum(log_deltas, 0.0)
     points = [
-        ProfilePoint(*point) for point in zip(epsilons.tolist(), np.minimum(log_deltas, 0.0).tolist(), strict=True)
+        ProfilePoint(epsilon, log_delta)
+        for epsilon, log_delta in zip(epsilons.tolist(), log_deltas.tolist(), strict=True)
     ]
     return [*points, ProfilePoint(pure_epsilon(trials, theta), -math.inf)]
 
 
 def _grid(listed: list[_Losses], pure: float) -> FloatArray:
     """Return increasing ε from 0 on: all positive losses if these are few, otherwise equally spaced."""
-    losses = np.unique(np.concatenate([each.losses for each in listed]))
+    losses = np.unique(np.concatenate([block.losses for block in listed]))
     losses = losses[(losses > 0.0) & (losses < pure)]
     if losses.size <= _POINTS:
         return np.append(0.0, losses)

@@ -5,8 +5,9 @@ y, is positive for y < k/2, and is antisymmetric about k/2, so both directions h
 losses of −R ≤ y < k/2. For the upper bound the remaining outcomes have an infinite loss. For the lower bound they are
 left out.
 
-*Charged:* losses are raised by their error, so that the table dominates. The lower bound is evaluated at an ε raised by
-twice that error. With l̃ in [l, l (1 + 2η) + 2a],
+Errors: losses are raised by their error, so that the table dominates. The lower bound is evaluated at an ε raised by
+twice that error. Let the loss l have the relative error η and the absolute error a. The raised loss l̃ is then in
+[l, l (1 + 2η) + 2a], and
 
     Σ p (1 − e^{ε − l})₊ ≥ (1 − 4η) Σ p (1 − e^{ε (1 + 4η) + 2a − l̃})₊.
 
@@ -39,12 +40,12 @@ class ShiftedTable(NamedTuple):
     """Positive losses of noise against its shift, in increasing order, and their probabilities.
 
     Attributes:
-        losses: losses in nats, each within a relative `loss_accuracy` and an absolute `misplacement`.
+        losses: losses in nats, each within a relative `loss_accuracy` and an absolute `loss_error`.
         log_masses: log probabilities.
         log_rest: upper bound on the log probability of all positive losses that are not listed.
         mass_accuracy: bound on the error of each log probability, per unit of 1 + |log probability|.
         loss_accuracy: bound on the relative error of each loss.
-        misplacement: bound on a further absolute error of each loss, in nats.
+        loss_error: bound on a further absolute error of each loss, in nats.
         span: largest number of which every loss is a multiple; None if there is none.
     """
 
@@ -53,7 +54,7 @@ class ShiftedTable(NamedTuple):
     log_rest: float
     mass_accuracy: float
     loss_accuracy: float = 8 * UNIT_ROUNDOFF
-    misplacement: float = 0.0
+    loss_error: float = 0.0
     span: float | None = None
 
 
@@ -66,7 +67,7 @@ class ShiftedNoiseProfile(Profile):
     Attributes:
         atoms: the table with raised losses.
         loss_accuracy: bound on the relative error of each loss.
-        misplacement: bound on a further absolute error of each loss, in nats.
+        loss_error: bound on a further absolute error of each loss, in nats.
         span: largest number of which every loss is a multiple; None if there is none.
     """
 
@@ -74,7 +75,7 @@ class ShiftedNoiseProfile(Profile):
 
     atoms: AtomicProfile
     loss_accuracy: float
-    misplacement: float
+    loss_error: float
     span: float | None = None
 
     @property
@@ -95,7 +96,7 @@ class ShiftedNoiseProfile(Profile):
     @property
     def tail_accuracy(self) -> float:
         """Accuracy of the table's tails, and of probabilities under the second distribution, from raised losses."""
-        return self.atoms.tail_accuracy + 2.0 * (self.loss_accuracy + self.misplacement)
+        return self.atoms.tail_accuracy + 2.0 * (self.loss_accuracy + self.loss_error)
 
     @property
     def supremum(self) -> float:
@@ -107,14 +108,14 @@ class ShiftedNoiseProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) by the raised table at ε, and at the raised ε."""
         at = np.asarray(epsilon, dtype=np.float64)
-        raised = at * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.misplacement
+        raised = at * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
         lower = self.atoms.log_delta(raised).lower - 8.0 * self.loss_accuracy - self._slack
         upper = np.minimum(self.atoms.log_delta(at).upper + self._slack, 0.0)
         return Enclosure(np.minimum(lower, upper), upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε, without arrays."""
-        raised = epsilon * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.misplacement
+        raised = epsilon * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
         lower = self.atoms.log_delta_bounds(raised).lower - 8.0 * self.loss_accuracy - self._slack
         upper = min(self.atoms.log_delta_bounds(epsilon).upper + self._slack, 0.0)
         return Interval(min(lower, upper), upper)
@@ -129,7 +130,7 @@ class ShiftedNoiseProfile(Profile):
         solution = self.atoms.solve(log_delta)
         if not math.isfinite(solution.epsilon) or solution.epsilon <= 0.0:
             return None
-        pad = solution.pad + 4.0 * (self.misplacement + self.loss_accuracy * solution.epsilon)
+        pad = solution.pad + 4.0 * (self.loss_error + self.loss_accuracy * solution.epsilon)
         return solution._replace(pad=pad)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
@@ -154,8 +155,8 @@ def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = Non
     if table is None:
         pair = Pair(ZeroProfile(), ZeroProfile())
         return ShiftedPairs(pair, pair)
-    raised = table.losses * (1.0 + table.loss_accuracy) + table.misplacement
-    number = int(np.searchsorted(raised, LARGEST_LOSS))
+    raised = table.losses * (1.0 + table.loss_accuracy) + table.loss_error
+    number = int(np.searchsorted(raised, LARGEST_LOSS))  # of losses that stay finite in the upper bound
     log_infinite = table.log_rest
     log_beyond = float(np.logaddexp.reduce(table.log_masses[number:], initial=-np.inf))
     if number < table.losses.size:
@@ -165,10 +166,13 @@ def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = Non
     if number < table.losses.size:  # the losses beyond the largest one become the largest one
         losses, log_masses = (*losses, LARGEST_LOSS), (*log_masses, log_beyond)
     attained = AtomicProfile(losses, log_masses, mass_accuracy=table.mass_accuracy + table.losses.size * UNIT_ROUNDOFF)
-    profiles = [
-        ShiftedNoiseProfile(atoms, table.loss_accuracy, table.misplacement, table.span) for atoms in (upper, attained)
-    ]
-    return ShiftedPairs(*(Pair(profile, profile, formula=formula) for profile in profiles))
+
+    def make_pair(atoms: AtomicProfile) -> Pair:
+        """Return the symmetric pair of a table of raised losses."""
+        profile = ShiftedNoiseProfile(atoms, table.loss_accuracy, table.loss_error, table.span)
+        return Pair(profile, profile, formula=formula)
+
+    return ShiftedPairs(make_pair(upper), make_pair(attained))
 
 
 LARGEST_LOSS = 1e9

@@ -22,8 +22,9 @@ _KEPT = 16
 def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
     """Return bounds on Skellam noise of variance μ against its shift by k ≥ 0.
 
-    Outcomes y with |y| or |y − k| beyond R are not listed. A shift of more than R is bounded by an infinite loss. For
-    one of more than R/2 the attained pair is that of the shift by R/2, which is also within the sensitivity.
+    Outcomes y with |y| or |y − k| beyond R, the reach of the table, are not listed. For a shift of more than R, the
+    loss is bounded by an infinite one. For a shift of more than R/2, the attained pair is that of a shift by R/2, which
+    is also within the sensitivity.
 
     Args:
         variance: μ, from 2^−20 to 2^22.
@@ -45,7 +46,7 @@ def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
     log_rest = np.logaddexp.reduce([log_tail(table, table.reach - shift + 1), table.log_beyond, float(log_near)])
     rest = min(float(log_rest) + 4.0 * table.error, 0.0)
     accuracy = 2.0 * table.error + 8 * UNIT_ROUNDOFF
-    positive = ShiftedTable(losses[is_above], log_masses[is_above], rest, accuracy, misplacement=table.error)
+    positive = ShiftedTable(losses[is_above], log_masses[is_above], rest, accuracy, loss_error=table.error)
     pairs = shifted_pairs(positive, formula)
     if 2 * shift > table.reach:
         return ShiftedPairs(pairs.upper, skellam_pairs(variance, table.reach // 2).attained)

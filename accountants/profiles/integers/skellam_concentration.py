@@ -31,11 +31,11 @@ MOST_SHIFTS, MOST_WORK = 256, 2.0**20
 
 @lru_cache(maxsize=16)
 def skellam_concentration(variance: float, largest: int) -> float | None:
-    """Return c, such that a shift by k ≤ `largest` of each coordinate is c ‖k‖²-zCDP; None if that is too much work.
+    """Return the constant c for which a shift by an integer vector k is c ‖k‖²-zCDP; None if that is too much work.
 
     Args:
         variance: μ.
-        largest: largest coordinate of a shift.
+        largest: largest coordinate of k.
     """
     table = skellam_table(variance)
     if largest > MOST_SHIFTS or 2 * largest >= table.reach or 2.0 * table.reach * largest > MOST_WORK:
@@ -44,7 +44,10 @@ def skellam_concentration(variance: float, largest: int) -> float | None:
 
 
 def _constant(table: SkellamTable, shift: int) -> float:
-    """Return c for one shift.
+    """Return c for a shift of one coordinate: an upper bound on K(α)/(k² α (α − 1)) over all orders α > 1.
+
+    K is the log moment of the module docstring. Orders grow by the factor `_RATIO` in α − 1, until the bound by the
+    largest loss is enough.
 
     Args:
         table: the noise.
@@ -76,16 +79,17 @@ def _constant(table: SkellamTable, shift: int) -> float:
 
 
 def largest_quotient(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Return the largest quotient of a chord of K and α (α − 1).
+    """Return the largest quotient of a chord of K and α (α − 1) between two orders.
 
     Args:
         first: order α and K there.
         second: a larger order and K there.
     """
-    slope = (second[1] - first[1]) / (second[0] - first[0])
-    constant = first[1] - slope * first[0]
+    (low, at_low), (high, at_high) = first, second
+    slope = (at_high - at_low) / (high - low)
+    constant = at_low - slope * low
     # The derivative vanishes where s α² + 2mα − m = 0, for the chord m + s α.
     square = constant * constant + slope * constant
-    stationary = (math.sqrt(square) - constant) / slope if square > 0.0 and slope > 0.0 else first[0]
-    places = [first[0], second[0], min(max(stationary, first[0]), second[0])]
-    return max((constant + slope * order) / (order * (order - 1.0)) for order in places) * (1.0 + 1e-9)
+    stationary = (math.sqrt(square) - constant) / slope if square > 0.0 and slope > 0.0 else low
+    orders = [low, high, min(max(stationary, low), high)]
+    return max((constant + slope * order) / (order * (order - 1.0)) for order in orders) * (1.0 + 1e-9)

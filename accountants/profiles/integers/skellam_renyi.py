@@ -51,7 +51,14 @@ _ROUNDED = 1.0 + 16 * UNIT_ROUNDOFF
 
 
 class _Listed(NamedTuple):
-    """The listed outcomes, with bounds on the size of each loss and the log probabilities."""
+    """The outcomes y from k − R to R of Skellam noise, with their losses against its shift by k.
+
+    Attributes:
+        table: the noise.
+        least: losses, moved towards 0 by their error.
+        most: losses, moved away from 0 by their error.
+        log_masses: log probabilities of the noise.
+    """
 
     table: SkellamTable
     least: FloatArray
@@ -108,7 +115,7 @@ class SkellamRenyi:
         return 0.5 * self.shift * (self.shift / self.variance)
 
     def _rho_in_closed_form(self) -> float:
-        """Return ρ from the closed forms only: D_a/a is at most D_b/a at every order b ≥ a."""
+        """Return a ρ with D_a ≤ ρ a at every order a > 1 from the closed forms only."""
         # With t' = max(t, s), D_{1+t} ≤ k²/2μ (t' + 2) + log 2/t'. Over 1 + t it is largest at t = 0.
         s = math.sqrt(math.log(2.0) / self._limit)
         # The sum at t = 1 bounds D_2, and the quotient of `_quotient_from` at t = 1.
@@ -153,7 +160,9 @@ class SkellamRenyi:
         return min((limit * (t + 2.0) + math.log(2.0) / t) * _ROUNDED, tilted * (1.0 + 1e-9))
 
     def log_moment(self, excess: float) -> Interval:
-        """Return bounds on K at the order 1 + t; the upper one is math.inf if the table would be too large.
+        """Return bounds on K = log E[e^{tL}], which is t D_a at the order a = 1 + t.
+
+        The upper bound is math.inf if the table of outcomes would be too large.
 
         Args:
             excess: t > 0.
@@ -161,17 +170,19 @@ class SkellamRenyi:
         listed = self._outcomes(excess)
         if listed is None:
             return Interval(self._largest_term(excess), math.inf)
+        # The sum of positive terms of the module docstring, unless its exponentials would overflow.
         largest = float(np.max(np.abs(listed.most)))
         if max(excess, 1.0) * largest > _LARGEST_EXPONENT:
             return self._log_moment_by_logarithms(listed, excess)
-        lower, upper = (_positive_sum(losses, listed.log_masses, excess) for losses in (listed.least, listed.most))
+        least_sum, least_error = _positive_sum(listed.least, listed.log_masses, excess)
+        largest_sum, largest_error = _positive_sum(listed.most, listed.log_masses, excess)
         relative = 8.0 * listed.table.error + 64 * UNIT_ROUNDOFF * (1.0 + max(excess, 1.0) * largest)
         # Above the listed outcomes, the shifted noise has the mass of the noise above R − k.
         log_right = log_tail(listed.table, listed.table.reach - self.shift + 1)
         rest = math.exp(self._log_left(listed.table, excess)) + excess * math.exp(log_right)
         return Interval(
-            math.log1p(max(lower[0] * (1.0 - relative) - lower[1], 0.0)),
-            math.log1p((upper[0] * (1.0 + relative) + upper[1] + rest) * _ROUNDED),
+            math.log1p(max(least_sum * (1.0 - relative) - least_error, 0.0)),
+            math.log1p((largest_sum * (1.0 + relative) + largest_error + rest) * _ROUNDED),
         )
 
     def _largest_term(self, excess: float) -> float:
@@ -195,11 +206,10 @@ class SkellamRenyi:
             listed: losses and log probabilities of the listed outcomes.
             excess: t.
         """
-        lower, upper = (
-            float(np.logaddexp.reduce(listed.log_masses + excess * losses)) for losses in (listed.least, listed.most)
-        )
-        unlisted = self._log_left(listed.table, excess), listed.table.log_beyond
-        upper = float(np.logaddexp.reduce([upper, *unlisted]))
+        lower = float(np.logaddexp.reduce(listed.log_masses + excess * listed.least))
+        log_listed = float(np.logaddexp.reduce(listed.log_masses + excess * listed.most))
+        log_left, log_right = self._log_left(listed.table, excess), listed.table.log_beyond
+        upper = float(np.logaddexp.reduce([log_listed, log_left, log_right]))
         size = float(np.max(np.abs(listed.log_masses))) + excess * float(np.max(np.abs(listed.most)))
         slack = 4.0 * listed.table.error + 16 * UNIT_ROUNDOFF * (size + listed.least.size)
         return Interval(max(lower - slack, 0.0), upper + slack)
@@ -221,14 +231,14 @@ class SkellamRenyi:
             reach *= 2
         return None
 
-    def _log_series_quotient(self, place: int, excess: float) -> float:
-        """Return the logarithm of the bound on the quotient of two neighbouring terms at −n.
+    def _log_series_quotient(self, n: int, excess: float) -> float:
+        """Return log q(n), the bound on the quotient of two neighbouring terms p e^{tL} at the outcome −n.
 
         Args:
-            place: n ≥ 0.
+            n: n ≥ 0.
             excess: t.
         """
-        near, far = math.asinh(place / self.variance), math.asinh((place + self.shift + 1.0) / self.variance)
+        near, far = math.asinh(n / self.variance), math.asinh((n + self.shift + 1.0) / self.variance)
         return -near + excess * (far - near)
 
     def _log_left(self, table: SkellamTable, excess: float) -> float:
@@ -238,10 +248,10 @@ class SkellamRenyi:
             table: the noise.
             excess: t.
         """
-        place = table.reach - self.shift
-        loss = float(table.falls[table.reach] - table.falls[place]) + table.error
-        log_term = table.log_at_zero - float(table.falls[place]) + 2.0 * table.error + excess * loss
-        log_quotient = self._log_series_quotient(place, excess) * (1.0 - 1e-9)
+        n = table.reach - self.shift  # −n is the least listed outcome
+        loss = float(table.falls[table.reach] - table.falls[n]) + table.error
+        log_term = table.log_at_zero - float(table.falls[n]) + 2.0 * table.error + excess * loss
+        log_quotient = self._log_series_quotient(n, excess) * (1.0 - 1e-9)
         return log_term + log_quotient - math.log(-math.expm1(log_quotient)) + 1e-9 * (1.0 + abs(log_term))
 
 
@@ -269,7 +279,7 @@ class SkellamVectorRenyi:
     @cached_property
     def rho(self) -> float:
         """A ρ with D_a ≤ ρ a at every order a > 1."""
-        return max(each.rho / each.shift**2 for each in self._shifts) * self.square * _ROUNDED
+        return max(single.rho / single.shift**2 for single in self._shifts) * self.square * _ROUNDED
 
     def divergence(self, order: float) -> Interval:
         """Return an upper bound on D_a in both directions, and 0.
@@ -277,7 +287,7 @@ class SkellamVectorRenyi:
         Args:
             order: order a > 1.
         """
-        ratios = [each.divergence(order).upper / each.shift**2 for each in self._shifts]
+        ratios = [single.divergence(order).upper / single.shift**2 for single in self._shifts]
         return Interval(0.0, max(ratios) * self.square * _ROUNDED)
 
 

@@ -36,9 +36,9 @@ class FiniteAndGaussianProfile(Profile):
     """One direction of the product.
 
     Attributes:
-        losses: the values of the finite part, each within `misplacement`.
+        losses: the values of the finite part, each within `loss_error`.
         log_masses: log p_i, each within `log_error`.
-        misplacement: bound on the error of each loss, in nats.
+        loss_error: bound on the error of each loss, in nats.
         log_error: bound on the error of each log mass.
         mu: μ of the Gaussian part, positive.
         log_infinite_mass: upper bound on the log-probability P of an infinite loss.
@@ -46,7 +46,7 @@ class FiniteAndGaussianProfile(Profile):
 
     losses: FloatArray
     log_masses: FloatArray
-    misplacement: float
+    loss_error: float
     log_error: float
     mu: float
     log_infinite_mass: float = -np.inf
@@ -60,19 +60,19 @@ class FiniteAndGaussianProfile(Profile):
         """
         steep = _TAIL_UNITS * (1.0 + float(np.max(np.abs(self.losses)))) / self.mu
         rounding = (4 * self.losses.size + _TAIL_UNITS + steep) * UNIT_ROUNDOFF
-        return self.log_error + 2.0 * self.misplacement + rounding
+        return self.log_error + 2.0 * self.loss_error + rounding
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log Σ p_i E(ε − l_i), with the losses l_i and masses p_i of the finite part.
 
-        E is the profile of the Gaussian part. Each l_i is known within `misplacement`. As profiles decrease, bounds at
+        E is the profile of the Gaussian part. Each l_i is known within `loss_error`. As profiles decrease, bounds at
         ε moved up and down by this error are valid.
 
         Args:
             epsilon: values of ε, in nats.
         """
         at = np.asarray(epsilon, dtype=np.float64)
-        shift = self.misplacement + 8 * UNIT_ROUNDOFF * (at + float(np.max(np.abs(self.losses))))
+        shift = self.loss_error + 8 * UNIT_ROUNDOFF * (at + float(np.max(np.abs(self.losses))))
         gaussian = gaussian_pair(self.mu).forward
         lower = self._log_sum_over_losses(at + shift, lambda x: _log_delta_anywhere(gaussian, x).lower)
         upper = self._log_sum_over_losses(at - shift, lambda x: _log_delta_anywhere(gaussian, x).upper)
@@ -81,11 +81,11 @@ class FiniteAndGaussianProfile(Profile):
         return Enclosure(lower - rounding * _size(lower), np.minimum(upper + rounding * _size(upper), 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the distribution with all losses raised by the misplacement, which dominates.
+        """Return the log tails of the distribution with all losses raised by their error, which dominates.
 
         P(L > ε) = Σ p_i Φ(μ/2 − (ε − l_i)/μ), and Q(L > ε) = Σ p_i e^{−l_i} Φ(−μ/2 − (ε − l_i)/μ).
         """
-        at = np.asarray(epsilon, dtype=np.float64) - self.misplacement
+        at = np.asarray(epsilon, dtype=np.float64) - self.loss_error
         log_p = self._log_sum_over_losses(at, lambda x: log_ndtr(0.5 * self.mu - x / self.mu))
         log_q = self._log_sum_over_losses(
             at, lambda x: log_ndtr(-0.5 * self.mu - x / self.mu), self.log_masses - self.losses
@@ -130,9 +130,7 @@ def _log_delta_anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
     negative_part = np.minimum(at, 0.0)
     with np.errstate(divide="ignore"):
         log_gap = np.log(-np.expm1(negative_part))
-    lower, upper = (
-        np.where(at < 0.0, np.logaddexp(log_gap, negative_part + bound), bound)
-        for bound in (positive.lower, positive.upper)
-    )
+    lower = np.where(at < 0.0, np.logaddexp(log_gap, negative_part + positive.lower), positive.lower)
+    upper = np.where(at < 0.0, np.logaddexp(log_gap, negative_part + positive.upper), positive.upper)
     slack = 8 * UNIT_ROUNDOFF * _size(upper)
     return Enclosure(lower - slack, np.minimum(upper + slack, 0.0))

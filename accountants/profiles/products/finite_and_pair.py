@@ -33,10 +33,10 @@ class FiniteAndPairProfile(PointwiseProfile):
     """One direction of the product.
 
     Attributes:
-        losses: the values of the finite part, each within `misplacement`, in nats.
+        losses: the values of the finite part, each within `loss_error`, in nats.
         log_masses: log p_i, each within `log_error`.
         log_infinite: upper bound on log p_∞, within `log_error`.
-        misplacement: bound on the error of each loss, in nats.
+        loss_error: bound on the error of each loss, in nats.
         log_error: bound on the error of each log mass.
         forward: profile of the other part in this direction.
         backward: profile of the other part in the opposite direction.
@@ -48,21 +48,21 @@ class FiniteAndPairProfile(PointwiseProfile):
     losses: FloatArray
     log_masses: FloatArray
     log_infinite: float
-    misplacement: float
+    loss_error: float
     log_error: float
     forward: Profile
     backward: Profile
     lattice: Callable[[], Profile]
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε.
+        """Enclose log(p_∞ + Σ p_i E(ε − l_i)) at one ε (module docstring).
 
-        The errors of the losses move ε outward, which is valid because profiles decrease.
+        E is evaluated at ε − l_i moved by the error of l_i in either direction, which is valid because E decreases.
         """
         largest = float(max(abs(self.losses[0]), abs(self.losses[-1])))
-        shift = self.misplacement + 8 * UNIT_ROUNDOFF * (epsilon + largest)
+        shift = self.loss_error + 8 * UNIT_ROUNDOFF * (epsilon + largest)
         lower, upper = -math.inf, self.log_infinite
-        if self.log_infinite > -math.inf:
+        if self.log_infinite > -math.inf:  # the upper bound on log p_∞ exceeds it by at most twice its error
             lower = self.log_infinite - 2.0 * self._slack(self.log_infinite)
         for loss, log_mass in zip(self.losses.tolist(), self.log_masses.tolist(), strict=True):
             low, high = self._shifted_bounds(epsilon - loss, shift)
@@ -75,17 +75,17 @@ class FiniteAndPairProfile(PointwiseProfile):
             return 0.0
         return (self.log_error + 4 * UNIT_ROUNDOFF * (self.losses.size + 8)) * (1.0 + abs(log_value))
 
-    def _shifted_bounds(self, place: float, shift: float) -> Interval:
-        """Return bounds on log E(x) of the other part at any x within `shift` of `place`."""
-        return Interval(self._at(place + shift).lower, self._at(place - shift).upper)
+    def _shifted_bounds(self, x: float, shift: float) -> Interval:
+        """Return bounds on log E of the other part that hold at every real number within `shift` of x."""
+        return Interval(self._at(x + shift).lower, self._at(x - shift).upper)
 
-    def _at(self, place: float) -> Interval:
-        """Return bounds on log E(x) of the other part at one real x."""
-        if place >= 0.0:
-            return self.forward.log_delta_bounds(place)
-        bounds = self.backward.log_delta_bounds(-place)
-        log_gap = log1m_exp_at(place)
-        lower, upper = (log_sum(log_gap, place + bound) for bound in bounds)
+    def _at(self, x: float) -> Interval:
+        """Return bounds on log E(x) of the other part at one real x (module docstring)."""
+        if x >= 0.0:
+            return self.forward.log_delta_bounds(x)
+        backward = self.backward.log_delta_bounds(-x)
+        log_gap = log1m_exp_at(x)
+        lower, upper = log_sum(log_gap, x + backward.lower), log_sum(log_gap, x + backward.upper)
         rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(upper))
         return Interval(lower - rounding, min(upper + rounding, 0.0))
 

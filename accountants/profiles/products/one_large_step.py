@@ -25,7 +25,7 @@ from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON,
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, DrawnMixtureLaw, GaussianLaw, GaussianMixtureLaw
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.root_search import Guess, crossing
-from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, with_and_without
+from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically, subsample_at
 from epsilond.accountants.profiles.gaussian import LineMixture, gaussian_pair, mixture_pair
 from epsilond.accountants.profiles.weighted_groups import drawn_mixture_pair, gaussian_mixture_pair
 
@@ -39,7 +39,7 @@ NARROW = 0.02
 NARROW_LOG_DELTA = 0.25
 """Width of log δ below which no other method is tried: about twenty times that of ε if losses are rare and large."""
 HOPELESS = 8.0
-"""Width of log δ at an initial estimate above which no search starts."""
+"""Width of the bounds on log δ, at an initial estimate of ε, above which no search starts."""
 _STARTS, _FINER = np.append(0.0, np.geomspace(SMALL_EPSILON**3, LARGEST_EPSILON, 127)), 4
 _RATIO = 1.2
 _SLACK = 1e-12
@@ -58,11 +58,11 @@ def step_pair(law: NormalLaw) -> Pair:
     if isinstance(law, GaussianLaw) or law.rate == 1.0:
         return gaussian_pair(law.distance)
     if isinstance(law, DrawnGaussianLaw):
-        return amplified_in_both_orders(gaussian_pair(law.shift), Share.at(law.rate))
+        return amplify_symmetrically(gaussian_pair(law.shift), Share.at(law.rate))
     if law.direction == "replace":
         log_weights = (math.log1p(-law.rate), math.log(law.rate))
         return mixture_pair(LineMixture(log_weights, (0.0, law.shift)), LineMixture(log_weights, (0.0, -law.shift)))
-    pair = with_and_without(gaussian_pair(law.shift), law.rate)
+    pair = subsample_at(gaussian_pair(law.shift), law.rate)
     return pair if law.direction == "remove" else pair.reverse()
 
 
@@ -147,7 +147,7 @@ class OneLargeStep:
         return cls(tuple(steps))
 
     def log_delta(self, epsilon: float) -> Interval:
-        """Return certified bounds on log δ at ε > 0; −inf and 0 at worst."""
+        """Return certified bounds on log δ at ε > 0; −inf and 0 if nothing better is known."""
         if sum(step.count for step in self.steps) == 1:
             bounds = self.steps[0].pair.forward.log_delta(np.asarray([epsilon]))
             return Interval(float(bounds.lower[0]), float(bounds.upper[0]))
@@ -155,7 +155,7 @@ class OneLargeStep:
         return Interval(lower - _SLACK * (1.0 + abs(lower)) if math.isfinite(lower) else lower, upper)
 
     def epsilon(self, log_delta: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; 0 and math.inf if the bounds on δ are wide there."""
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; 0 and math.inf if the bounds on δ are too wide."""
         start = self._start(log_delta)
         if start is None:
             return Interval(0.0, math.inf)
@@ -262,6 +262,7 @@ class OneLargeStep:
             scale = np.where(square > 0.0, cuts / np.maximum(square, 1e-300), np.inf)
 
         def bound(c: FloatArray) -> FloatArray:
+            """Return the bound for a threshold c of the sum, with an entry for each b."""
             x = np.maximum(c - mean, 0.0) * scale
             with np.errstate(invalid="ignore", over="ignore"):
                 # h(x) is at least x²/(2 + x), which has no cancellation for small x.

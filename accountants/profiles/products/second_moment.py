@@ -56,7 +56,10 @@ class Moment:
     log_exceeding: float
 
     def log_delta(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε), δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))) with α = e^ε and k = α − 1."""
+        """Return an upper bound on log δ(ε), from the second moment v and the probability η of large losses.
+
+        It is δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))) with α = e^ε and k = α − 1.
+        """
         k, exceeding = math.expm1(min(epsilon, _FURTHEST)), math.exp(self.log_exceeding)
         square = self.variance + 2.0 * (1.0 + k) * exceeding
         bound = exceeding
@@ -145,7 +148,7 @@ class RareProfile(PointwiseProfile):
     is_backward: bool
 
     @property
-    def behind(self) -> Profile:
+    def fallback_profile(self) -> Profile:
         """Profile of the dominating pair, in this direction."""
         pair = self.fallback()
         return pair.backward if self.is_backward else pair.forward
@@ -153,16 +156,16 @@ class RareProfile(PointwiseProfile):
     @property
     def log_infinite_mass(self) -> float:
         """Log of the infinite mass of the dominating pair."""
-        return self.behind.log_infinite_mass
+        return self.fallback_profile.log_infinite_mass
 
     @property
     def tail_accuracy(self) -> float:
         """Accuracy of the tails of the dominating pair."""
-        return self.behind.tail_accuracy
+        return self.fallback_profile.tail_accuracy
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the dominating pair."""
-        return self.behind.log_tails(epsilon)
+        return self.fallback_profile.log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return the lower bound of one large step, and the smaller of both upper bounds."""
@@ -183,14 +186,14 @@ class RareComposition(NamedTuple):
     deviation: float
 
 
-def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pair]) -> RareComposition | None:
+def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[], Pair]) -> RareComposition | None:
     """Return the product of many steps with losses so small that a lattice would lose them in its roundings.
 
     The result is None for any other product.
 
     Args:
         parts: pairs, and the number of runs of each.
-        behind: makes a pair that dominates the product; it gives the tails.
+        dominating: makes a pair that dominates the product; it gives the tails.
     """
     count = sum(times for _, times in parts)
     if not all(_may_be_lost(pair, times) for pair, times in parts):
@@ -202,7 +205,7 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pai
         if moment is None or math.sqrt(moment.variance) > LATTICE_ERROR * count:
             return None
         steps = tuple(RepeatedStep(pair.reverse() if backward else pair, times) for pair, times in parts)
-        profiles.append(RareProfile(moment, OneLargeStep(steps), behind, backward))
+        profiles.append(RareProfile(moment, OneLargeStep(steps), dominating, backward))
         deviations.append(math.sqrt(moment.variance))
     return RareComposition(Pair(profiles[0], profiles[-1]), deviations[0])
 

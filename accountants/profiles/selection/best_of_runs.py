@@ -74,10 +74,13 @@ class RunsDistribution:
             share: u ≥ 0. Bounds on u may exceed 1.
             up: the direction of rounding.
         """
-        sign = 1.0 if up else -1.0
-        is_poisson = math.isinf(self.shape)
-        value = self.mean * share if is_poisson else (1.0 + self.shape) * np.log1p(self.odds[up] * share)
-        return np.asarray(np.maximum(value * (1.0 + sign * 16 * UNIT_ROUNDOFF), 0.0))
+        if math.isinf(self.shape):
+            value = self.mean * share
+        else:
+            lower_odds, upper_odds = self.odds
+            value = (1.0 + self.shape) * np.log1p((upper_odds if up else lower_odds) * share)
+        rounding = 16 * UNIT_ROUNDOFF if up else -16 * UNIT_ROUNDOFF
+        return np.asarray(np.maximum(value * (1.0 + rounding), 0.0))
 
 
 @dataclass(frozen=True)
@@ -98,12 +101,11 @@ class SelectionGain:
 
     @cached_property
     def _tables(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """γ, and upper bounds on both profiles there."""
-        divergences = [
-            np.exp(np.minimum(profile.log_delta(self.epsilons).upper, 0.0)) * (1.0 + 4 * UNIT_ROUNDOFF)
-            for profile in (self.forward, self.backward)
-        ]
-        return np.exp(self.epsilons) * (1.0 + 4 * UNIT_ROUNDOFF), divergences[0], divergences[1]
+        """Values of γ, and upper bounds on the forward and the backward profile at each."""
+        rounding = 1.0 + 4 * UNIT_ROUNDOFF
+        forward = np.exp(np.minimum(self.forward.log_delta(self.epsilons).upper, 0.0)) * rounding
+        backward = np.exp(np.minimum(self.backward.log_delta(self.epsilons).upper, 0.0)) * rounding
+        return np.exp(self.epsilons) * rounding, forward, backward
 
     @cached_property
     def _lines(self) -> tuple[FloatArray, FloatArray]:
@@ -119,8 +121,9 @@ class SelectionGain:
     def supremum(self, first: float, second: float) -> float:
         """Return an upper bound on `first` · φ(q) − `second` · φ(q′) − (`first` − `second`) φ(1), over all tests.
 
-        On a cell, u′ = γu + b. The derivative in u of w log(1 + c u′) − v log(1 + c u) vanishes at one place at most.
-        So the largest value is there or at a boundary.
+        On each cell of u = 1 − q, 1 − q′ is at most u′ = γu + b (`_lines`). Let D be the derivative in u of
+        w log(1 + c u′) − v log(1 + c u). D vanishes at one point at most. So the largest value is at this point or at a
+        boundary of the cell.
 
         Args:
             first: weight v > 0.
@@ -128,17 +131,17 @@ class SelectionGain:
         """
         slopes, intercepts = self._lines
         low, high = _CELLS[:-1], _CELLS[1:]
-        places = [low, high]
+        candidates = [low, high]
         if first != second and math.isfinite(self.runs.shape) and self.runs.odds[1] > 0.0:
             odds = self.runs.odds[1]
             denominator = odds * slopes * (second - first) - 1e-300
             turn = (first * (1.0 + odds * intercepts) - second * slopes) / denominator
-            places.append(np.clip(turn, low, high))
-        most = -math.inf
-        rounding = 0.0
-        for place in places:
-            gain = second * self.runs.fall(slopes * place + intercepts, up=True)
-            loss = first * self.runs.fall(place, up=False)
-            most = max(most, float(np.max(gain - loss)))
-            rounding = max(rounding, float(np.max(gain)), float(np.max(loss)))
-        return most + 64 * UNIT_ROUNDOFF * (1.0 + rounding)
+            candidates.append(np.clip(turn, low, high))
+        largest = -math.inf
+        size = 0.0
+        for u in candidates:
+            gain = second * self.runs.fall(slopes * u + intercepts, up=True)
+            loss = first * self.runs.fall(u, up=False)
+            largest = max(largest, float(np.max(gain - loss)))
+            size = max(size, float(np.max(gain)), float(np.max(loss)))
+        return largest + 64 * UNIT_ROUNDOFF * (1.0 + size)

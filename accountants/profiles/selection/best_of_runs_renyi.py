@@ -36,7 +36,7 @@ class BestOfRunsRenyi:
         runs: distribution of the number of runs.
         gains: the gain of the choice in each direction.
         loss: H, an upper bound on the increase of every loss by the choice.
-        listed: bounds at some orders.
+        listed: bounds on the divergences of the best run at some orders.
     """
 
     base: Pair
@@ -80,7 +80,7 @@ def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[Selection
     divergence = upper_renyi(base, order)
     if divergence == math.inf:
         return math.inf
-    gain = max(each.supremum(order, order - 1.0) for each in gains)
+    gain = max(direction.supremum(order, order - 1.0) for direction in gains)
     terms = ((order - 1.0) * divergence, math.log(runs.mean), gain)
     log_moment = math.fsum(terms) + 16 * UNIT_ROUNDOFF * math.fsum(map(abs, (*terms, order)))
     if runs.never_runs > 0.0:

@@ -107,7 +107,7 @@ def largest_loss_pair(epsilon: float, share: float) -> Pair:
     """
     fall = share * epsilon
     log_whole = math.log(-math.expm1(-epsilon))
-    log_fall, log_rise = (math.log(-math.expm1(-loss)) for loss in (fall, epsilon - fall))
+    log_fall, log_rise = math.log(-math.expm1(-fall)), math.log(-math.expm1(fall - epsilon))
     log_first = (log_rise - fall - log_whole, log_fall - log_whole)
     log_second = (log_rise - log_whole, log_fall - (epsilon - fall) - log_whole)
     return two_outcome_pair((-fall, epsilon - fall), log_first, log_second)

@@ -23,7 +23,7 @@ _CELLS, _REACH = 4000, 60.0
 """Number of cells of the threshold noise, and their reach in its scales; the rest has a probability of e^−60."""
 _COUNTS = (1, 4, 16, 64)
 """Numbers of answers "below" that are tried."""
-_PLACES = (-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0)
+_QUERY_VALUES = (-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0)
 """Values of the queries that are tried, in scales of the noise."""
 _LEAST_PROBABILITY = 1e-4
 """Least probability of the output with the largest loss; rarer outputs matter only for δ below it."""
@@ -61,7 +61,9 @@ class ThresholdOutput(NamedTuple):
 
 @lru_cache(maxsize=64)
 def crossings(noise: ThresholdNoise) -> tuple[ThresholdOutput, ...]:
-    """Return the outputs of the largest difference and of the largest ratio of both probabilities, among those tried.
+    """Return the outputs with the largest difference, and with the largest ratio, of their probabilities on neighbours.
+
+    Outputs with `_COUNTS` answers "below" and queries of the values `_QUERY_VALUES` are tried.
 
     Args:
         noise: the noise.
@@ -73,8 +75,8 @@ def crossings(noise: ThresholdNoise) -> tuple[ThresholdOutput, ...]:
     above_shift = 0.0 if noise.monotonic else shift
     outputs = []
     for count in _COUNTS:
-        for low in _PLACES:
-            for high in _PLACES:
+        for low in _QUERY_VALUES:
+            for high in _QUERY_VALUES:
                 below = (edges / noise.query_scale - low, edges / noise.query_scale - low - shift)
                 above = (high - edges / noise.query_scale, high - edges / noise.query_scale - above_shift)
                 outputs.append(_crossing(masses, _log_factor(count, *below), _log_factor(noise.answers, *above)))
@@ -90,29 +92,30 @@ def _log_distribution(x: Floats) -> Floats:
     return np.asarray(np.where(x < 0.0, x - math.log(2.0), np.log1p(-0.5 * np.exp(-np.maximum(x, 0.0)))))
 
 
-def _log_factor(count: int, place: Floats, shifted: Floats) -> tuple[Floats, Floats]:
+def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Floats, Floats]:
     """Return the log of a power of a probability at the edges of the cells, and its change by the neighbour's queries.
 
     Args:
         count: the power, a number of answers.
-        place: edges relative to the queries' value, in scales of their noise, negated for answers "above".
-        shifted: the same on the neighbour.
+        edges: edges relative to the value of the queries, in scales of their noise, negated for answers "above".
+        shifted_edges: edges relative to the value of the queries on the neighbour, likewise.
     """
-    log_first = count * _log_distribution(place)
-    return log_first, count * _log_distribution(shifted) - log_first
+    log_first = count * _log_distribution(edges)
+    return log_first, count * _log_distribution(shifted_edges) - log_first
 
 
 def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats, Floats]) -> ThresholdOutput:
-    """Return the parameters for one output.
+    """Return the parameters for one output, by the bounds of the module docstring.
 
     Args:
         masses: probabilities of the cells of the threshold noise.
         below: log of F^n at the edges, which increases, and its change, which increases too.
         above: log of G^c at the edges, which decreases, and its change, which decreases too.
     """
-    least = masses * np.exp(below[0][:-1] + above[0][1:])
-    most = masses * np.exp(below[0][1:] + above[0][:-1])
-    falls = -np.expm1(np.minimum(below[1][1:] + above[1][:-1], 0.0))
+    (log_below, change_below), (log_above, change_above) = below, above
+    least = masses * np.exp(log_below[:-1] + log_above[1:])  # l_i
+    most = masses * np.exp(log_below[1:] + log_above[:-1])  # u_i
+    falls = -np.expm1(np.minimum(change_below[1:] + change_above[:-1], 0.0))  # 1 − r_i
     first = float(np.sum(least)) * (1.0 - _ROUNDING)
     if not first > 0.0:
         return ThresholdOutput(0.0, 0.0)

@@ -23,7 +23,7 @@ from epsilond.accountants.profiles.allocation.batch_pairs import (
     one_of_several_pair,
 )
 from epsilond.accountants.profiles.allocation.statistics import batches_pair
-from epsilond.accountants.profiles.amplification import Share, drawn_or_not
+from epsilond.accountants.profiles.amplification import Share, subsample_pair
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs.primitives import CategoryReport, SummedTrials
 from epsilond.accountants.structure import primitives, removing_is_replacing
@@ -185,7 +185,7 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
             pair = attained_one_of_several(witness, AllocatedBatches(spec.steps, epochs), CELLS)
             attained += [] if pair is None else [composed_pair([(pair, runs)], case.effort)]
         batch = composed_pair([(witness, epochs)], case.effort)
-        first = drawn_or_not(batch, share_of(spec.times_chosen, spec.steps))[1]
+        first = subsample_pair(batch, share_of(spec.times_chosen, spec.steps))[1]
         attained += [composed_pair([(first, runs)], case.effort), *_attained_by_sums(spec, case, witness)]
     return tuple(attained)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from epsilond.accountants.curve.facts import GaussianMixtureLaw
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.amplification import Share, drawn_or_not, with_laws_around
+from epsilond.accountants.profiles.amplification import Share, pairs_around_rate, subsample_pair
 from epsilond.accountants.profiles.binned import Mixture, Noise, cells_pair
 from epsilond.accountants.profiles.gaussian import LineMixture, mixture_pair
 from epsilond.accountants.profiles.laplace import opposite_laplace_pair
@@ -54,7 +54,7 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
     """
     weights = (math.log(share.absent), math.log(share.rate))
     pair = mixture_pair(LineMixture(weights, (0.0, shift)), LineMixture(weights, (0.0, -shift)))
-    return with_laws_around(pair.forward, pair.backward, share, shift, "replace")
+    return pairs_around_rate(pair.forward, pair.backward, share, shift, "replace")
 
 
 def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
@@ -108,7 +108,7 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
     if draws(mechanism) or not may_sum_contributions(mechanism):
         return ()
     attained = (inner.curve.upper,) if inner.curve.tight else inner.curve.single_witnesses
-    drawn = (drawn_or_not(pair, share)[1] for pair in attained)
+    drawn = (subsample_pair(pair, share)[1] for pair in attained)
     return (*drawn, *opposite_contributions(mechanism, share, inner))
 
 
@@ -129,7 +129,7 @@ def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple
         return random_among_zeros(zeroed, share)
     if draws(mechanism) or not zeroed.curve.tight or not sums_bounded_contributions(mechanism):
         return ()
-    zero_others = drawn_or_not(zeroed.curve.upper, share)[1]
+    zero_others = subsample_pair(zeroed.curve.upper, share)[1]
     mu = zeroed.curve.upper.gaussian_dp_mu
     if mu is not None:
         # Several Gaussian releases are one Gaussian release along the line of the contributions.

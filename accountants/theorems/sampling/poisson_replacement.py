@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders
+from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import SECRET_DRAW, removing_is_replacing
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
@@ -64,7 +64,7 @@ def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return Refusal(CONVEXITY, "removing a record may do more than replacing it, and nothing bounds it here")
     inner = case.account(mechanism, case.setting)
     share = Share.of(spec)
-    upper = amplified_in_both_orders(inner.curve.upper, share)
+    upper = amplify_symmetrically(inner.curve.upper, share)
     instances = opposite_contributions(mechanism, share, inner)
     return amplified_guarantee(inner, Curve(upper, instances), CONVEXITY, spec)
 

@@ -16,7 +16,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.allocation.batch_pairs import AllocatedBatches, attained_one_of_several
 from epsilond.accountants.profiles.allocation.maxima import largest_sum_pair
 from epsilond.accountants.profiles.allocation.pairs import has_allocation_pairs, unequal_attained_pair
-from epsilond.accountants.profiles.amplification import drawn_or_not
+from epsilond.accountants.profiles.amplification import subsample_pair
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs.primitives import CategoryReport
 from epsilond.accountants.structure import drawn_level, gaussian_multiplier, primitives
@@ -104,7 +104,7 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
     if noise_multiplier is None:
         pairs: list[Pair] = []
         for pair in inner.curve.witnesses[:MOST_WITNESSES]:
-            pairs.append(drawn_or_not(pair, share_of(batch_size, population))[1])
+            pairs.append(subsample_pair(pair, share_of(batch_size, population))[1])
             batches = AllocatedBatches(steps, share=share, last_share=last_share)
             if (several := attained_one_of_several(pair, batches, CELLS)) is not None:
                 pairs.append(several)

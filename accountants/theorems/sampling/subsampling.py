@@ -17,7 +17,7 @@ from epsilond.accountants.curve.facts import GaussianMixtureLaw
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.plateaus import amplify_plateau
 from epsilond.accountants.guarantee import Guarantee, Setting
-from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, drawn_or_not
+from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically, subsample_pair
 from epsilond.accountants.profiles.weighted_groups import sampled_mixture_pairs
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs import Spec, Subsampled
@@ -230,10 +230,10 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return Refusal(POISSON, "a record that is not drawn may do less than one that is drawn and zeroed")
     inner = case.account(mechanism, case.setting)
     share = Share.of(spec)
-    upper, attained = drawn_or_not(inner.curve.upper, share)
+    upper, attained = subsample_pair(inner.curve.upper, share)
     attained_pairs: tuple[Pair, ...] = (attained,)
     if not inner.curve.tight:
-        attained_pairs = tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses)
+        attained_pairs = tuple(subsample_pair(pair, share)[1] for pair in inner.curve.witnesses)
     return amplified_guarantee(inner, Curve(upper, attained_pairs), POISSON, spec)
 
 
@@ -289,7 +289,7 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     inner = case.account(drawn_mechanism(spec, case.setting), replaced)
     share = Share.of(spec)
     plateau = amplify_plateau(inner.curve.upper.plateau, Fraction(share.around[1]))
-    upper = with_plateau(amplified_in_both_orders(inner.curve.upper, share), plateau)
+    upper = with_plateau(amplify_symmetrically(inner.curve.upper, share), plateau)
     guarantee = amplified_guarantee(inner, Curve(upper, ()), WITHOUT_REPLACEMENT, spec)
     if case.setting.relation == "replace-one":
         return guarantee_of_relation(guarantee, case.setting, fixed_batch(spec, inner, share))

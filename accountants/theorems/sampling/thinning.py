@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.amplification import Share, drawn_or_not, thin
+from epsilond.accountants.profiles.amplification import Share, subsample_pair, thin
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs.primitives import (
     CategoryReport,
@@ -111,7 +111,7 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
         return Curve(upper, tuple(thin(pair, lower_rate) for pair in inner.curve.single_witnesses))
     is_zeroed_in_poisson_batch = case.setting.relation == "zero-out-one" and spec.sampling == "poisson"
     if is_zeroed_in_poisson_batch and not _has_reports(mechanism):
-        return Curve(upper, tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses))
+        return Curve(upper, tuple(subsample_pair(pair, share)[1] for pair in inner.curve.witnesses))
     return Curve(upper, ())
 
 

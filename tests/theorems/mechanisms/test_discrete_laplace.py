@@ -14,7 +14,7 @@ from epsilond.accountants.account import account
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.profiles.amplification import with_and_without
+from epsilond.accountants.profiles.amplification import subsample_at
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.geometric import GeometricProfile, geometric_pair
 from epsilond.accountants.specs import DiscreteLaplace, Repeated, Subsampled
@@ -120,7 +120,7 @@ def test_poisson_batches_by_enumeration() -> None:
     rate, gamma = Fraction(1, 5), Fraction(6, 5)
     without, with_record = truncated_laplace(Fraction(1, 2), 6), truncated_laplace(Fraction(1, 2), 6, 2)
     mixed = mixture([1 - rate, rate], [without, with_record])
-    pair = with_and_without(geometric_pair(math.log(2.0), 2, 6), 0.2)
+    pair = subsample_at(geometric_pair(math.log(2.0), 2, 6), 0.2)
     assert encloses(pair.forward, math.log(gamma), hockey_stick(mixed, without, gamma))
     assert encloses(pair.backward, math.log(gamma), hockey_stick(without, mixed, gamma))
 

@@ -25,10 +25,10 @@ from epsilond.accountants.profiles.amplification import (
     AmplifiedProfile,
     DilutedProfile,
     Share,
-    drawn_or_not,
-    with_and_without,
+    subsample_at,
+    subsample_pair,
 )
-from epsilond.accountants.profiles.drawn import drawn_epsilon
+from epsilond.accountants.profiles.drawn import amplified_epsilon
 from epsilond.accountants.profiles.gaussian import GaussianProfile
 from epsilond.accountants.profiles.laplace import laplace_pair
 from epsilond.accountants.specs import Composed, Laplace, Subsampled
@@ -53,7 +53,7 @@ def laws() -> tuple[Law, Law]:
 def drawn_responses() -> Pair:
     """The same as the lattice engine composes it."""
     base = compose([(response_pair(math.log(2.0), 3), 4), (response_pair(math.log(3.0), 2), 2)])
-    return with_and_without(base, RATE)
+    return subsample_at(base, RATE)
 
 
 def truth(epsilon: float, *, turned: bool = False) -> float:
@@ -96,7 +96,7 @@ def test_the_other_order_of_a_symmetric_base_is_nowhere_larger(rate: float, shif
 @pytest.mark.parametrize("log_delta", [-1.5, -5.0, -14.0, -40.0])
 def test_it_answers_as_a_search_that_knows_no_base(rate: float, log_delta: float) -> None:
     base = composed_pair([(laplace_pair(0.3), 5)], "default")
-    pair = with_and_without(base, rate)
+    pair = subsample_at(base, rate)
     plain = Pair(pair.forward, pair.backward)
     found, expected = pair.epsilon(log_delta), plain.epsilon(log_delta)
     assert found.upper == pytest.approx(expected.upper, rel=1e-6, abs=1e-12)
@@ -114,7 +114,7 @@ def test_tests_are_those_of_the_base_and_keep_its_ends_at_any_epsilon() -> None:
         profile = AmplifiedProfile(_Finder(1.0, near=base), RATE)
         (near,) = profile.near_tests([1e-3])
         assert near is not None
-        assert near.epsilon == pytest.approx(drawn_epsilon(epsilon, RATE))
+        assert near.epsilon == pytest.approx(amplified_epsilon(epsilon, RATE))
         assert near.log_delta(2.0 * math.log1p(-RATE)) == (-math.inf, 0.0)
         assert near.log_delta(800.0).upper <= math.log(RATE) + ROUNDING
 
@@ -139,7 +139,7 @@ def far_down(epsilon: float) -> Interval:
 def test_the_change_of_variable_inverts(rate: float, epsilon: float) -> None:
     with mp.workdps(40):
         exact = mp.log1p(mp.mpf(rate) * mp.expm1(mp.mpf(epsilon)))
-        assert abs(drawn_epsilon(epsilon, rate) - exact) <= 4 * 2.0**-53 * max(exact, epsilon * (epsilon > 30.0))
+        assert abs(amplified_epsilon(epsilon, rate) - exact) <= 4 * 2.0**-53 * max(exact, epsilon * (epsilon > 30.0))
 
 
 def test_true_positive_rates_enclose_the_best_tests_of_enumerated_outcomes() -> None:
@@ -188,6 +188,6 @@ def test_a_batch_of_many_different_mechanisms_is_answered_on_few_transforms() ->
 
 def test_a_share_that_is_no_double_has_its_pair() -> None:
     base = composed_pair([(laplace_pair(0.3), 5)], "default")
-    upper, realised = drawn_or_not(base, Share(float(Fraction(1, 3)), float(Fraction(2, 3)), exact=False))
+    upper, realised = subsample_pair(base, Share(float(Fraction(1, 3)), float(Fraction(2, 3)), exact=False))
     assert upper is realised
     assert 0.0 < upper.epsilon(-10.0).lower <= upper.epsilon(-10.0).upper

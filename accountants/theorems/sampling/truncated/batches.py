@@ -15,7 +15,7 @@ from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.outward import round_up
-from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share, drawn_or_not
+from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share, subsample_pair
 from epsilond.accountants.profiles.gaussian import GaussianProfile, LineMixture, gaussian_pair, mixture_pair
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs import Subsampled
@@ -225,7 +225,7 @@ def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
     share = Share.at(min(included, 1.0) * (1.0 - 8.0 * masses.margin))
     if relation == "replace-one":
         return opposite_gaussian(shift, share)[1]
-    return drawn_or_not(gaussian_pair(shift), share)[1]
+    return subsample_pair(gaussian_pair(shift), share)[1]
 
 
 def _log_sum(first: float, second: float) -> float:

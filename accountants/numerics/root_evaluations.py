@@ -1,0 +1,104 @@
+"""Values of a decreasing function during the search for its root, from which the next point is chosen."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+JUMP = 1e-3
+"""Rise between two values of a decreasing function, in log μ, that no numerical error of a narrow bound explains."""
+SLOW, SLOW_STEPS = 0.3, 3
+"""Share of the distance to the root that a step may leave, and number of values after which a search counts as slow."""
+
+
+class RootEvaluations:
+    """Values of a decreasing function during the search for its root, in the order of evaluation."""
+
+    def __init__(self) -> None:
+        self._points: list[tuple[float, float]] = []
+
+    def add(self, point: float, value: float) -> float | None:
+        """Store a value, and return the slope between it and the previous one.
+
+        Args:
+            point: the point at which the function was evaluated.
+            value: the function there.
+
+        Returns:
+            The slope, at least −1e6; None if it is above −1e-3, or if there is no previous value at another point.
+        """
+        previous = self._points[-1] if self._points else None
+        self._points.append((point, value))
+        if previous is None or previous[0] == point:
+            return None
+        previous_point, previous_value = previous
+        slope = (value - previous_value) / (point - previous_point)
+        return max(slope, -1e6) if slope < -1e-3 else None
+
+    @property
+    def slow(self) -> bool:
+        """True if exactly three values are known, all below 0, and each step reduced the distance too little.
+
+        A step reduces the distance too little if it leaves more than the share `SLOW`.
+        """
+        values = [value for _, value in self._points]
+        return len(values) == SLOW_STEPS and all(
+            after < SLOW * before < 0.0 for before, after in itertools.pairwise(values)
+        )
+
+    @property
+    def jumps(self) -> bool:
+        """True if the function rises by more than `JUMP` between two neighbouring points."""
+        values = [value for _, value in sorted(self._points)]
+        return any(after > before + JUMP for before, after in itertools.pairwise(values))
+
+    @property
+    def bracket(self) -> tuple[float, float] | None:
+        """The least point with a value of at most 0, preceded by the nearest smaller point with a value above 0.
+
+        It is None if there are no two such points.
+        """
+        below = min((point for point, value in self._points if value <= 0.0), default=-math.inf)
+        above = max((point for point, value in self._points if value > 0.0 and point < below), default=-math.inf)
+        return (above, below) if above > -math.inf else None
+
+    @property
+    def nearest(self) -> float:
+        """The point with the value nearest to 0."""
+        return min(self._points, key=lambda point: abs(point[1]))[0]
+
+    def at(self, wanted: float, newton: float) -> float:
+        """Estimate the point at which the function has a given value.
+
+        The estimate is the inverse quadratic interpolation of the last three points if it is close to the point that
+        Newton's step gives, and otherwise the latter. If it is outside the known bracket of the value, the middle of
+        the bracket is returned.
+
+        Args:
+            wanted: the value.
+            newton: the point that Newton's step gives.
+        """
+        estimate = newton
+        interpolated = self._interpolate(wanted)
+        if interpolated is not None:
+            last_point, _ = self._points[-1]
+            if abs(interpolated - newton) < 0.5 * abs(newton - last_point):
+                estimate = interpolated
+        above = max((x for x, value in self._points if value > wanted), default=-math.inf)
+        below = min((x for x, value in self._points if value <= wanted), default=math.inf)
+        is_bracket = above < below and math.isfinite(below - above)
+        if is_bracket and not above < estimate < below:
+            return 0.5 * (above + below)
+        return estimate
+
+    def _interpolate(self, wanted: float) -> float | None:
+        """Return the inverse quadratic interpolation at a value through the last three points; None if undefined."""
+        if len(self._points) < 3:
+            return None
+        (x0, f0), (x1, f1), (x2, f2) = self._points[-3:]
+        if len({f0, f1, f2}) < 3:
+            return None
+        first_slope, second_slope = (x1 - x0) / (f1 - f0), (x2 - x1) / (f2 - f1)
+        bend = (second_slope - first_slope) / (f2 - f0)
+        estimate = x2 + (wanted - f2) * (second_slope + bend * (wanted - f1))
+        return estimate if math.isfinite(estimate) else None
