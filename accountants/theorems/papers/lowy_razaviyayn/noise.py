@@ -72,7 +72,9 @@ def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon
 
 
 def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """Compute ε n/(4 √(2R ln(2/δ))), below which the proof's ε of a round exceeds 1.
+    """Compute the batch size εn/(4 √(2R ln(2/δ))) at which the privacy proof's ε of a round, before sampling, is 1.
+
+    The proof of Theorem 2.1 requires an ε of at most 1, and so at least this batch size.
 
     Args:
         samples_per_client: number n of the client's own records (erratum E-04).
@@ -109,7 +111,7 @@ def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
 
 
 def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float:
-    """Compute the mean of the `count` largest values of a multiset.
+    """Compute the mean of the largest values of a multiset.
 
     Args:
         values: (value, multiplicity) pairs.
@@ -171,7 +173,7 @@ class Aggregates:
 
 
 def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Range) -> dict[str, float]:
-    """Return the noise of a client, its noise multiplier σK/L, and the conditions of the proof.
+    """Return the noise of a client, its noise multiplier σK/L, and the limits of the privacy proof, as outputs.
 
     Args:
         client: records, batch, Lipschitz constant and target.
@@ -189,7 +191,15 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
 
 
 def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
-    """Return the clients with L = 1 and ε/L, at which σ and ψ = L² ξ are the same. ε/L is not their target."""
+    """Return clients with L = 1 and ε/L in place of ε, whose formulas give the same noise σ and ψ = L² ξ.
+
+    Args:
+        group: the clients, with Lipschitz constant 1 in the formulas that use the result.
+        lipschitz: Lipschitz constant L of the clients' losses.
+
+    Returns:
+        The clients. Their ε/L is not a privacy target, only a way to scale the noise.
+    """
     return replace(group, epsilon=group.epsilon / lipschitz, lipschitz=1.0)
 
 
@@ -197,8 +207,9 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
     """Compute the averages over clients of ξ that Theorems 2.1, 2.2 and 2.4 of Lowy and Razaviyayn use.
 
     ξ of a client is its noise variance divided by 256L²R (see `xi`). Ξ = √E[(mean of the M_r largest ξ)²] for the
-    number M_r of participants in a round. (M~, Ξ~) is (M', Ξ) or (M, ξ_max), whichever has the smaller Ξ~/M~. With
-    equal clients and a fixed number M of participants, all of these are ξ or M (Assumption 3, Appendix E.1).
+    number M_r of participants in a round. The pair (M~, Ξ~) is (M', Ξ) or (M, ξ_max), whichever has the smaller ratio
+    Ξ~/M~. With equal clients and a fixed number M of participants, every average of ξ is ξ, and M' = M (Assumption 3,
+    Appendix E.1).
 
     Args:
         federation: the clients, their targets, and the distribution of how many take part.
@@ -304,13 +315,13 @@ class NoiseInputs(BudgetFields):
 
 
 def noise(inputs: NoiseInputs) -> Outputs:
-    """Compute the noise σ of Theorem 2.1, its smallest batch size, and the ε's in the steps of its privacy proof.
+    """Compute the noise σ of Theorem 2.1, its smallest batch size, and ε in each step of its privacy proof.
 
     Returns:
-        The outputs of `client_outputs` describe the noise. `round_epsilon` and `round_log10_delta` are what each round
-        may spend. `inner_epsilon` is the ε of a round's Gaussian noise without sampling, and `amplified_epsilon` that
-        with sampling. `printed_proof_epsilon` is ε of the run by the printed composition at `round_epsilon`.
-        `proved_epsilon` is that by a tight composition at `amplified_epsilon`.
+        The outputs of `client_outputs` describe the noise. `round_epsilon` and `round_log10_delta` are the budget of
+        each round. `inner_epsilon` is the ε of a round's Gaussian noise without sampling, and `amplified_epsilon` the ε
+        with sampling. `printed_proof_epsilon` is the ε of the run by the printed composition at `round_epsilon`.
+        `proved_epsilon` is the ε of the run by a tight composition at `amplified_epsilon`.
     """
     client, rounds = inputs.client, inputs.rounds
     std = noise_std(lipschitz=inputs.lipschitz, rounds=rounds, **client.records_and_target)
@@ -327,7 +338,7 @@ def noise(inputs: NoiseInputs) -> Outputs:
 
 
 def batch_large_enough(inputs: NoiseInputs) -> Sides:
-    """Compare K with ε n/(4 √(2R ln(2/δ)))."""
+    """Compare the batch size K with its minimum εn/(4 √(2R ln(2/δ)))."""
     least = minimal_batch_size_real(rounds=inputs.rounds, **inputs.client.records_and_target)
     return Sides.at_least(inputs.batch_size, least)
 

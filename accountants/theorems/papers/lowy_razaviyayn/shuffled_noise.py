@@ -113,7 +113,7 @@ class ExplicitNoiseInputs(BudgetFields):
         participants, log_delta = self.participants, self.log_delta
         rate = participants / (float(self.samples_per_client) * self.clients)
         step_epsilon = self.epsilon / (2.0 * math.sqrt(2.0 * self.rounds * (LN2 - log_delta)))
-        growth = math.expm1(min(step_epsilon, 700.0)) / rate  # g; the limit keeps it finite
+        growth = math.expm1(min(step_epsilon, 700.0)) / rate  # g, limited to stay finite
         log_uses = math.log(self.rounds) + math.log(rate)
         log_shuffling_delta = min(-LN2, log_delta - math.log(4.0) - log_uses)
         e_over_m = math.e / participants

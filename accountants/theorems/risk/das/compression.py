@@ -22,7 +22,7 @@ def compression(
     noise_levels: NoiseLevels,
     decay_rate: Annotated[float | None, FLAT_DECAY_RATE] = None,
 ) -> Outputs:
-    """Return the printed bound γ on the mean squared error of a rounded and noisy unit update, and the exact maximum.
+    """Return the printed bound γ on the mean squared error of a rounded and noisy unit update, and a sharper one.
 
     Args:
         dimension: number d of coordinates.
@@ -31,8 +31,8 @@ def compression(
         decay_rate: decay rate α of the noise; if absent 0, the largest variance.
 
     Returns:
-        `compression`, d(1 + 4m²)/(4s²). `least_compression`, d/(4s²) + dV with the noise variance V at this α; its
-        summands are `rounding_term` and `noise_term`.
+        `compression` is the printed d(1 + 4m²)/(4s²). `least_compression` is d/(4s²) + dV with the noise variance V at
+        this α. Its summands are `rounding_term` and `noise_term`.
     """
     d, square = dimension, quantization_levels * quantization_levels
     in_steps = variance(decay_rate or 0.0, noise_levels)

@@ -45,7 +45,7 @@ SERVER = Quantity(
 
 
 def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
-    """Return the step size min{D/(σ√(dT)), 1/(4LT)}, that of Theorem F.2 if σ = 2S√T/(ρm).
+    """Return the step size min{D/(σ√(dT)), 1/(4LT)}, the one of Theorem F.2 if σ = 2S√T/(ρm).
 
     Args:
         run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
@@ -143,22 +143,24 @@ def order_terms(*, server: Server, clients: int, reports: float, dimension: int,
     Args:
         server: "trusted" or "untrusted"; with an untrusted server, √d/(εn) is √M times as large.
         clients: number M of clients.
-        reports: number n of records in all.
+        reports: number n of records of all clients and rounds.
         dimension: number d of coordinates.
         epsilon: ε; infinite without privacy.
     """
-    clients = clients if server == "untrusted" else 1
+    separate_noises = float(clients) if server == "untrusted" else 1.0
     return {
         "statistical": 1.0 / math.sqrt(reports),
-        "privacy": min(1.0, math.sqrt(float(clients) * dimension) / (epsilon * reports)),
+        "privacy": min(1.0, math.sqrt(separate_noises * dimension) / (epsilon * reports)),
     }
 
 
 def order_scale(terms: Mapping[str, float]) -> float:
-    """Return the sum of the terms, or 1 if it is larger, as GD is the largest possible excess risk.
+    """Return the sum of the terms of the lower bound, or 1 if it is larger, in units of GD.
+
+    GD, Lipschitz constant times diameter, is the largest possible excess risk.
 
     Args:
-        terms: those of `order_terms`.
+        terms: result of `order_terms`.
     """
     return min(1.0, math.fsum(terms.values()))
 

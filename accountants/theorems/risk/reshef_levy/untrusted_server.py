@@ -99,7 +99,7 @@ class StatedInputs(CancellationRun):
 
     @property
     def criterion(self) -> float:
-        """The criterion of `stated_criterion`; the printed bound is proved where it is at most 2."""
+        """The number that `stated_criterion` computes; the printed bound is proved where it is at most 2."""
         return stated_criterion(self, step_size=self.step)
 
 
@@ -133,7 +133,13 @@ ROUNDED = 1.0 + 1e-12
 
 
 def small_step(left: float) -> Sides:
-    """Check that left ≤ 1, up to rounding, as the printed step size gives equality."""
+    """Check that a ratio is at most 1, up to rounding.
+
+    The printed step size makes the ratio 1 exactly, so a ratio up to `ROUNDED` counts as 1.
+
+    Args:
+        left: the ratio, which is the left side of the condition.
+    """
     return Sides(Verdict.of(left <= ROUNDED), left, 1.0)
 
 
