@@ -244,9 +244,10 @@ class SmoothInputs(DescentInputs):
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
-    """Check that the run has the R ≥ 1/ν² rounds that average out the sampling of clients; ν is `DescentRun.rate`.
+    """Compare the number of rounds with the number that averages out the sampling of clients.
 
-    The lower limit is 0 if every client participates, and 1/(dΞ~) in the appendix for μ > 0 (output `xi` is Ξ~).
+    This number is 0 if every client participates. Otherwise it is 1/ν² with ν of `DescentRun.rate`, or 1/(dΞ~) in the
+    appendix for μ > 0, where the output `xi` is Ξ~.
     """
     federation = inputs.federation_in("printed")
     if federation.all_participate:

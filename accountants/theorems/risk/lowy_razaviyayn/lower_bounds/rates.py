@@ -44,6 +44,10 @@ def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
     """Return √(d/n), the ε from which on privacy is free, up to constants.
 
     For larger ε, privacy against all parties except the client costs no more than the sampling of the records.
+
+    Args:
+        dimension: number d of coordinates.
+        samples_per_client: records n of a client.
     """
     return math.sqrt(dimension / samples_per_client)
 
@@ -207,13 +211,20 @@ def earlier(
 
 
 def _privacy_ratio(*, samples_per_client: int, clients: int, dimension: int, epsilon: float) -> Sides:
-    """Check that the privacy ratio r is at most 1."""
+    """Compare the privacy ratio √d/(ε₀n√N), see `local_ratio`, with 1.
+
+    Args:
+        samples_per_client: records n of a client.
+        clients: number N of clients.
+        dimension: number d of coordinates.
+        epsilon: ε₀ of a record.
+    """
     ratio = local_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=samples_per_client, clients=clients)
     return Sides.at_most(ratio, 1.0)
 
 
 def _free(inputs: ReferenceInputs) -> Sides:
-    """Return both sides of d/ε² ≤ n, which is undecidable as constants are hidden."""
+    """Return both sides of the condition d/ε² ≤ n, which is undecidable because its constant is hidden."""
     return Sides(Verdict.UNDECIDABLE, inputs.dimension / inputs.epsilon**2, inputs.samples_per_client)
 
 
