@@ -87,7 +87,7 @@ class EscapeBound(Bound):
 
 @dataclass(frozen=True)
 class EscapeProfile(BoundProfile):
-    """The privacy profile of an escape bound, whose δ is the probability of outputs that the neighbour cannot produce.
+    """The privacy profile of an escape bound: δ is the probability of outputs that the neighbour cannot produce.
 
     Attributes:
         bound: threshold in nats, and bounds on the log of the escape probability.

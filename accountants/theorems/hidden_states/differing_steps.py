@@ -38,12 +38,12 @@ HYBRID_PLACES = 2**13
 FIRST_STAGE = 256
 """Number of places in the first stage; each later stage ends at a place four times as far from the release."""
 KERNELS_FELT = 1e-6
-"""Least effect on log δ of the kernels of all places so far for which windows are tried; they cannot gain more."""
+"""Least total effect on log δ of contraction so far for which windows are tried; they cannot gain more than it."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Places of the record beyond `HYBRID_PLACES`, in blocks of consecutive places.
+    """Bounds for places of the record beyond `HYBRID_PLACES`, in blocks of consecutive places.
 
     Place v means that the record is used v steps before the release. A block has one value of each kind for all its
     places, the largest one.
@@ -76,7 +76,10 @@ class BackwardSteps(NamedTuple):
 
 
 class LogProduct(NamedTuple):
-    """The log of the product of the contraction factors of all steps after some place, and a bound on its error."""
+    """The log of the product of the contraction factors of all steps after some place, and a bound on its error.
+
+    Place v means that the record is used v steps before the release.
+    """
 
     value: float = 0.0
     error: float = 0.0
@@ -91,9 +94,10 @@ class LogValues(NamedTuple):
 
 @dataclass(frozen=True)
 class DifferingSteps:
-    """A single pass, released at its end, in which each step k has its own c_k ≤ 1, shift s_k and noise ν_k.
+    """A single pass of steps that differ, released at its end.
 
-    A place v of a record means that it is used v steps before the release.
+    Step k has its own contraction factor c_k ≤ 1, shift s_k and noise ν_k. A place v of a record means that it is used
+    v steps before the release.
 
     Attributes:
         run: the run.
@@ -130,7 +134,7 @@ class DifferingSteps:
 
     @cached_property
     def outward(self) -> FloatArray:
-        """Factors that cover the rounding of the running sums up to place v, for each v.
+        """Factors that cover the rounding of μ for each place v.
 
         Let u be the unit roundoff and Λ = |log Π c| at v. All logarithms are at most 0, so a partial sum never exceeds
         the full sum. Hence the running sum of logarithms is within (v + 2) u Λ. The variance is a running sum of
@@ -190,7 +194,7 @@ class DifferingSteps:
 
     @cached_property
     def largest_mu_from(self) -> FloatArray:
-        """The largest μ of a place and of those farther from the release."""
+        """The largest μ of a place and of the places farther from the release, for each place."""
         return np.asarray(np.maximum.accumulate(self.mu[::-1])[::-1])
 
     @cached_property
@@ -230,7 +234,7 @@ class DifferingSteps:
 
         A place v of a record means that it is used v steps before the release. The bound is the mean over the places,
         or the largest value if the order of the batches is known. Places are evaluated in stages of growing size, from
-        the release backwards. The evaluation stops once the sum over all other places is negligible.
+        the release backwards. The evaluation stops once the sum over all remaining places is negligible.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -276,9 +280,8 @@ class DifferingSteps:
 
         The bound has two factors. One is δ after the first u of these steps, whose noise and that of the use hide the
         shift by the record. The other is the product of the contraction factors of the v − u later steps. The least
-        bound over some u is
-        used: u = v, u = 0, and the u of `windows`. If contraction has less than `KERNELS_FELT` effect on log δ, the
-        last ones are not tried.
+        bound over some u is used: u = v, u = 0, and the u of `windows`. If contraction has less than `KERNELS_FELT`
+        effect on log δ, the u of `windows` are not tried.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -294,18 +297,26 @@ class DifferingSteps:
         windows = [(0, sensitivity[::-1])]
         if float(products.value[-1]) < -KERNELS_FELT:
             windows += self._windows_within(stage)
+        # θ is evaluated once for all windows, and the result is split again. The first part is for u = v.
         mus = [self.mu[stage], *(mu for _, mu in windows)]
         theta, theta_error = theta_with_error(epsilon, np.concatenate(mus))
         cuts = np.cumsum([mu.size for mu in mus])[:-1]
         values, errors = np.split(theta, cuts), np.split(theta_error, cuts)
-        best = LogValues(values[0], errors[0])  # of u = v
+        best = LogValues(values[0], errors[0])
         for (length, _), value, error in zip(windows, values[1:], errors[1:], strict=True):
             candidates = LogValues(value + products.value[: value.size], error + products.error[: value.size])
-            _take_least(best, candidates, slice(length, length + value.size))
+            _replace_by_smaller(best, candidates, slice(length, length + value.size))
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[tuple[int, FloatArray]]:
-        """Return the windows of `windows` of which both ends, v and v − u, may be places of the stage."""
+        """Return the windows of `windows` for which both v and v − u may be places of the stage.
+
+        Args:
+            stage: the places v, consecutive and increasing.
+
+        Returns:
+            Pairs of u and an array of μ for v = `stage.start` + u, …, as far as both places exist.
+        """
         return [
             (length, mu[stage.start : min(stage.stop - length, mu.size)])
             for length, mu in self.windows
@@ -329,22 +340,24 @@ class DifferingSteps:
             kernel, kernel_error = theta_with_error(epsilon, blocks.contraction)
             use, use_error = theta_with_error(epsilon, blocks.sensitivity)
             logs = blocks.counts * np.maximum(kernel, LEAST_LOG_FACTOR)
+            # The product before each block, so without the block's own steps.
             products = np.append(product.value, product.value + np.cumsum(logs))[:-1]
             product_errors = np.append(product.error, product.error + np.cumsum(blocks.counts * kernel_error))[:-1]
             candidate = use + products
             candidate_error = use_error + product_errors + UNIT_ROUNDOFF * self.run.steps * np.abs(products)
             is_better = candidate < value
-            value, error = np.where(is_better, candidate, value), np.where(is_better, candidate_error, error)
+            value = np.where(is_better, candidate, value)
+            error = np.where(is_better, candidate_error, error)
         if not self.run.known_order:
             value = value + np.log(blocks.counts)
         return LogValues(value, error + 1e-15)
 
     def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
-        """Return the mean over the n places of a record, or the largest value if the order of the batches is known.
+        """Return the log of the mean over the places of a record, or of the largest value if the order is known.
 
         Args:
             parts: logs of the values of all places, or of the first ones.
-            log_rest: upper bound on the log of the sum over the other places; None if there are none.
+            log_rest: upper bound on the log of the sum over the remaining places; None if there are none.
         """
         run = self.run
         lower = np.concatenate([values.value - values.error for values in parts])
@@ -359,11 +372,11 @@ class DifferingSteps:
         return Interval(low, min(high, 0.0))
 
 
-def _take_least(best: LogValues, candidates: LogValues, places: slice) -> None:
-    """Replace the values at some places, with their errors, by smaller candidates.
+def _replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) -> None:
+    """Replace the values at some places, with their errors, by candidates that are smaller.
 
     Args:
-        best: values to be changed in place.
+        best: values and errors; these arrays are changed.
         candidates: one value for each of the places.
         places: the places.
     """
@@ -376,8 +389,8 @@ def _running_products(product: LogProduct, factors: LogValues, last: int) -> Log
     """Return the logs of a product and of this product times the first 1, 2, … factors, with bounds on the errors.
 
     Args:
-        product: the product of the previous factors.
-        factors: logs of the further factors.
+        product: log of the product of the previous factors.
+        factors: logs of the further factors, with their errors.
         last: number of all factors, for the rounding of the running sums.
     """
     logs = np.maximum(factors.value, LEAST_LOG_FACTOR)

@@ -1,5 +1,7 @@
 """Neighbouring runs of hidden-state projected SGD in one coordinate, for lower bounds on δ.
 
+Distributions are compared in the usual stochastic order, the order of the probabilities of half-lines.
+
 On the line [−ρ, ρ], with W₀ = 0, every loss is λw²/2. The loss of the record has g w added, where g = ±(L − λρ), or 0
 if the record is zeroed. All losses are convex, L-Lipschitz and λ-smooth. A step maps w to the projection of (1 − ηλ) w
 ± ηg/m + N(0, η²σ²/m), with the second term only if the record is in the batch. The step is increasing in w. There are
@@ -9,8 +11,8 @@ mean of the distributions after each step. The mean keeps both bounds, because t
 data.
 
 - *Far from the boundary*: without projection the model is Gaussian. By a union bound over the steps, the projection
-  acts with probability at most π. π is removed from the upper end of the first distribution, and from the lower end of
-  the second.
+  acts with probability at most π. In the first distribution mass π is moved from the top to the bottom of the line, in
+  the second from the bottom to the top.
 - *Near the boundary*: on a grid, every value is rounded down in the first run and up in the second.
 
 Outcomes are merged until the likelihood ratio increases along the line, so that every optimal event is a half-line.
@@ -50,7 +52,7 @@ PLACES = 401
 """Number of grid points; the transition matrix of a step has one entry for each two points."""
 MOST_STEPS = 4096
 """Largest number of steps for which an instance is computed."""
-_FAR = 7.5
+_FAR_DEVIATIONS = 7.5
 """Least distance to the boundary, in standard deviations, at which the projection counts only by its probability.
 
 The probability that one step reaches it is then below 1e-13.
@@ -65,7 +67,7 @@ _FEW_COMPONENTS = 1024
 
 @dataclass(frozen=True)
 class _Line:
-    """A run in one dimension, as an example that attains a lower bound on δ.
+    """A run in one dimension. It and its neighbours attain a lower bound on δ.
 
     Attributes:
         spec: the run.
@@ -109,41 +111,60 @@ class _Line:
         return range(self.spec.first_stop, self.spec.steps + 1)
 
     def uses(self, steps: int) -> FloatArray:
-        """Return 1 for each of the first steps that uses the record, in a fixed order, and 0 for the others.
+        """Return 1 for each of the first steps that uses the record, in a fixed order, and 0 for the other steps.
 
-        The record is one of the first batch after which the model may be released.
+        The record is in the first batch after which the model may be released.
+
+        Args:
+            steps: number of steps.
         """
         period = self.spec.period
         return np.where(np.arange(steps) % period == (self.spec.first_stop - 1) % period, 1.0, 0.0)
 
     def deviation(self, steps: int) -> float:
-        """Return the standard deviation of the model after some steps, without the projection."""
+        """Return the standard deviation of the model after some steps, without the projection.
+
+        Args:
+            steps: number of steps.
+        """
         return self.noise_std * math.sqrt(float((self.contraction ** (2.0 * np.arange(steps))).sum()))
 
     def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
         """Return the possible total shifts of the model by the record, and their probabilities.
 
-        The unit is the shift of one step. The projection is ignored. The result is None if batches are drawn anew and
-        steps contract, because there are then too many possible shifts.
+        The unit is the shift of one step. The projection is ignored.
 
         Args:
             steps: number of steps before the release.
+
+        Returns:
+            Two arrays of one length. None if batches are drawn anew and steps contract, because there are then too many
+            possible shifts.
         """
-        powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)
+        powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)  # effect of each step's shift at the end
         if self.has_equal_steps and self.share == 1.0:
             return np.asarray([powers.sum()]), np.ones(1)
         if self.has_equal_steps:
-            times = np.arange(steps + 1.0)
-            chosen = gammaln(steps + 1.0) - gammaln(times + 1.0) - gammaln(steps - times + 1.0)
-            weights = np.exp(chosen + xlogy(times, self.share) + xlog1py(steps - times, -self.share))
-            return (times, np.asarray(weights)) if self.contraction == 1.0 else None
+            return self._binomial_pulls(steps) if self.contraction == 1.0 else None
         if self.spec.batches == "cyclic":
             return np.asarray([powers @ self.uses(steps)]), np.ones(1)
         if self.repeats_one_batch:
             return np.asarray([powers.sum(), 0.0]), np.asarray([self.share, 1.0 - self.share])
+        never_used = max(1.0 - steps * self.share, 0.0)
         if self.contraction == 1.0:
-            return np.asarray([1.0, 0.0]), np.asarray([steps * self.share, max(1.0 - steps * self.share, 0.0)])
-        return np.append(powers, 0.0), np.append(np.full(steps, self.share), max(1.0 - steps * self.share, 0.0))
+            return np.asarray([1.0, 0.0]), np.asarray([steps * self.share, never_used])
+        return np.append(powers, 0.0), np.append(np.full(steps, self.share), never_used)
+
+    def _binomial_pulls(self, steps: int) -> tuple[FloatArray, FloatArray]:
+        """Return the possible numbers of uses of the record in steps with fresh batches, and their probabilities.
+
+        Args:
+            steps: number of steps before the release, none of which contracts.
+        """
+        times = np.arange(steps + 1.0)
+        log_binomial = gammaln(steps + 1.0) - gammaln(times + 1.0) - gammaln(steps - times + 1.0)
+        weights = np.exp(log_binomial + xlogy(times, self.share) + xlog1py(steps - times, -self.share))
+        return times, np.asarray(weights)
 
 
 def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
@@ -173,7 +194,7 @@ def _line_of(spec: ProjectedSgd) -> _Line | None:
         noise is zero, or the shift over the noise is infinite as a double.
     """
     step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
-    # Rounded down: a record whose gradient is smaller than the Lipschitz constant allows is admitted, too.
+    # L − λρ, rounded down: a record may have a smaller gradient than the Lipschitz constant allows.
     pull = -round_up(Fraction(spec.strong_convexity) * Fraction(spec.radius) - Fraction(spec.lipschitz))
     if step is None or noise is None or not pull > 0.0:
         return None
@@ -188,13 +209,21 @@ def _line_of(spec: ProjectedSgd) -> _Line | None:
 
 
 def _pair(line: _Line, second_pull: float) -> Pair:
-    """Return the pair of two runs, where the record shifts a step by `line.shift` or by `second_pull` times that."""
+    """Return the pair of the released models of two neighbouring runs.
+
+    Args:
+        line: the first run, in which the record shifts a step by `line.shift`.
+        second_pull: shift of the second run by the record, in units of that of the first.
+    """
     contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
-    far = None if contracts_differently else _far(line, second_pull)
-    return monotone_pair(*(far or _near(line, second_pull)))
+    masses = None if contracts_differently else _masses_far_from_boundary(line, second_pull)
+    if masses is None:
+        masses = _masses_near_boundary(line, second_pull)
+    first, second = masses
+    return monotone_pair(first, second)
 
 
-def _far(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
+def _masses_far_from_boundary(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
     """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
 
     Without the projection the released models are Gaussian mixtures. Their means are the possible total shifts by the
@@ -206,13 +235,13 @@ def _far(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray] | Non
 
     Returns:
         The masses of the cells for the first and the second run. None if the mixtures are unknown or have too many
-        components, or if the boundary is closer than `_FAR` standard deviations.
+        components, or if the boundary is closer than `_FAR_DEVIATIONS` standard deviations.
     """
     steps = line.spec.steps
     final_std = line.deviation(steps)
     largest_shift = line.shift * (steps if line.has_equal_steps else math.ceil(steps / line.spec.period))
     distance = (line.spec.radius - largest_shift) / final_std
-    if distance < _FAR:
+    if distance < _FAR_DEVIATIONS:
         return None
     components = _mixture_components(line)
     if components is None:
@@ -258,15 +287,18 @@ def _mixture_components(line: _Line) -> tuple[FloatArray, FloatArray, FloatArray
     return np.concatenate(pulls), np.concatenate(deviations), np.concatenate(weights)
 
 
-def _near(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray]:
+def _masses_near_boundary(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray]:
     """Return the distributions of both released models on a grid, computed step by step with the projection.
 
-    The first model is rounded down to the grid in every step and the second one up, so that δ does not increase. A
-    zeroed record also takes its share λ/m of the strong convexity away, so its steps contract by less.
+    The first model is rounded down to the grid in every step and the second one up, so that δ does not increase. If the
+    record is zeroed, its share λ/m of the strong convexity is missing, so the steps that use it contract by less.
 
     Args:
         line: the run.
         second_pull: shift of the second run, in units of that of the first.
+
+    Returns:
+        The masses of the grid points for the first and the second run.
     """
     grid = symmetric_points(line.spec.radius, PLACES)
     error = half_line_error(2.0 * line.spec.radius + line.shift, line.noise_std)

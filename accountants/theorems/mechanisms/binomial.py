@@ -110,9 +110,7 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
 
 
 def least_trials(inputs: BinomialInputs) -> int | None:
-    """Return the least number of trials whose ε meets the target and whose variance meets the theorem's condition.
-
-    The search doubles the number until it is enough, and then bisects.
+    """Return the least number of trials that meets the target ε, and the theorem's condition on the variance.
 
     Returns:
         The number of trials, or None if 10^15 trials are not enough.

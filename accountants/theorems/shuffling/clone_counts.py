@@ -70,7 +70,11 @@ class CountRanges(NamedTuple):
         return bool((np.diff(self.first)[1:-1] == 1.0).all())
 
     def merge(self, starts: IntArray) -> CountRanges:
-        """Merge consecutive ranges; each start is the index of the first range of a merged one."""
+        """Return a partition in which consecutive ranges are merged.
+
+        Args:
+            starts: for each merged range, the index of its first range.
+        """
         return CountRanges(self.first[starts], np.asarray(np.logaddexp.reduceat(self.log_mass, starts)))
 
 
@@ -115,13 +119,13 @@ class CloneCount:
 
     @cached_property
     def likely(self) -> tuple[float, float]:
-        """Least and largest value of C that is distinguished; C is rounded to them beyond."""
+        """Least and largest value of C that is likely; smaller and larger values are rounded to them."""
         reach = _REACH * math.sqrt(self._mean * (1.0 - self.rate)) + 50.0
         return max(0.0, math.floor(self._mean - reach)), min(self._other_clients, math.ceil(self._mean + reach))
 
     @property
     def has_many_values(self) -> bool:
-        """True if C has too many likely values for a range of each."""
+        """True if C has more than `MOST_VALUES` likely values, too many for a range of each."""
         low, high = self.likely
         return high - low + 1.0 > MOST_VALUES
 
@@ -158,9 +162,9 @@ class CloneCount:
         return np.concatenate((up_to_mean, beyond_mean, log_above[-1:]))
 
     def _single_masses(self, values: FloatArray) -> FloatArray:
-        """Return the log probability of each value of C, the number of clones.
+        """Return the log probability of each likely value of C, the number of clones.
 
-        The probability of all other values counts at the nearest of these.
+        The probability of all values that are not listed counts at the nearest listed value.
 
         Args:
             values: consecutive likely values, preceded by 0 if that is not likely.
@@ -301,10 +305,10 @@ def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _Mas
 
 
 def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, effort: Effort) -> _MassesAndTails:
-    """Return the mass b(κ − 1; c) of B ~ Bin(c, 1/2), and P(B ≥ κ) relative to it.
+    """Return the mass b(κ − 1; c) of B ~ Bin(c, 1/2), and the tail P(B ≥ κ) relative to it.
 
-    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. The relative tail is
-    P(B ≥ κ)/b(κ; c) · (c + 1 − κ)/κ.
+    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. The relative tail is P(B ≥
+    κ)/b(κ; c) · (c + 1 − κ)/κ.
 
     Args:
         clones: values c.

@@ -109,7 +109,7 @@ class FiniteBlanketBound(ScaledBound):
         return max(losses) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return the largest lower and the largest upper bound on log δ over all pairs of inputs."""
+        """Return bounds on log δ(ε): the largest lower bound and the largest upper bound over all pairs of inputs."""
         if epsilon >= self.largest_loss:
             return Interval(-math.inf, -math.inf)
         bounds = [self._bound_pair(table, epsilon) for table in self._tables]
@@ -142,13 +142,14 @@ class FiniteBlanketBound(ScaledBound):
 
 
 class _CountEvent(NamedTuple):
-    """The counts that are more than e^ε times as likely on the first data set as on the second, at each ε.
+    """The event that a count is more than e^ε times as likely on the first data set as on the second, at each ε.
 
-    A count is the number of clients that send one report. It is B ~ Bin(trials, base) for the other clients, with mass
-    function b, plus 1 if the client with changed data sends it.
+    The count is the number of clients that send a certain report. It is B ~ Bin(trials, base) for the other clients,
+    with mass function b, plus 1 if the client with changed data, the victim, sends it. The event is that the count is
+    at least κ.
 
     Attributes:
-        least: κ, the least of these counts; it exceeds every count if there is none.
+        least: κ; it exceeds every count if the event is impossible.
         log_mass: log b(κ − 1).
         tail: P(B ≥ κ)/b(κ − 1).
     """
@@ -219,7 +220,11 @@ class CountProfile(Profile):
         return _CountEvent(least, log_mass, np.where(has_event, tail, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the logs of P(B ≥ κ) + high b(κ − 1), and of the same sum with low."""
+        """Return the log tails of the privacy loss: log P(loss > ε) in the first world and in the second.
+
+        The loss exceeds ε if the count is at least κ. The tails are P(B ≥ κ) + high b(κ − 1), and the same sum with
+        `low`.
+        """
         _, log_mass, tail = self._event(np.asarray(epsilon, dtype=np.float64))
         return Tails(
             np.minimum(log_mass + np.log(tail + self.high[0]), 0.0),

@@ -56,7 +56,11 @@ LEAST_BLANKET = 8.0
 
 
 def log_blanket_mass(noise_multiplier: float) -> float:
-    """Return log γ = log 2Φ(−C/σ): the share of every report that does not depend on its contribution."""
+    """Return log γ, where γ = 2Φ(−C/σ) is the share of every report that does not depend on its contribution.
+
+    Args:
+        noise_multiplier: σ/C, the noise over the largest contribution.
+    """
     return math.log(2.0) + float(log_ndtr(-1.0 / noise_multiplier))
 
 
@@ -216,10 +220,11 @@ class GaussianBlanketBound(ScaledBound):
             epsilon: ε, in nats.
             local: upper bound of log δ without shuffling.
             expected: the expected log δ.
-            tilt: best exponential tilt λ of the sum Y₁ + … + Y_n at a smaller ε, to start the search; None for none.
+            tilt: best exponential tilt λ of the sum Y₁ + … + Y_n at a smaller ε, to start the search; None if there is
+                none.
 
         Returns:
-            The bound. It has the given tilt if the sum cannot be positive, so that only the charge remains.
+            The bound. If the sum cannot be positive, so that only the charge remains, it has the given tilt.
         """
         last = self._cut_for(expected)
         law = self._distribution(math.expm1(min(epsilon, _LARGEST_EPSILON)), last, upper=True)
@@ -234,25 +239,45 @@ class GaussianBlanketBound(ScaledBound):
         return NearBound(bound, total.tilt, single=excess > _FAR_ABOVE)
 
     def local_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the local guarantee, that of a single report."""
+        """Enclose log δ(ε) of a single report, the local guarantee."""
         return gaussian_pair(2.0 * self._scaled_norm).log_delta_bounds(epsilon)
 
     def _cut_for(self, log_delta: float) -> int:
-        """Return the index of an edge B with log Φ(c − B) about `_SMALL_CHARGE` below `log_delta`."""
+        """Return the index of an edge B for which the charge Φ(c − B) is a small share of a given δ.
+
+        The log of the charge is about `_SMALL_CHARGE` below log δ.
+
+        Args:
+            log_delta: log δ.
+        """
         distance = -float(ndtri_exp(min(log_delta, 0.0) - _SMALL_CHARGE))
         return self._find_edge(min(max(distance, _NEAREST), FURTHEST))
 
     def _sum(self, growth: float, last: int, *, upper: bool = True) -> CompoundSum:
-        """Return the sum of n copies of Y, cut at the edge `last`, for growth = α − 1; see `_distribution`."""
+        """Return the sum Y₁ + … + Y_n of independent copies of Y, cut at an edge.
+
+        Args:
+            growth: α − 1 = e^ε − 1.
+            last: index of the edge B.
+            upper: whether the distribution of Y is for upper bounds; see `_distribution`.
+        """
         return CompoundSum(self._distribution(growth, last, upper=upper), self.clients)
 
     def _find_edge(self, distance: float) -> int:
-        """Return the index of the first cell edge at least `distance` beyond c."""
+        """Return the index of the first cell edge w with w − c at least a given distance, within the cells.
+
+        Args:
+            distance: least w − c, in units of the noise.
+        """
         edges = self._cells.edges
         return min(max(int(np.searchsorted(edges, self._scaled_norm + distance)), 8), edges.size - 1)
 
     def _charge(self, last: int) -> float:
-        """Return log Φ(c − B), rounded up, for the edge B with index `last`."""
+        """Return the logarithm of the charge Φ(c − B) for a cut of Y, rounded up.
+
+        Args:
+            last: index of the edge B.
+        """
         value = float(log_ndtr(self._scaled_norm - self._cells.edges[last]))
         return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))
 
@@ -293,7 +318,12 @@ class GaussianBlanketBound(ScaledBound):
         return float(np.logaddexp(main, min(self._charge(last), local)))
 
     def _lower_at(self, growth: float, last: int) -> float:
-        """Return a lower bound on the log of the bound, with Y cut at the edge `last`, for growth = α − 1."""
+        """Return a lower bound on the logarithm of the blanket's bound on δ, with Y cut at an edge.
+
+        Args:
+            growth: α − 1 = e^ε − 1.
+            last: index of the edge B.
+        """
         return self._sum(growth, last, upper=False).log_positive_part().lower - math.log(self.clients)
 
     def _first_distance(self, growth: float) -> float:
@@ -328,8 +358,8 @@ class GaussianBlanketBound(ScaledBound):
     def _estimate(self, growth: float, last: int) -> float:
         """Estimate log δ without the charge for the cut of Y, by a saddle point.
 
-        All mass of `LUMP` neighbouring cells counts at its mean excess x. It has Y = x − (α − 1) for w > 0, and
-        Y = −(x + (α − 1) + (α − 1)x) for w < 0. The error is unknown. The result is −∞ if no atom of Y is positive.
+        All mass of `LUMP` neighbouring cells counts at its mean excess x. It has Y = x − (α − 1) for w > 0, and Y = −(x
+        + (α − 1) + (α − 1)x) for w < 0. The estimate has no error bound. It is −∞ if no atom of Y is positive.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -337,11 +367,12 @@ class GaussianBlanketBound(ScaledBound):
         """
         count = max(last // LUMP, 2)
         excess, mass = self._cells.lump_excess[:count], self._cells.lump_mass[:count]
-        places = np.concatenate((excess - growth, -(excess + growth + growth * excess)))
-        no_errors = np.zeros(places.size)
-        total = CompoundSum(
-            StepLaw(WeightedPoints(places, np.concatenate((mass, mass)), no_errors, no_errors)), self.clients
+        points = np.concatenate((excess - growth, -(excess + growth + growth * excess)))
+        no_errors = np.zeros(points.size)
+        atoms = WeightedPoints(
+            points=points, weights=np.concatenate((mass, mass)), point_errors=no_errors, weight_errors=no_errors
         )
+        total = CompoundSum(StepLaw(atoms), self.clients)
         return total.log_estimate - math.log(self.clients) if total.law.largest_value > 0.0 else -math.inf
 
 

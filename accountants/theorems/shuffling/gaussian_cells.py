@@ -82,14 +82,14 @@ def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
     low, width = edges[:-1, None], np.diff(edges)[:, None]
     w = low + 0.5 * width * (1.0 + _GAUSS_X)
     weight = 0.5 * width * _GAUSS_W * _NORMAL_FACTOR
-    density = np.exp(-0.5 * (w + c) ** 2)
+    density = np.exp(-0.5 * (w + c) ** 2)  # φ(w + c) times √(2π), like the heights of the pieces
     heights = _piece_heights(c, levels)
     rest = weight * np.maximum(density - _piece_density(c, w, edges, levels, heights), 0.0)
 
     # A mass at x is split between the edges of its cell in proportion to its position, which keeps the mean.
     position = np.expm1(2.0 * c * (w - low)) / np.expm1(2.0 * c * width)
     to_high, to_low = (rest * position).sum(axis=1), (rest * (1.0 - position)).sum(axis=1)
-    rest_mass = np.where(to_high + to_low > 0.0, to_high + to_low, 1.0)
+    rest_mass = np.where(to_high + to_low > 0.0, to_high + to_low, 1.0)  # 1 avoids a quotient 0/0
     edge_excess = np.expm1(2.0 * c * edges)
     level_excess = np.expm1(2.0 * c * levels)
 
@@ -112,7 +112,12 @@ def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
 
 
 def _edges_and_levels(c: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the edges of the cells in w, and those of them at which uniform pieces end."""
+    """Return the edges of the cells in w, and the edges at which the uniform pieces end.
+
+    Args:
+        c: bound on a contribution in units of the noise.
+        with_pieces: whether there are uniform pieces.
+    """
     furthest = min(c + FURTHEST, _LARGEST_LOG_RATIO / (2.0 * c))
     grid = np.linspace(0.0, furthest, math.ceil(furthest * (1.0 + c) / _SPACING) + 1)
     levels = np.empty(0)
@@ -125,7 +130,11 @@ def _piece_heights(c: float, levels: FloatArray) -> FloatArray:
     """Return the heights of a step function below the density of the excess x, times √(2π), one per level.
 
     The density of x at w is φ(w + c) dw/dx = φ(w + c) e^{−2cw}/(2c), which decreases. So its value at the right end of
-    a step is the largest height there. The step function is a sum of uniform pieces [0, x_j].
+    a step is the largest possible height there. The step function is a sum of uniform pieces [0, x_j].
+
+    Args:
+        c: bound on a contribution in units of the noise.
+        levels: right ends of the steps in w, increasing.
     """
     return np.exp(-0.5 * (levels + c) ** 2 - 2.0 * c * levels) / (2.0 * c) * _BELOW
 

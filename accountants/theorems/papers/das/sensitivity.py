@@ -98,8 +98,8 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
 def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float, log_failure: float) -> Movement:
     """Return smaller sensitivities, which hold except for rounding outcomes of probability 2e^−L.
 
-    Let K_i, the change of coordinate i, be the floor or ceiling of s|u_i − u'_i|. Hoeffding's inequality for the sums
-    of K_i and of K_i² gives, with S₁ = s ‖u−u'‖₁ and S₂ = s ‖u−u'‖₂,
+    Let K_i, the change of coordinate i, be the floor or ceiling of s|u_i − u'_i|. Let S₁ = s ‖u−u'‖₁ and S₂ = s
+    ‖u−u'‖₂. Hoeffding's inequality for the sums of K_i and of K_i² gives
 
         Δ₁ = S₁ + √(dL/2),
         Δ₂² = S₂² + min{d/4, S₁} + √(L(4S₂² + 4S₁ + d)/2).

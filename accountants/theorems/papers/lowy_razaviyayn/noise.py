@@ -191,7 +191,7 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
 
 
 def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
-    """Return clients with L = 1 and ε/L in place of ε, whose formulas give the same noise σ and ψ = L² ξ.
+    """Return clients with L = 1 and ε/L in place of ε, for which the formulas give the same noise σ and ψ = L² ξ.
 
     Args:
         group: the clients, with Lipschitz constant 1 in the formulas that use the result.
@@ -207,9 +207,9 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
     """Compute the averages over clients of ξ that Theorems 2.1, 2.2 and 2.4 of Lowy and Razaviyayn use.
 
     ξ of a client is its noise variance divided by 256L²R (see `xi`). Ξ = √E[(mean of the M_r largest ξ)²] for the
-    number M_r of participants in a round. The pair (M~, Ξ~) is (M', Ξ) or (M, ξ_max), whichever has the smaller ratio
-    Ξ~/M~. With equal clients and a fixed number M of participants, every average of ξ is ξ, and M' = M (Assumption 3,
-    Appendix E.1).
+    number M_r of participants in a round. The pair (M~, Ξ~) is the one of (M', Ξ) and (M, ξ_max) that has the smaller
+    ratio Ξ~/M~. With equal clients and a fixed number M of participants, every average of ξ is ξ, and M' = M
+    (Assumption 3, Appendix E.1).
 
     Args:
         federation: the clients, their targets, and the distribution of how many take part.

@@ -68,7 +68,7 @@ _VARIANT = Quantity(description="the main text's statement with hidden constants
 
 
 def of_same_fields(cls: type[T], record: object, **replacements: object) -> T:
-    """Return an instance of a dataclass whose fields are copied from the attributes of the same names in `record`.
+    """Return an instance of a dataclass, with fields copied from the attributes of the same names in `record`.
 
     Args:
         cls: the dataclass.

@@ -94,7 +94,7 @@ def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
     """Compute the (ε, δ) of a shuffled round by Theorem F.2 of Lowy and Razaviyayn.
 
     Args:
-        inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private, and δ.
+        inputs: N clients with n records each, (ε₀, δ₀)-differentially private reports, and δ.
         reading: formula for `delta`, `printed` or `corrected` as in `ShuffledRound.log_delta`.
 
     Returns:
@@ -149,7 +149,7 @@ def _log_cap(inputs: StandardInputs, reading: Reading) -> float:
     """Compute the logarithm of the simple upper bound on δ̃ of a round.
 
     Args:
-        inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+        inputs: N clients with n records each, and (ε₀, δ₀)-differentially private reports.
         reading: `printed` has 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀.
     """
     if reading == "printed":

@@ -146,9 +146,11 @@ class Window:
 def stop_bound(run: ScheduledRun) -> float:
     """Return the bound on the excess risk of the model after a uniformly random one of the last k steps.
 
-    It is (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k), with the first stop a
-    and the step sizes e_t and moments r_t² of `Window`. For more than `MOST_STEPS` stops an upper bound on it is
-    returned.
+    With the first stop a, and the step sizes e_t and moments r_t² of `Window`, it is
+
+        (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
+
+    For more than `MOST_STEPS` stops an upper bound on it is returned.
     """
     stops, steps = run.possible_stops, run.steps
     first = steps - stops + 1

@@ -109,8 +109,8 @@ class DrawnGradients(DrawnClients):
     def smoothness_factors(self, reading: Reading | Literal["proof"] = "corrected") -> tuple[float, float]:
         """Return the factors (a, b) of the smoothness L max{αa, b} in the bound, at the weight α of the shared part.
 
-        L is the smoothness of the losses, q the probability that a client is drawn, W the total weight of the clients,
-        and ω the largest number of gradients in a message (`largest_message`).
+        L is the smoothness of the losses, and q the probability that a client is drawn. W is the total weight of the
+        clients, and ω the largest number of gradients in a message (`largest_message`).
 
         Args:
             reading: "printed" has b = ω/W and a = 1 + b, as the theorem. "proof" has b = ω/(qW) and a = 1 + b, as its

@@ -154,7 +154,7 @@ def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading
 
     Args:
         inputs: the run, with smoothness L of the losses and weight α of the shared part.
-        federation: the clients, whose weighting gives the factors a and b.
+        federation: the clients. Their weighting gives the factors a and b.
         reading: factors as "printed" or as "corrected".
     """
     shared, local = federation.smoothness_factors(reading)

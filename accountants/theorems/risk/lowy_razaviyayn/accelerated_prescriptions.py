@@ -345,8 +345,7 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
         run: the federation and the loss.
         totals: averages over the clients of their noise variances, up to a factor.
         reading: "printed" has 1 in place of K (erratum E-10). "corrected" adds v̂²(N − M)/((N − 1) dΨ~) for the
-            sampling
-            of M of N clients, whose mean gradients have standard deviation v̂ (E-12).
+            sampling of M of N clients, with v̂ the standard deviation of their mean gradients (E-12).
     """
     # Theorem 2.4 has L² in place of Φ̂² here, in both readings.
     gradient_std = run.empirical_gradient_std if run.is_smooth else run.lipschitz

@@ -25,8 +25,8 @@ def stability_bound(
     """Return the bound RS of `certified_bound.py` on the excess risk, by the stability of the iterates.
 
     The noise of the last l rounds has little feedback on the iterates. m of M clients report in each of T rounds. Let p
-    = m/M, A = T(T + 1)/2 and h = 2ηLT < 1, with κ of `log_kappa`, the noise variance c, and the dimension d. For every
-    age l in 1, …, T and every weight λ in (0, 1 − h), the excess risk is at most
+    = m/M, A = T(T + 1)/2 and h = 2ηLT < 1, with κ of `log_kappa`, the noise variance c, and the dimension d. The age l
+    may be any of 1, …, T, and the weight λ any number in (0, 1 − h). The excess risk is at most
 
         [base + κηcdA/(mp) + ηcd(1 − p)^l (T − l)(T − l + 1)/(4λmp²)]/(A(1 − h/(1 − λ))).
 

@@ -33,7 +33,7 @@ class TruncatedMasses:
 
     @classmethod
     def of(cls, *, population: int, rate: float, largest_batch: int) -> TruncatedMasses:
-        """Compute the probabilities.
+        """Compute the probabilities for a population, a sampling rate and a largest batch.
 
         Args:
             population: number n of records, with the one in question.
