@@ -18,6 +18,12 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.theorems.hidden_states.log_values import (
+    LogProduct,
+    LogValues,
+    replace_by_smaller,
+    running_products,
+)
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
     BLOCK_RATIO,
     LEAST_CONTRACTION,
@@ -73,23 +79,6 @@ class BackwardSteps(NamedTuple):
     log_influence: FloatArray
     shift: FloatArray
     noise: FloatArray
-
-
-class LogProduct(NamedTuple):
-    """The log of the product of the contraction factors of all steps after some place, and a bound on its error.
-
-    Place v means that the record is used v steps before the release.
-    """
-
-    value: float = 0.0
-    error: float = 0.0
-
-
-class LogValues(NamedTuple):
-    """Logs of bounds on δ, for several places of the record or blocks of places, and bounds on their errors."""
-
-    value: FloatArray
-    error: FloatArray
 
 
 @dataclass(frozen=True)
@@ -177,12 +166,11 @@ class DifferingSteps:
         log_influence, shift, noise = (values[:HYBRID_PLACES] for values in self.steps)
         outward = 1.0 + 2.0 * (self.outward[:HYBRID_PLACES] - 1.0)
         windows = []
-        # `length` steps, the use included, end at e = v − u, the index of `variance`: their noise, contracted to e.
+        # variance[e] is that of the noise of `length` steps, the use included, of which the last one is e = v − u steps
+        # before the release. The noise is contracted by the steps of the window that follow it.
         length, variance = 1, noise**2
         while 2 * length <= variance.size + length - 1:
-            later, earlier = variance[:-length], variance[length:]
-            end = np.arange(later.size)
-            variance = later + np.exp(2.0 * (log_influence[end + length] - log_influence[end])) * earlier
+            variance = _double_window(variance, log_influence, length)
             length *= 2
             end = np.arange(variance.size)
             log_window = log_influence[end + length - 1] - log_influence[end]
@@ -293,7 +281,7 @@ class DifferingSteps:
         """
         steps = self.run.steps
         sensitivity, contraction = self.run.shifts(steps - stage.stop + 1, steps - stage.start)
-        products = _running_products(product, LogValues(*theta_with_error(epsilon, contraction[::-1])), stage.stop)
+        products = running_products(product, LogValues(*theta_with_error(epsilon, contraction[::-1])), stage.stop)
         windows = [(0, sensitivity[::-1])]
         if float(products.value[-1]) < -KERNELS_FELT:
             windows += self._windows_within(stage)
@@ -305,7 +293,7 @@ class DifferingSteps:
         best = LogValues(values[0], errors[0])
         for (length, _), value, error in zip(windows, values[1:], errors[1:], strict=True):
             candidates = LogValues(value + products.value[: value.size], error + products.error[: value.size])
-            _replace_by_smaller(best, candidates, slice(length, length + value.size))
+            replace_by_smaller(best, candidates, slice(length, length + value.size))
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[tuple[int, FloatArray]]:
@@ -372,29 +360,18 @@ class DifferingSteps:
         return Interval(low, min(high, 0.0))
 
 
-def _replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) -> None:
-    """Replace the values at some places, with their errors, by candidates that are smaller.
+def _double_window(variance: FloatArray, log_influence: FloatArray, length: int) -> FloatArray:
+    """Return the noise variance of windows of 2l steps from that of windows of l steps.
+
+    A window that ends e steps before the release consists of a later half, which ends there too, and an earlier half,
+    which ends e + l steps before it. The noise of the earlier half is contracted by the steps of the later half.
 
     Args:
-        best: values and errors; these arrays are changed.
-        candidates: one value for each of the places.
-        places: the places.
+        variance: noise variance of a window of l steps, for each e.
+        log_influence: log of the factor by which all steps after e contract a distance, for each e.
+        length: number l of steps.
     """
-    is_better = candidates.value < best.value[places]
-    best.value[places] = np.where(is_better, candidates.value, best.value[places])
-    best.error[places] = np.where(is_better, candidates.error, best.error[places])
-
-
-def _running_products(product: LogProduct, factors: LogValues, last: int) -> LogValues:
-    """Return the logs of a product and of this product times the first 1, 2, … factors, with bounds on the errors.
-
-    Args:
-        product: log of the product of the previous factors.
-        factors: logs of the further factors, with their errors.
-        last: number of all factors, for the rounding of the running sums.
-    """
-    logs = np.maximum(factors.value, LEAST_LOG_FACTOR)
-    sums = np.append(product.value, product.value + np.cumsum(logs))
-    errors = np.append(product.error, product.error + np.cumsum(factors.error))
-    errors += UNIT_ROUNDOFF * last * np.abs(sums)
-    return LogValues(sums, errors)
+    later_half, earlier_half = variance[:-length], variance[length:]
+    end = np.arange(later_half.size)
+    log_contraction = log_influence[end + length] - log_influence[end]
+    return np.asarray(later_half + np.exp(2.0 * log_contraction) * earlier_half)

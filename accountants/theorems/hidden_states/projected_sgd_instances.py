@@ -23,16 +23,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln, ndtr, xlog1py, xlogy
+from scipy.special import ndtr
 
-from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.profiles.deferred import deferred_pair
 from epsilond.accountants.quantities import Relation
+from epsilond.accountants.theorems.hidden_states.one_dimensional_run import OneDimensionalRun, one_dimensional_run
 from epsilond.accountants.theorems.hidden_states.ordered_cells import (
     ACCURACY,
     half_line_error,
@@ -65,108 +63,6 @@ _FEW_COMPONENTS = 1024
 """Number of components up to which `_CELLS` edges are used, and a quarter of them beyond; fewer edges lower δ."""
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A run in one dimension. It and its neighbours attain a lower bound on δ.
-
-    Attributes:
-        spec: the run.
-        contraction: factor by which a step multiplies the model.
-        shift: shift of the model by a step that uses the record.
-        noise_std: standard deviation of a step's noise.
-    """
-
-    spec: ProjectedSgd
-    contraction: float
-    shift: float
-    noise_std: float
-
-    @property
-    def has_equal_steps(self) -> bool:
-        """True if all steps are independent and have one distribution: full batches, or batches that are drawn anew."""
-        return self.share == 1.0 or self.spec.batches == "without-replacement"
-
-    @property
-    def repeats_one_batch(self) -> bool:
-        """True if every step uses the same secret batch, so that a record is in all steps or in none."""
-        return self.spec.period == 1 and self.share < 1.0 and self.spec.batches == "shuffled"
-
-    @property
-    def share(self) -> float:
-        """The probability that a record is in a given batch."""
-        return self.spec.participants / self.spec.clients
-
-    @property
-    def has_known_distribution(self) -> bool:
-        """True if the distribution of the released model is computed.
-
-        It is not computed if several batches of a secret fixed order are used again.
-        """
-        is_known = self.has_equal_steps or self.spec.batches == "cyclic" or self.repeats_one_batch
-        return is_known or self.spec.steps <= self.spec.period
-
-    @property
-    def stops(self) -> range:
-        """The steps after which the model may be released, each with the same probability."""
-        return range(self.spec.first_stop, self.spec.steps + 1)
-
-    def uses(self, steps: int) -> FloatArray:
-        """Return 1 for each of the first steps that uses the record, in a fixed order, and 0 for the other steps.
-
-        The record is in the first batch after which the model may be released.
-
-        Args:
-            steps: number of steps.
-        """
-        period = self.spec.period
-        return np.where(np.arange(steps) % period == (self.spec.first_stop - 1) % period, 1.0, 0.0)
-
-    def deviation(self, steps: int) -> float:
-        """Return the standard deviation of the model after some steps, without the projection.
-
-        Args:
-            steps: number of steps.
-        """
-        return self.noise_std * math.sqrt(float((self.contraction ** (2.0 * np.arange(steps))).sum()))
-
-    def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return the possible total shifts of the model by the record, and their probabilities.
-
-        The unit is the shift of one step. The projection is ignored.
-
-        Args:
-            steps: number of steps before the release.
-
-        Returns:
-            Two arrays of one length. None if batches are drawn anew and steps contract, because there are then too many
-            possible shifts.
-        """
-        powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)  # effect of each step's shift at the end
-        if self.has_equal_steps and self.share == 1.0:
-            return np.asarray([powers.sum()]), np.ones(1)
-        if self.has_equal_steps:
-            return self._binomial_pulls(steps) if self.contraction == 1.0 else None
-        if self.spec.batches == "cyclic":
-            return np.asarray([powers @ self.uses(steps)]), np.ones(1)
-        if self.repeats_one_batch:
-            return np.asarray([powers.sum(), 0.0]), np.asarray([self.share, 1.0 - self.share])
-        never_used = max(1.0 - steps * self.share, 0.0)
-        if self.contraction == 1.0:
-            return np.asarray([1.0, 0.0]), np.asarray([steps * self.share, never_used])
-        return np.append(powers, 0.0), np.append(np.full(steps, self.share), never_used)
-
-    def _binomial_pulls(self, steps: int) -> tuple[FloatArray, FloatArray]:
-        """Return the possible numbers of uses of the record in steps with fresh batches, and their probabilities.
-
-        Args:
-            steps: number of steps before the release, none of which contracts.
-        """
-        times = np.arange(steps + 1.0)
-        log_binomial = gammaln(steps + 1.0) - gammaln(times + 1.0) - gammaln(steps - times + 1.0)
-        weights = np.exp(log_binomial + xlogy(times, self.share) + xlog1py(steps - times, -self.share))
-        return times, np.asarray(weights)
-
-
 def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
     """Return a pair that neighbouring data sets attain for the released model of a run of equal steps.
 
@@ -179,36 +75,14 @@ def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pa
     """
     if spec.steps > MOST_STEPS:
         return ()
-    line = _line_of(spec)
+    line = one_dimensional_run(spec)
     if line is None or not line.has_known_distribution:
         return ()
     second_pull = 0.0 if relation == "zero-out-one" else -1.0
     return (deferred_pair(functools.partial(_pair, line, second_pull)),)
 
 
-def _line_of(spec: ProjectedSgd) -> _Line | None:
-    """Return the run in one dimension in which each step that uses the record shifts the model as far as it may.
-
-    Returns:
-        The run. None if step sizes or noise change, or if the record cannot shift the model. It is also None if the
-        noise is zero, or the shift over the noise is infinite as a double.
-    """
-    step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
-    # L − λρ, rounded down: a record may have a smaller gradient than the Lipschitz constant allows.
-    pull = -round_up(Fraction(spec.strong_convexity) * Fraction(spec.radius) - Fraction(spec.lipschitz))
-    if step is None or noise is None or not pull > 0.0:
-        return None
-    line = _Line(
-        spec,
-        contraction=1.0 - step * spec.strong_convexity,
-        shift=step * pull / spec.participants,
-        noise_std=step * noise / math.sqrt(spec.participants),
-    )
-    is_usable = line.contraction >= 0.0 and line.noise_std > 0.0 and math.isfinite(line.shift / line.noise_std)
-    return line if is_usable else None
-
-
-def _pair(line: _Line, second_pull: float) -> Pair:
+def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
     """Return the pair of the released models of two neighbouring runs.
 
     Args:
@@ -223,7 +97,7 @@ def _pair(line: _Line, second_pull: float) -> Pair:
     return monotone_pair(first, second)
 
 
-def _masses_far_from_boundary(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
+def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
     """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
 
     Without the projection the released models are Gaussian mixtures. Their means are the possible total shifts by the
@@ -262,7 +136,7 @@ def _masses_far_from_boundary(line: _Line, second_pull: float) -> tuple[FloatArr
     return masses(1.0), masses(-second_pull)[::-1]
 
 
-def _mixture_components(line: _Line) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Return the pull, the standard deviation and the weight of each component of the released model.
 
     The model is released after each of `line.stops` with the same probability. The projection is ignored.
@@ -287,7 +161,7 @@ def _mixture_components(line: _Line) -> tuple[FloatArray, FloatArray, FloatArray
     return np.concatenate(pulls), np.concatenate(deviations), np.concatenate(weights)
 
 
-def _masses_near_boundary(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray]:
+def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray]:
     """Return the distributions of both released models on a grid, computed step by step with the projection.
 
     The first model is rounded down to the grid in every step and the second one up, so that δ does not increase. If the
@@ -333,7 +207,7 @@ def _masses_near_boundary(line: _Line, second_pull: float) -> tuple[FloatArray, 
     return first, distribution(second_pull, up=True)
 
 
-def _released_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> FloatArray:
+def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> FloatArray:
     """Return the distribution of the released model on the grid, which starts in the middle.
 
     It is the mean over the steps after which the model may be released.
@@ -350,7 +224,7 @@ def _released_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> Fl
     return np.asarray(released / len(line.stops))
 
 
-def _models(line: _Line, rest: FloatArray, use: FloatArray) -> Iterator[FloatArray]:
+def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Iterator[FloatArray]:
     """Yield the distribution of the model on the grid after each step.
 
     The model starts in the middle of the grid. A distribution is a row vector, which a step multiplies by a transition
@@ -384,7 +258,9 @@ def _run_steps(model: FloatArray, transitions: Iterable[FloatArray]) -> Iterator
         yield model
 
 
-def _repeat_one_batch(line: _Line, rest: FloatArray, use: FloatArray, start: FloatArray) -> Iterator[FloatArray]:
+def _repeat_one_batch(
+    line: OneDimensionalRun, rest: FloatArray, use: FloatArray, start: FloatArray
+) -> Iterator[FloatArray]:
     """Yield the distribution of the model after each step if a single secret batch is repeated.
 
     The record is used in every step, with probability q = `line.share`, or in none.
@@ -401,7 +277,7 @@ def _repeat_one_batch(line: _Line, rest: FloatArray, use: FloatArray, start: Flo
         yield np.asarray(line.share * with_record + (1.0 - line.share) * without_record)
 
 
-def _pass_once(line: _Line, rest: FloatArray, use: FloatArray, start: FloatArray) -> Iterator[FloatArray]:
+def _pass_once(line: OneDimensionalRun, rest: FloatArray, use: FloatArray, start: FloatArray) -> Iterator[FloatArray]:
     """Yield the distribution of the model after each step of a single pass in a secret fixed order.
 
     The record is used in each step with the same probability q = `line.share`, and at most once.

@@ -132,8 +132,9 @@ def _distance_before_last_use(uses: int, period: int, rate: float, shift: float)
     """
     if uses == 1:
         return 0.0, 0.0
-    use = shift * float(_powers(rate, period - 1.0))
-    return use * float(powers_sum(period * rate, uses - 1.0)), period * (uses - 1.0)
+    shift_before_next_use = shift * float(_powers(rate, period - 1.0))
+    distance = shift_before_next_use * float(powers_sum(period * rate, uses - 1.0))
+    return distance, period * (uses - 1.0)
 
 
 def _powers(rate: float, count: FloatArray | float) -> FloatArray:
@@ -205,11 +206,11 @@ def _late_starts(
     uses_to_diameter = min(diameter / shift, 1e15) if shift > 0.0 else 1e15
     near_best = np.clip(np.round(uses_to_diameter) + np.arange(-2.0, 4.0), 1.0, most)
     grid = np.geomspace(1.0, most, MOST_STARTS).round()
-    use = shift * float(_powers(rate, period - 1.0))
+    shift_before_next_use = shift * float(_powers(rate, period - 1.0))
     for remaining in np.unique(np.concatenate((near_best, grid))).tolist():
         steps = period * remaining - 1.0
-        uses_between = float(powers_sum(period * rate, remaining - 1.0))
-        yield diameter * float(_powers(rate, steps)) + use * uses_between, steps
+        sum_of_uses = float(powers_sum(period * rate, remaining - 1.0))
+        yield diameter * float(_powers(rate, steps)) + shift_before_next_use * sum_of_uses, steps
 
 
 # The theorem --------------------------------------------------------------------------------------------------------

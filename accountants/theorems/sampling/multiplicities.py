@@ -74,7 +74,9 @@ def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_G
     if draws > MOST_DRAWS * population:
         return None
     if population == 1:
-        return Multiplicities((draws,), (draws,), (0.0,), 1.0, -math.inf, 0.0)
+        return Multiplicities(
+            least=(draws,), most=(draws,), log_weights=(0.0,), rate=1.0, log_absent=-math.inf, accuracy=0.0
+        )
     mean = draws / population
     log_absent = draws * math.log1p(-1.0 / population)
     # Beyond twice the mean each weight is at most half the previous one. 1024 values later all are below e^−800.

@@ -348,12 +348,15 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
     padding = np.ones((rows, -clones.size % _BLOCK))
 
     def steps_within_blocks(values: FloatArray) -> FloatArray:
-        """Return the values in blocks of 32 without the last of each block, whose step leads to the next block."""
+        """Return the values in blocks of 32 without the last of each block, which is the step to the next block."""
         return np.concatenate((values, padding), axis=1).reshape(rows, -1, _BLOCK)[:, :, :-1]
 
-    factor, increases = steps_within_blocks(factor), steps_within_blocks(increase) > 0
-    mass = np.cumprod(np.concatenate((np.ones((*factor.shape[:2], 1)), factor), axis=2), axis=2)
-    change = 0.5 * mass[:, :, :-1] - np.where(increases, mass[:, :, 1:], 0.0)
+    # Arrays with an axis for ε, one for the blocks, and one for the steps or values within a block.
+    factor_in_block = steps_within_blocks(factor)
+    increases_in_block = steps_within_blocks(increase) > 0
+    first_mass = np.ones((*factor_in_block.shape[:2], 1))
+    mass = np.cumprod(np.concatenate((first_mass, factor_in_block), axis=2), axis=2)
+    change = 0.5 * mass[:, :, :-1] - np.where(increases_in_block, mass[:, :, 1:], 0.0)
     tail = np.cumsum(np.concatenate((tails[:, :, None], change), axis=2), axis=2)
     flat_mass = np.asarray(mass.reshape(rows, -1)[:, : clones.size], dtype=np.float64)
     flat_tail = np.asarray(tail.reshape(rows, -1)[:, : clones.size], dtype=np.float64)

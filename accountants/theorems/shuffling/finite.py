@@ -163,9 +163,9 @@ class _CountEvent(NamedTuple):
 class CountProfile(Profile):
     """The profile of the number of clients that send one report: B, plus 1 if the victim sends it.
 
-    B ~ Bin(trials, `base`) counts the other clients. The victim sends the report with probability `high` in the first
-    world and `low` < `high` in the second, which differ in its data. Let κ
-    be the least count that is more than e^ε times as likely in the first world. Then
+    B ~ Bin(trials, `base`) counts the other clients. The victim is the client with data that differ between two worlds,
+    the two data sets. It sends the report with probability `high` in the first world and `low` < `high` in the second.
+    Let κ be the least count that is more than e^ε times as likely in the first world. Then
 
         δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ),   b the mass function of B,   α = e^ε.
 
@@ -203,10 +203,12 @@ class CountProfile(Profile):
         Returns:
             κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
         """
-        growth = np.expm1(np.minimum(epsilon, 700.0))
-        (base, not_base), (high, not_high), (low, not_low) = self.base, self.high, self.low
-        gap = high - low - growth * low
-        complement_gap = (not_low - not_high) + growth * not_low
+        growth = np.expm1(np.minimum(epsilon, 700.0))  # α − 1
+        base, not_base = self.base
+        high, not_high = self.high
+        low, not_low = self.low
+        gap = high - low - growth * low  # A
+        complement_gap = (not_low - not_high) + growth * not_low  # D
         has_event = gap > 0.0
         with np.errstate(over="ignore"):  # if the ratio overflows, only the largest count favours the first world
             ratio = np.where(has_event, complement_gap / np.where(has_event, gap, 1.0) * (base / not_base), np.inf)

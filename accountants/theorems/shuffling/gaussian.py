@@ -27,13 +27,12 @@ from epsilond.accountants.numerics.compound_sum import NEGLIGIBLE, CompoundSum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.numerics.step_law import Pieces, StepLaw, WeightedPoints
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.theorems.shuffling.gaussian_cells import FURTHEST, LUMP, Cells, blanket_cells
+from epsilond.accountants.theorems.shuffling.gaussian_cells import FURTHEST, LUMP, Cells, ExcessMasses, blanket_cells
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from epsilond.accountants.numerics.special import FloatArray
 
 _NEAREST, _STEP = 2.0, 0.25
 """Smallest w − c of a cut, and step of the search for cuts."""
@@ -62,25 +61,6 @@ def log_blanket_mass(noise_multiplier: float) -> float:
         noise_multiplier: σ/C, the noise over the largest contribution.
     """
     return math.log(2.0) + float(log_ndtr(-1.0 / noise_multiplier))
-
-
-class _ExcessMasses(NamedTuple):
-    """Masses of the privacy blanket, the density φ(|w| + c) that all Gaussian reports have in common, for w > 0.
-
-    At w, two opposite contributions have the likelihood ratio ρ = e^{2c|w|}. Its excess over 1 is x = ρ − 1. The
-    masses for w < 0 are the same.
-
-    Attributes:
-        excess: values of x.
-        weights: mass at each of them.
-        errors: bounds on the numerical errors of the masses.
-        excess_beyond: value of x for all the mass beyond the last cell.
-    """
-
-    excess: FloatArray
-    weights: FloatArray
-    errors: FloatArray
-    excess_beyond: float
 
 
 class NearBound(NamedTuple):
@@ -164,26 +144,29 @@ class GaussianBlanketBound(ScaledBound):
         )
         return StepLaw(atoms, self._pieces(growth))
 
-    def _split_masses(self, last: int) -> _ExcessMasses:
-        """Return the masses of the cells below an edge, split between the edges of each cell, for upper bounds."""
+    def _split_masses(self, last: int) -> ExcessMasses:
+        """Return the masses of the cells below the edge `last`, split between their edges, for upper bounds on δ."""
         cells = self._cells
         excess, errors = cells.edge_excess[: last + 1], cells.errors[:last]
+        # An edge has mass from the cell above it, moved down, and from the cell below it, moved up.
         weights = np.append(cells.to_low[:last], 0.0) + np.append(0.0, cells.to_high[:last])
-        return _ExcessMasses(excess, weights, np.append(errors, 0.0) + np.append(0.0, errors), float(excess[-1]))
+        edge_errors = np.append(errors, 0.0) + np.append(0.0, errors)
+        return ExcessMasses(excess=excess, weights=weights, errors=edge_errors, excess_beyond=float(excess[-1]))
 
-    def _mean_masses(self, last: int) -> _ExcessMasses:
-        """Return the masses of the cells of w below the edge with index `last`, each at the mean excess of its cell.
-
-        This gives lower bounds on δ.
-        """
+    def _mean_masses(self, last: int) -> ExcessMasses:
+        """Return the masses of the cells below the edge `last`, each at its mean excess, for lower bounds on δ."""
         cells, c = self._cells, self._scaled_norm
         excess = cells.mean_excess[:last]
         excess_beyond = float(excess[-1])
         mass_beyond = self._mass_beyond(last)
         if mass_beyond > 0.0:
+            # The mean of ρ = e^{2cw} beyond B is Φ(c − B)/Φ(−(B + c)).
             excess_beyond = float(ndtr(c - cells.edges[last])) / mass_beyond - 1.0
-        return _ExcessMasses(
-            excess, cells.to_low[:last] + cells.to_high[:last], 2.0 * cells.errors[:last], excess_beyond
+        return ExcessMasses(
+            excess=excess,
+            weights=cells.to_low[:last] + cells.to_high[:last],
+            errors=2.0 * cells.errors[:last],
+            excess_beyond=excess_beyond,
         )
 
     def _mass_beyond(self, last: int) -> float:
@@ -243,41 +226,21 @@ class GaussianBlanketBound(ScaledBound):
         return gaussian_pair(2.0 * self._scaled_norm).log_delta_bounds(epsilon)
 
     def _cut_for(self, log_delta: float) -> int:
-        """Return the index of an edge B for which the charge Φ(c − B) is a small share of a given δ.
-
-        The log of the charge is about `_SMALL_CHARGE` below log δ.
-
-        Args:
-            log_delta: log δ.
-        """
+        """Return the index of an edge B with the log of the charge Φ(c − B) about `_SMALL_CHARGE` below `log_delta`."""
         distance = -float(ndtri_exp(min(log_delta, 0.0) - _SMALL_CHARGE))
         return self._find_edge(min(max(distance, _NEAREST), FURTHEST))
 
     def _sum(self, growth: float, last: int, *, upper: bool = True) -> CompoundSum:
-        """Return the sum Y₁ + … + Y_n of independent copies of Y, cut at an edge.
-
-        Args:
-            growth: α − 1 = e^ε − 1.
-            last: index of the edge B.
-            upper: whether the distribution of Y is for upper bounds; see `_distribution`.
-        """
+        """Return the sum of n copies of Y, cut at the edge `last`, for growth = α − 1; see `_distribution`."""
         return CompoundSum(self._distribution(growth, last, upper=upper), self.clients)
 
     def _find_edge(self, distance: float) -> int:
-        """Return the index of the first cell edge w with w − c at least a given distance, within the cells.
-
-        Args:
-            distance: least w − c, in units of the noise.
-        """
+        """Return the index of the first cell edge w with w − c at least `distance`, within the cells."""
         edges = self._cells.edges
         return min(max(int(np.searchsorted(edges, self._scaled_norm + distance)), 8), edges.size - 1)
 
     def _charge(self, last: int) -> float:
-        """Return the logarithm of the charge Φ(c − B) for a cut of Y, rounded up.
-
-        Args:
-            last: index of the edge B.
-        """
+        """Return the log of the charge Φ(c − B) for a cut of Y, rounded up, for the edge B with index `last`."""
         value = float(log_ndtr(self._scaled_norm - self._cells.edges[last]))
         return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))
 
@@ -318,12 +281,7 @@ class GaussianBlanketBound(ScaledBound):
         return float(np.logaddexp(main, min(self._charge(last), local)))
 
     def _lower_at(self, growth: float, last: int) -> float:
-        """Return a lower bound on the logarithm of the blanket's bound on δ, with Y cut at an edge.
-
-        Args:
-            growth: α − 1 = e^ε − 1.
-            last: index of the edge B.
-        """
+        """Return a lower bound on the log of the blanket's bound, with Y cut at the edge `last`, for growth = α − 1."""
         return self._sum(growth, last, upper=False).log_positive_part().lower - math.log(self.clients)
 
     def _first_distance(self, growth: float) -> float:

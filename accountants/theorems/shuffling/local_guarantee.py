@@ -98,9 +98,6 @@ class LocalCurve:
         """Return log δ₀ at the next larger point of the guarantee, as a rough lower bound on log δ₀ at ε.
 
         It is −∞ beyond the last point. It decides only which bounds are evaluated, and does not enter any bound.
-
-        Args:
-            epsilon: ε, in nats.
         """
         points, log_delta = self.points
         following = int(np.searchsorted(points, epsilon))
@@ -110,9 +107,6 @@ class LocalCurve:
         """Estimate log δ₀ at several ε by interpolation between the points.
 
         The estimate is too low below the first point. For a pure guarantee of ε₀ it is 0 below ε₀ and −∞ from ε₀ on.
-
-        Args:
-            epsilon: values of ε, in nats.
         """
         points, log_delta = self.points
         if points.size == 1:
@@ -393,10 +387,5 @@ _stored_table = functools.lru_cache(TABLES_KEPT)(_make_table)
 
 @functools.lru_cache(CLONES_KEPT)
 def _clone_pair(clients: int, local: float) -> ClonesBound:
-    """Return the bound of the clone pair of (ε₀, 0). It is stored because its distribution of clones is expensive.
-
-    Args:
-        clients: number n of clients.
-        local: ε₀ of a report, in nats.
-    """
+    """Return the bound of the clone pair of (ε₀, 0). It is stored because its distribution of clones is expensive."""
     return ClonesBound(clients, math.exp(-local), local)

@@ -237,7 +237,7 @@ def least_noise(
     log_delta: GivenLogDelta,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the least σ_ζ for the target, a sufficient one in closed form, and the least constants of equation (4).
+    """Compute the least noise σ_ζ for the target, a sufficient one in closed form, and the least valid constants.
 
     Args:
         clients: number N of clients.
@@ -246,6 +246,10 @@ def least_noise(
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         relation: neighbouring relation of the clients.
+
+    Returns:
+        `noise_std`, and `sufficient_noise_std` in closed form. The constants of `constants_at`, for the printed noise.
+        `sensitivity`, the change kC/N of the mean by one client.
     """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}

@@ -127,11 +127,7 @@ class ParticipationInputs(FederationInputs):
 
 
 def _batch_within_client(run: BatchRunInputs) -> None:
-    """Check that the batch size K is at most the number n of records, unless records are drawn with replacement.
-
-    Raises:
-        InvalidInput: K > n.
-    """
+    """Check that the batch size K is at most the number n of records, unless records are drawn with replacement."""
     if run.batch_size > run.samples_per_client and run.sampling != "with-replacement":
         raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {run.samples_per_client}")
 
@@ -233,11 +229,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         return all(len(self.federation_in(reading).groups) == 1 for reading in READINGS)
 
     def adds_own_noise(self, reading: Reading) -> bool:
-        """Return whether the noise of a client is scaled with its own Lipschitz constant L_i.
-
-        Args:
-            reading: with `corrected` formulas it is; with `printed` ones it is scaled with the largest L.
-        """
+        """Return whether the noise is scaled with a client's own L_i (`corrected`), not the largest L (`printed`)."""
         return reading == "corrected"
 
     def federation_in(self, reading: Reading) -> Federation:
@@ -284,12 +276,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         )
 
     def noise_stds(self, rounds: int, reading: Reading) -> tuple[float, ...]:
-        """Return the noise σ of each group of clients at a number of rounds.
-
-        Args:
-            rounds: number R of rounds.
-            reading: formulas that are used; `adds_own_noise` decides by it which Lipschitz constant scales σ.
-        """
+        """Return the noise σ of each group at R = `rounds`, scaled with its own L_i or with the largest L."""
         own_noise = self.adds_own_noise(reading)
         stds = []
         for kind in self.kinds:

@@ -170,11 +170,8 @@ def check_listed(name: str, values: Sequence[object], *, least: int, most: int =
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
     """Compute the Gaussian DP parameter of the record in each report j, μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
 
-    The n-th running sum of positive terms is within n + 1 units of roundoff, and its root within half of that.
-
-    Args:
-        distances: ℓ2 sensitivity Δ_j of each report.
-        noise_stds: standard deviation σ_k of the noise of each report.
+    Δ_j in `distances` is a report's ℓ2 sensitivity, and σ_k in `noise_stds` the standard deviation of its noise. The
+    n-th running sum is within n + 1 units of roundoff, and its root within half of that.
     """
     mus, precision = [], 0.0  # `precision` is the sum of 1/σ_k² from the last report back to report j
     for count, (distance, std) in enumerate(zip(reversed(distances), reversed(noise_stds), strict=True), start=1):
@@ -186,11 +183,7 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
 def all_records_mu(distances: Sequence[float], noise_stds: Sequence[float]) -> float:
     """Compute the Gaussian DP parameter if all records of a client change, √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²), rounded up.
 
-    The n-th running sum of the Δ_j is within n units of roundoff.
-
-    Args:
-        distances: ℓ2 sensitivity Δ_j of each report.
-        noise_stds: standard deviation σ_k of the noise of each report.
+    Δ_j and σ_k are as in `record_mus`. The n-th running sum of the Δ_j is within n units of roundoff.
     """
     squares, total_distance = [], 0.0
     for distance, std in zip(distances, noise_stds, strict=True):
@@ -203,8 +196,8 @@ def all_records_mu(distances: Sequence[float], noise_stds: Sequence[float]) -> f
 def reports(inputs: ReportsInputs) -> Outputs:
     """Compute the privacy of a record by Theorem 5.1 of Reshef and Levy: μ of Gaussian DP, and μ²/2 of zCDP.
 
-    μ is the sensitivity of a message times √(Σ_k 1/σ_k²), with the noises σ_k of all reports. Both numbers hold for
-    every record of the client. They are rounded up, and are 0 without reports.
+    μ is the sensitivity of a message times √(Σ_k 1/σ_k²), for every record of the client, with the noises σ_k of all
+    reports. Both are rounded up, and are 0 without reports.
     """
     total = math.fsum(1.0 / std / std for std in inputs.noise_stds)
     mu = raise_by_units(sensitivity_factor(inputs.relation) * inputs.clipping_norm * math.sqrt(total), 8.0)
@@ -215,8 +208,7 @@ def reports(inputs: ReportsInputs) -> Outputs:
 def records(inputs: ReportsInputs) -> Outputs:
     """Compute the largest Gaussian DP parameter of a client's records, and the parameters of its first and last record.
 
-    `client_gaussian_dp_mu` is the parameter if all records change at once. All are rounded up, and are 0 without
-    reports.
+    `client_gaussian_dp_mu` is for all records at once. All are rounded up, and are 0 without reports.
     """
     mus = record_mus(inputs.distances, inputs.noise_stds)
     if not mus:
@@ -261,11 +253,6 @@ def schedule(
         most_participations: largest number K of reports of a client, or T if None.
         reading: `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has base² = 4S²H_K/ρ², the least that is
             ρ-Gaussian differentially private after K reports.
-
-    Returns:
-        `base_std` is the noise of the first report, and `noise_std` that of the N-th, √N times as large.
-        `true_gaussian_dp_mu` is the parameter after N reports. `printed_over_least` is the ratio of the printed to the
-        least noise.
     """
     cap = rounds if most_participations is None else most_participations
     printed_base = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)

@@ -179,11 +179,7 @@ class Landscape:
         )
 
     def _factors(self, alpha: float) -> BoundFactors:
-        """Return the quantities of the bound at a finite α.
-
-        They are the least squared α-norm ‖z*‖² of a minimiser, the smoothness L max{αa, b}, and the variance αA + B
-        with its parts by sampling and by noise.
-        """
+        """Return the least ‖z*‖²_α of a minimiser, the smoothness L max{αa, b}, and the variance αA + B by parts."""
         shared_smoothness, local_smoothness = self.smooth_factors
         shared_variance, local_variance = self.sampled_factors
         squared = minimal_norm(
@@ -248,12 +244,9 @@ class Landscape:
         return grid_minima(bound, low, middle, intervals) + grid_minima(bound, middle, high, intervals)
 
     def curve(self, *alphas: float) -> tuple[AtPersonalization, ...]:
-        """Return the bound at 0, ∞, the given weights and the multiples `SHOWN` of the balanced α, in increasing order.
+        """Return the bound at 0, ∞, `alphas` and the multiples `SHOWN` of the balanced α, in increasing order of α.
 
-        A multiple that differs from a given weight only by rounding is left out.
-
-        Args:
-            alphas: weights α of the shared part.
+        A multiple that differs from a member of `alphas` only by rounding is left out.
         """
         points = {0.0, math.inf, *alphas}
         for multiple in SHOWN:
@@ -265,11 +258,7 @@ class Landscape:
 
 # The minimiser of least norm, and the best α ------------------------------------------------------------------------
 def _check_personalization(inputs: FormulaRequest) -> None:
-    """Check that α is a number from 0 to 1e100 or "unbounded".
-
-    Raises:
-        InvalidInput: it is neither.
-    """
+    """Check that α is a number from 0 to 1e100 or "unbounded"."""
     personalization_value(inputs.personalization)
 
 
@@ -286,8 +275,8 @@ def minimal_norm_optimum(
 ) -> Outputs:
     """Return the minimiser z* of least α-norm for given optima of the clients: its shared share, local share and norm.
 
-    The model of client i is the shared part w plus its own part θ_i. With its optimum v_i and the mean v̄ of all
-    optima, the minimiser is w = a v̄ and θ_i = v_i − a v̄. The outputs are a, 1 − a and ‖z*‖²_α = ‖w‖²/α + Σ‖θ_i‖².
+    With the optimum v_i of client i and the mean v̄ of all, the minimiser is w = a v̄ and θ_i = v_i − a v̄. The outputs
+    are a, 1 − a and ‖z*‖²_α = ‖w‖²/α + Σ‖θ_i‖².
 
     Args:
         clients: number N of clients.

@@ -54,13 +54,7 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
 
 # The bound at the noise of a target ---------------------------------------------------------------------------------
 def _least_noise_constant(*, epsilon: float, log_delta: float, relation: Relation) -> float:
-    """Return the least constant c with which the printed noise meets the target under the relation.
-
-    Args:
-        epsilon: ε of the target.
-        log_delta: natural logarithm of δ.
-        relation: relation of neighbouring data sets.
-    """
+    """Return the least constant c with which the printed noise meets the target under the relation."""
     factor = sensitivity_factor(relation)
     return least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)
 
@@ -100,9 +94,7 @@ def privacy_cost(
         noise_constant: constant c of the noise; if absent, the least one for the target.
 
     Returns:
-        `noise_std`, and the three terms of the bound with their sum `excess_risk`: `optimisation_term`,
-        `statistical_term` by sampling, and `privacy_term` by the noise. `joined_excess_risk` has the last two terms
-        under one root, and is smaller.
+        The noise, the three terms and their sum; `joined_excess_risk` has the last two under one root.
     """
     alpha, norm = personalization, optimum.norm
     if noise_constant is None:
@@ -138,13 +130,7 @@ def _constant_suffices(*, noise_constant: float | None, epsilon: float, log_delt
 
 # Nothing shared, and everything --------------------------------------------------------------------------------------
 def _limit(smooth: float, variance: float, rounds: int) -> Outputs:
-    """Return the bound of Theorem 4.5 with its two terms, as named outputs.
-
-    Args:
-        smooth: smoothness times the squared distance of the initial model from the minimiser.
-        variance: variance of a step times the squared distance.
-        rounds: number of rounds.
-    """
+    """Return the bound of Theorem 4.5 with its terms; both factors include the squared distance ‖z*‖²."""
     bound = theorem_bound(smooth=smooth, variance=variance, rounds=rounds)
     return {
         "optimisation_term": bound.optimisation,
@@ -163,9 +149,7 @@ def local_limit(
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
 ) -> Outputs:
-    """Return the bound on the excess risk if nothing is shared (α = 0). No noise is then needed.
-
-    It is 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)), where θ_i* is the optimum of client i.
+    """Return the bound if nothing is shared (α = 0), 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)), for optima θ_i*.
 
     Args:
         clients: number N of clients; the bound does not depend on it.
@@ -190,9 +174,7 @@ def global_limit(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the bound on the excess risk if everything is shared (α = ∞) and all clients have the optimum v.
-
-    It is 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n).
+    """Return the bound if everything is shared (α = ∞), 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n).
 
     Args:
         clients: number N of clients.
@@ -229,11 +211,7 @@ class VarianceTermInputs(DeltaFields):
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
 
     def check(self) -> None:
-        """Check that α is a number from 0 to 1e100 or "unbounded".
-
-        Raises:
-            InvalidInput: it is neither.
-        """
+        """Check that α is a number from 0 to 1e100 or "unbounded"."""
         personalization_value(self.personalization)
 
     @property
@@ -245,8 +223,7 @@ class VarianceTermInputs(DeltaFields):
         """Return the constant c of the noise: that of the request, or a default if it is absent.
 
         Args:
-            reading: with "printed" the default is 1, as the paper does not give c; with "corrected" it is the least
-                constant for the target.
+            reading: default if absent. "printed" has 1, as the paper hides c; "corrected" has the least for the target.
         """
         if self.noise_constant is not None:
             return self.noise_constant
@@ -255,14 +232,7 @@ class VarianceTermInputs(DeltaFields):
         return _least_noise_constant(epsilon=self.epsilon, log_delta=self.log_delta, relation=self.relation)
 
     def threshold(self, reading: Reading) -> float:
-        """Return the number of rounds from which on α = 0 has the least variance term.
-
-        It is N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)), with the variance σ² of a batch's gradient and the constant c of
-        `constant`.
-
-        Args:
-            reading: default of the constant c, see `constant`.
-        """
+        """Return the rounds N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)) from which on α = 0 has the least variance term."""
         pairs = float(self.clients) * (self.clients - 1)
         noise = self.constant(reading) * self.lipschitz
         numerator = pairs * self.gradient_variance * self.epsilon**2
@@ -272,18 +242,13 @@ class VarianceTermInputs(DeltaFields):
 def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
     """Return the variance term of the bound at α, 0 and ∞, and when α = 0 is best (Lemma 4.6 of Bietti et al.).
 
-    With s = σ²/(Nn) and r = c²G²d_w ln(1/δ)/(Nε)², the term is ‖v‖√(N((α + 1)s + αr)/(αN + 1)), and ‖v‖√(s + r) at α =
-    ∞. σ² is the variance of a batch's gradient.
+    With s = σ²/(Nn) and r = c²G²d_w ln(1/δ)/(Nε)², the term is ‖v‖√(N((α + 1)s + αr)/(αN + 1)), or ‖v‖√(s + r) at α =
+    ∞. σ² is the variance of a batch's gradient. α = 0 is best from `threshold_rounds` on, by equation (10) in ε²;
+    `appendix_threshold_rounds`, by Appendix B.3, is in ε (erratum E-B4).
 
     Args:
-        inputs: N clients, n rounds, norm ‖v‖ of the optimum, Lipschitz constant G, d_w shared coordinates, and the
-            constant c of the noise.
+        inputs: N clients, n rounds, the optimum's norm ‖v‖, Lipschitz constant G, d_w shared coordinates, and c.
         reading: default of an absent c: 1 for "printed", the least constant for the target for "corrected".
-
-    Returns:
-        The three terms. `threshold_rounds` is the number of rounds by equation (10) of the paper, which has ε²;
-        `appendix_threshold_rounds` the one by Appendix B.3, which has ε (erratum E-B4). `threshold_epsilon` is the ε up
-        to which α = 0 is best, and `local_is_better` tells whether it is best for the given rounds.
     """
     alpha, clients, rounds = personalization_value(inputs.personalization), inputs.clients, inputs.rounds
     noise = inputs.constant(reading) * inputs.lipschitz
@@ -311,10 +276,7 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
 
 
 def threshold_epsilon(inputs: VarianceTermInputs) -> float:
-    """Return the ε up to which no sharing (α = 0) has the smallest variance term, at the least noise for each ε.
-
-    It is infinite if the gradients have no variance or there is one client, for then α = 0 is always best.
-    """
+    """Return the ε up to which α = 0 has the smallest variance term at the least noise; infinite if it always has."""
     pairs = float(inputs.clients) * (inputs.clients - 1) * inputs.gradient_variance
     if pairs == 0.0:
         return math.inf

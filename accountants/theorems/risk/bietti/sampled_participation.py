@@ -70,13 +70,7 @@ class GroupOfUsers(EqualClients):
 
 @dataclass(frozen=True, kw_only=True)
 class Variances:
-    """Averages over the clients of three variances of a round.
-
-    Attributes:
-        shared: variance of the shared gradients.
-        selection: variance by the draw of clients.
-        local: variance of the local gradients.
-    """
+    """Variances of a round, averaged over clients: of shared gradients, by drawing clients, and of local gradients."""
 
     shared: float
     selection: float
@@ -99,11 +93,7 @@ class DrawnGradients(DrawnClients):
         return absence * self.clients / (self.clients - 1)
 
     def mean(self, value: Callable[[GroupOfUsers], float]) -> float:
-        """Return the sum of a value over all clients, divided by their total weight W.
-
-        Args:
-            value: function that gives the value of one client of a group.
-        """
+        """Return the sum over all clients of a value of each client, divided by their total weight W."""
         return math.fsum(group.clients * value(group) for group in self.groups) / self.weight
 
     def smoothness_factors(self, reading: Reading | Literal["proof"] = "corrected") -> tuple[float, float]:
@@ -190,11 +180,7 @@ class _Sampled(WeightedOptimum):
     noise_std: Annotated[float, SHARED_NOISE_STD]
 
     def check(self) -> None:
-        """Check that there are 1 to 1000 groups, each with the fields of a group.
-
-        Raises:
-            InvalidInput: there are fewer or more groups, or one has wrong fields.
-        """
+        """Check that there are 1 to 1000 groups, each with the fields of a group."""
         read_members(self, "client_groups", GroupOfUsers)
         check_groups(self.client_groups)
 
@@ -227,13 +213,7 @@ class DrawnInputs(_Sampled):
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
-    """Return the bound on the excess risk with its terms, and the three variances of a round, as named outputs.
-
-    Args:
-        inputs: the run and the constants of the losses.
-        federation: the clients with their weighting and draw.
-        reading: smoothness and variance as "printed" or as "corrected".
-    """
+    """Return the bound on the excess risk with its terms, and the three variances of a round, as named outputs."""
     alpha = inputs.personalization
     shared_smoothness, local_smoothness = federation.smoothness_factors(reading)
     shared_variance, local_variance = federation.variance_factors(
@@ -259,12 +239,7 @@ def _federation(inputs: SampledInputs, weighting: Weighting) -> DrawnGradients:
 
 
 def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> float:
-    """Return the smoothness in the α-norm that the printed proof gives, which differs from the printed statement.
-
-    Args:
-        inputs: the run, with smoothness L of the losses and weight α of the shared part.
-        federation: the clients with their weighting.
-    """
+    """Return the smoothness in the α-norm that the printed proof gives, which differs from the printed statement."""
     shared, local = federation.smoothness_factors("proof")
     return inputs.smoothness * max(inputs.personalization * shared, local)
 
@@ -278,9 +253,9 @@ def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Out
         reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
 
     Returns:
-        The outputs of `bound_outputs` and the three variances. `proof_weighted_smoothness` is the smoothness that the
-        printed proof gives. `clipping_multiplier` is the number of gradients in the largest message.
-        `heterogeneity_cost` is the ratio of the noise to the noise with equal weights.
+        The bound and the three variances. `proof_weighted_smoothness` is the smoothness in the printed proof.
+        `clipping_multiplier` is the number of gradients in the largest message. `heterogeneity_cost` is the ratio of
+        the noise to the noise with equal weights.
     """
     federation = _federation(inputs, "samples")
     return {
@@ -300,9 +275,8 @@ def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Out
         reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
 
     Returns:
-        The outputs of `bound_outputs` and the three variances. `proof_weighted_smoothness` is the smoothness that the
-        printed proof gives. `coarser_variance` is the variance of a step as if all batches had the smallest size,
-        equation (36).
+        The bound and the three variances. `proof_weighted_smoothness` is the smoothness in the printed proof, and
+        `coarser_variance` a step's variance as if all batches had the smallest size, equation (36).
     """
     federation = _federation(inputs, "clients")
     coarser = federation.coarser_variance(

@@ -46,12 +46,7 @@ class RoundSteps:
 
 
 def error_factor(compression: float, participants: int) -> float:
-    """Return √(1 + γ/r), the factor by which noisy messages raise the bound on the gradient norm.
-
-    Args:
-        compression: mean squared error γ of a message.
-        participants: clients r of a round.
-    """
+    """Return √(1 + γ/r), the factor by which the error γ of a message raises the bound; r clients are in a round."""
     return math.sqrt(1.0 + compression / participants)
 
 
@@ -283,9 +278,7 @@ class FedAvgInputs(ParticipantFields):
 
 
 def variance_constant(*, clients: int, participants: int) -> float:
-    """Return the constant c̄ of Theorem 4 of Das et al., which accounts for the draw of r of n clients.
-
-    It is max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))), and 64 for r = n.
+    """Return the constant c̄ of Theorem 4, max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))), and 64 for r = n.
 
     Args:
         clients: number n of clients.

@@ -103,11 +103,7 @@ class ExcessRiskProblem(EqualClientsRound):
         return self.lipschitz * self.lipschitz
 
     def variance(self, noise_std: float) -> Variance:
-        """Return the variance V² of one round's averaged noisy gradient, by its parts.
-
-        Args:
-            noise_std: standard deviation σ of a message's noise per coordinate.
-        """
+        """Return the variance V² of a round's averaged noisy gradient at σ = `noise_std`, by its parts."""
         std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
         client_std = std if self.empirical_heterogeneity is None else self.empirical_heterogeneity
         return self.reused_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)

@@ -92,6 +92,7 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
     chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = aggregates(run.federation, chosen, reading)
     nu = run.rate(totals)
+    # The step size at which the optimisation error and the cost of sampling and noise are of one order.
     balanced_step = diameter * math.sqrt(totals.participants) / (lipschitz * chosen * nu)
     step = min(0.25 / run.smoothness, balanced_step)
     risk_unit = lipschitz * diameter * nu / math.sqrt(totals.participants)

@@ -119,8 +119,10 @@ def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _C
     if spec.inclusion_probability >= 1.0:
         return _all_records(spec, relation, records / Fraction(multiplier), step)
     if spec.sampling == "poisson":
-        rates = (spec.inclusion_probability,) * 2 if spec.rate is not None else _rates_around(spec)
-        below, above = (independent_counts(records, rate) for rate in rates)
+        lower_rate = upper_rate = spec.inclusion_probability
+        if spec.rate is None:
+            lower_rate, upper_rate = _rates_around(spec)
+        below, above = independent_counts(records, lower_rate), independent_counts(records, upper_rate)
         if below is None or above is None:
             return Refusal(CLIENT_RECORDS, f"more than {MOST_DRAWS:g} records of one client are drawn on average")
         direction: Direction = "replace" if relation == "replace-one" else "remove"

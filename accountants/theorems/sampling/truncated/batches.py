@@ -101,8 +101,14 @@ def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMas
     """
     if rate < 1.0:
         return TruncatedMasses.of(population=population, rate=rate, largest_batch=largest_batch)
-    log_share = math.log(largest_batch / population)
-    return TruncatedMasses(-math.inf, -math.inf, -math.inf, 0.0, log_share, 2.0**-40)
+    return TruncatedMasses(
+        below=-math.inf,
+        next_to_full=-math.inf,
+        untruncated=-math.inf,
+        full=0.0,
+        retained=math.log(largest_batch / population),
+        margin=2.0**-40,
+    )
 
 
 def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
