@@ -58,8 +58,8 @@ def _large_step_bounds(inputs: RareStepsInputs, shift: float) -> Interval:
         shift: sensitivity over the standard deviation of the noise.
     """
     direction: Direction = "replace" if inputs.relation == "replace-one" else "remove"
-    law = SampledGaussianLaw(inputs.rate, shift, direction)
-    return OneLargeStep.of([(law, inputs.rounds)]).log_delta(inputs.epsilon)
+    sampled_gaussian = SampledGaussianLaw(inputs.rate, shift, direction)
+    return OneLargeStep.of([(sampled_gaussian, inputs.rounds)]).log_delta(inputs.epsilon)
 
 
 ONE_LARGE_STEP = Theorem(

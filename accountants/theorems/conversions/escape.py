@@ -144,10 +144,11 @@ def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: i
 
     Args:
         spec: the noise and the sensitivities.
-        setting: the subject of the guarantee.
+        setting: the relation, the protected unit and the observer.
         rounds: number R of rounds.
     """
     bound = escape_bound(spec, rounds)
+    # The escape probability bounds δ from below at every ε, so its threshold is 0.
     attained = EscapeBound(Fraction(0), bound.lower, bound.upper)
     shift = worst_shift(spec)
     step = EXACT.because(coordinates=shift.coordinates, shift=shift.size, remainder=shift.remainder)

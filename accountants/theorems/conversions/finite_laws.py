@@ -29,7 +29,7 @@ KERNEL = Quantity(
 Probabilities = tuple[float, ...]
 
 
-def check_law(pointer: str, values: Sequence[Any], length: int) -> None:
+def check_distribution(pointer: str, values: Sequence[Any], length: int) -> None:
     """Check that a sequence is a probability vector of the given length.
 
     Args:
@@ -65,7 +65,7 @@ def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
     if len(rows) != inputs:
         raise InvalidInput.at(pointer, "must have one row for each outcome", allowed=f"{inputs} rows")
     for index, row in enumerate(rows):
-        check_law(f"{pointer}/{index}", row, len(rows[0]))
+        check_distribution(f"{pointer}/{index}", row, len(rows[0]))
 
 
 @request
@@ -77,8 +77,8 @@ class TwoLaws:
 
     def check(self) -> None:
         """Check that both are probability vectors of one length."""
-        check_law("/first", self.first, len(self.first))
-        check_law("/second", self.second, len(self.first))
+        check_distribution("/first", self.first, len(self.first))
+        check_distribution("/second", self.second, len(self.first))
 
 
 def normalise(values: Sequence[float]) -> FloatArray:

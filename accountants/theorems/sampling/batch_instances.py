@@ -152,8 +152,10 @@ def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
         inner: guarantee of the mechanism on a batch that has the contribution.
         share: probability that the contribution is in the batch.
     """
-    laws = [pair.law for pair in inner.curve.witnesses]
-    return tuple(sampled_mixture_pairs(law, share)[1] for law in laws if isinstance(law, GaussianMixtureLaw))
+    mixtures = [pair.law for pair in inner.curve.witnesses]
+    return tuple(
+        sampled_mixture_pairs(mixture, share)[1] for mixture in mixtures if isinstance(mixture, GaussianMixtureLaw)
+    )
 
 
 class ContributionNoise(NamedTuple):

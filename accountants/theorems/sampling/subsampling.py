@@ -265,13 +265,13 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if noise_multiplier is None and not is_of_random_size:
         return Refusal(POISSON_REPLACE_ONE, "proved for a Gaussian base mechanism only")
     inner = case.account(spec.mechanism, case.setting)
-    law = inner.curve.upper.law
+    mixture = inner.curve.upper.law
     if noise_multiplier is not None:
         upper, attained = opposite_gaussian(1.0 / noise_multiplier, Share.of(spec))
         instances: tuple[Pair, ...] = (attained,)
     else:
-        assert isinstance(law, GaussianMixtureLaw)
-        upper, attained = sampled_mixture_pairs(law, Share.of(spec))
+        assert isinstance(mixture, GaussianMixtureLaw)
+        upper, attained = sampled_mixture_pairs(mixture, Share.of(spec))
         instances = (attained,) if inner.curve.tight else random_among_zeros(inner, Share.of(spec))
     return amplified_guarantee(inner, Curve(upper, instances), POISSON_REPLACE_ONE, spec)
 

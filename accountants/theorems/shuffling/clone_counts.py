@@ -98,14 +98,14 @@ class CloneCount:
     rate: float
 
     @cached_property
-    def law(self) -> Binomial:
+    def distribution(self) -> Binomial:
         """Distribution of C."""
         return Binomial(np.asarray(float(self.clients - 1)), self.rate, 1.0 - self.rate)
 
     @cached_property
     def _mirrored(self) -> Binomial:
         """Distribution of n − 1 − C, the number of reports that are no clones."""
-        return Binomial(self.law.trials, self.law.q, self.law.p)
+        return Binomial(self.distribution.trials, self.distribution.q, self.distribution.p)
 
     @property
     def _other_clients(self) -> float:
@@ -155,7 +155,7 @@ class CloneCount:
         """
         middle = int(np.searchsorted(first, self._mean, side="right"))
         log_below = self._mirrored.log_tail(self._other_clients - first[:middle] + 1.0)
-        log_above = self.law.log_tail(first[middle - 1 :])
+        log_above = self.distribution.log_tail(first[middle - 1 :])
         # Rounding may disturb the order of two tails; the minimum restores it.
         up_to_mean = log_difference(log_below[1:], np.minimum(log_below[:-1], log_below[1:]))
         beyond_mean = log_difference(log_above[:-1], np.minimum(log_above[1:], log_above[:-1]))
@@ -169,8 +169,8 @@ class CloneCount:
         Args:
             values: consecutive likely values, preceded by 0 if that is not likely.
         """
-        log_mass = np.array(self.law.log_mass(values))
-        log_mass[-1:] += np.log(self.law.tail_ratio(values[-1:]))
+        log_mass = np.array(self.distribution.log_mass(values))
+        log_mass[-1:] += np.log(self.distribution.tail_ratio(values[-1:]))
         least = self.likely[0]
         if least > 0.0:
             # The value 0 stands for all values below the least likely one.

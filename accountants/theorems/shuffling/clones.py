@@ -207,7 +207,7 @@ class ClonesBound(ScaledBound):
         starts = np.arange(0, every.first.size, max(1, every.first.size // _COARSE))
         # Error of a log probability in units of the accuracy of a log mass at most e^−800, or of a difference of tails.
         error_units = 800.0 if every.inner_are_single else 5000.0
-        accuracy = error_units * self._count.law.accuracy + RATIO_ACCURACY
+        accuracy = error_units * self._count.distribution.accuracy + RATIO_ACCURACY
         return _Levels(every, starts, every.merge(starts), accuracy)
 
     def _enclose(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:

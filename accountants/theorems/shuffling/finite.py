@@ -185,10 +185,10 @@ class CountProfile(Profile):
     @property
     def tail_accuracy(self) -> float:
         """Error of each log tail: of a mass, of a tail ratio, and of their sum."""
-        return 2.0 * self._law.accuracy + 4 * RATIO_ACCURACY
+        return 2.0 * self._other_reports.accuracy + 4 * RATIO_ACCURACY
 
     @cached_property
-    def _law(self) -> Binomial:
+    def _other_reports(self) -> Binomial:
         """Distribution of B."""
         return Binomial(np.asarray(float(self.trials)), *self.base)
 
@@ -216,9 +216,9 @@ class CountProfile(Profile):
         not_sent = np.maximum(np.ceil(size / (1.0 + ratio)) - 1.0, 0.0)
         least = np.where(has_event, size - not_sent, size + 1.0)
         inside = np.minimum(least, size)
-        log_mass = np.where(has_event, self._law.log_mass(inside - 1.0), -np.inf)
+        log_mass = np.where(has_event, self._other_reports.log_mass(inside - 1.0), -np.inf)
         # P(B ≥ κ)/b(κ − 1) = P(B ≥ κ)/b(κ) · b(κ)/b(κ − 1)
-        tail = self._law.tail_ratio(np.minimum(inside, self.trials)) * not_sent * base / (inside * not_base)
+        tail = self._other_reports.tail_ratio(np.minimum(inside, self.trials)) * not_sent * base / (inside * not_base)
         return _CountEvent(least, log_mass, np.where(has_event, tail, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
@@ -247,9 +247,9 @@ class CountProfile(Profile):
         loss = growth * tail
         # By rounding, κ may be wrong by one; b then changes by this factor at most.
         mass_ratio = least / np.maximum(self.trials + 2.0 - least, 1.0) * (self.base[1] / self.base[0])
-        relative_error = 4 * RATIO_ACCURACY + 4 * self._law.accuracy
+        relative_error = 4 * RATIO_ACCURACY + 4 * self._other_reports.accuracy
         slack = relative_error * (gain * (1.0 + mass_ratio) + loss) + 8 * UNIT_ROUNDOFF
-        error = 2.0 * self._law.accuracy * (1.0 + np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass)))
+        error = 2.0 * self._other_reports.accuracy * (1.0 + np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass)))
         with np.errstate(divide="ignore"):
             low = np.log(np.maximum(gain - loss - slack, 0.0)) + log_mass - error
             high = np.log(np.maximum(gain - loss, 0.0) + slack) + log_mass + error

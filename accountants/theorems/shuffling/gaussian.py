@@ -210,8 +210,8 @@ class GaussianBlanketBound(ScaledBound):
             The bound. If the sum cannot be positive, so that only the charge remains, it has the given tilt.
         """
         last = self._cut_for(expected)
-        law = self._distribution(math.expm1(min(epsilon, _LARGEST_EPSILON)), last, upper=True)
-        total = CompoundSum(law, self.clients, tilt)
+        distribution = self._distribution(math.expm1(min(epsilon, _LARGEST_EPSILON)), last, upper=True)
+        total = CompoundSum(distribution, self.clients, tilt)
         if total.law.largest_value == 0.0:
             return NearBound(min(self._charge(last), local), tilt, single=False)
         shift = math.log(self.clients)

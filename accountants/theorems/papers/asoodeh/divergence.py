@@ -14,8 +14,8 @@ from epsilond.accountants.theorems.conversions.finite_laws import (
     Probabilities,
     TwoLaws,
     apply_channel,
+    check_distribution,
     check_kernel,
-    check_law,
     hockey_stick,
     largest_loss,
     normalise,
@@ -50,8 +50,8 @@ class DivergenceInputs(TwoLaws):
         if (self.other_first is None) != (self.other_second is None):
             raise InvalidInput.at("/other_second", "both distributions of the second pair are needed, or none")
         if self.other_first is not None and self.other_second is not None:
-            check_law("/other_first", self.other_first, len(self.first))
-            check_law("/other_second", self.other_second, len(self.first))
+            check_distribution("/other_first", self.other_first, len(self.first))
+            check_distribution("/other_second", self.other_second, len(self.first))
 
 
 def facts(inputs: DivergenceInputs) -> Outputs:

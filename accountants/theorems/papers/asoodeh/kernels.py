@@ -17,8 +17,8 @@ from epsilond.accountants.theorems.conversions.finite_laws import (
     Probabilities,
     TwoLaws,
     apply_channel,
+    check_distribution,
     check_kernel,
-    check_law,
     hockey_stick,
     normalise,
 )
@@ -150,7 +150,7 @@ class ChannelChain(TwoLaws):
         outcomes = len(self.first)
         for index, channel in enumerate(self.channels):
             check_kernel(f"/channels/{index}", channel, outcomes)
-            check_law(f"/channels/{index}/0", channel[0], len(channel[0]))
+            check_distribution(f"/channels/{index}/0", channel[0], len(channel[0]))
             outcomes = len(channel[0])
 
 

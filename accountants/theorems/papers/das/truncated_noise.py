@@ -278,8 +278,9 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
         return {"scale": 1.0 / rate, "reach": reach, **delta_outputs(log_claimed_delta, "claimed_delta")}
     log_one_minus_delta = _continuous_log_survival(inputs)
     log_delta = math.log(-math.expm1(log_one_minus_delta)) if log_one_minus_delta < 0.0 else -math.inf
-    # One coordinate that is shifted by Δ∞ has δ = 2^−d at the reach ln(1 + e^x)/rate.
+    # One coordinate that is shifted by Δ∞ has δ = 2^−d at the truncation ln(1 + e^x)/rate.
     x = math.log(_expm1(inputs.epsilon * reach / inputs.l1_sensitivity)) - math.log(2.0) - log_claimed_delta
+    # ln(1 + e^x) = max(x, 0) + ln(1 + e^−|x|), which does not overflow.
     return {
         **delta_outputs(log_delta),
         "log10_one_minus_delta": log_one_minus_delta / _LOG_10,

@@ -143,8 +143,9 @@ def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence
     largest = max(value for value, _ in values)
     if largest == 0.0:
         return 0.0
-    means = [(average_of_largest(values, count), probability) for count, probability in counts]
-    return largest * math.sqrt(math.fsum(weight * (mean / largest) ** 2 for mean, weight in means))
+    # Division by the largest value keeps the squares within the doubles.
+    squares = [probability * (average_of_largest(values, count) / largest) ** 2 for count, probability in counts]
+    return largest * math.sqrt(math.fsum(squares))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,10 +263,12 @@ def proof_chain(
 ) -> ProofChain:
     """Compute the quantities in the privacy proof of Theorem 2.1 at the noise σ of `noise_std`.
 
-    Let ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R and ε' = nε̃/2K. A batch is (ε', δ̃) by the Gaussian mechanism, as
-    σ² = 8L² ln(1.25/δ̃)/(ε'K)² at sensitivity 2L/K. The printed proof subsamples to 2ε'K/n = ε̃. Its total,
-    R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃, exceeds ε near the upper bound of the range (E-01). The corrected proof has
-    ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1. Its composition with tanh is at most ε if ε ≤ 8 ln(2/δ).
+    Let ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R and ε' = nε̃/2K. A batch is (ε', δ̃) by the Gaussian mechanism, as σ² = 8L²
+    ln(1.25/δ̃)/(ε'K)² at sensitivity 2L/K.
+
+    The printed proof subsamples to 2ε'K/n = ε̃. Its total, R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃, exceeds ε near the upper
+    bound of the range (erratum E-01). The corrected proof has ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1. Its
+    composition with tanh is at most ε if ε ≤ 8 ln(2/δ).
 
     Args:
         samples_per_client: number n of records of a client.
@@ -278,13 +281,14 @@ def proof_chain(
     round_epsilon = epsilon / (2.0 * root)
     inner_epsilon = samples_per_client * round_epsilon / (2.0 * batch_size)
     amplified = subsampled_epsilon(epsilon=inner_epsilon, rate=batch_size / samples_per_client)
+    advanced_total = root * amplified + rounds * amplified * math.tanh(0.5 * amplified)
     return ProofChain(
         round_epsilon=round_epsilon,
         log_round_delta=log_delta - math.log(2.0 * rounds),
         inner_epsilon=inner_epsilon,
         amplified_epsilon=amplified,
         printed_total=root * round_epsilon + rounds * round_epsilon * expm1_or_infinity(round_epsilon),
-        total=min(root * amplified + rounds * amplified * math.tanh(0.5 * amplified), rounds * amplified),
+        total=min(advanced_total, rounds * amplified),
     )
 
 

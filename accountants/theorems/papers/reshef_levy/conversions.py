@@ -91,8 +91,11 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
         above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
         upper_log_delta = Enclosure.around(log_theta(above, mu * (1 + 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).upper
         lower_log_delta = Enclosure.around(log_theta(below, mu * (1 - 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).lower
-        upper = np.where((upper_log_delta <= log_delta) & (upper == by_lemma), np.minimum(above, by_lemma), upper)
-        lower = np.where((lower_log_delta > log_delta) & (lower == 0.0), below, lower)
+        # The first width that certifies a bound is the narrowest, so a bound is set once.
+        is_new_upper = (upper_log_delta <= log_delta) & (upper == by_lemma)
+        upper = np.where(is_new_upper, np.minimum(above, by_lemma), upper)
+        is_new_lower = (lower_log_delta > log_delta) & (lower == 0.0)
+        lower = np.where(is_new_lower, below, lower)
         if np.all((upper < by_lemma) & (lower > 0.0)):
             break
     return lower, upper

@@ -18,8 +18,8 @@ from epsilond.accountants.theorems.conversions.finite_laws import (
     Probabilities,
     TwoLaws,
     apply_channel,
+    check_distribution,
     check_kernel,
-    check_law,
     difference,
     renyi_divergence,
     rounded_probabilities,
@@ -74,8 +74,8 @@ class ProductInputs(TwoLaws):
     def check(self) -> None:
         """Check both pairs of distributions."""
         super().check()
-        check_law("/other_first", self.other_first, len(self.other_first))
-        check_law("/other_second", self.other_second, len(self.other_first))
+        check_distribution("/other_first", self.other_first, len(self.other_first))
+        check_distribution("/other_second", self.other_second, len(self.other_first))
 
 
 def product(inputs: ProductInputs) -> Outputs:

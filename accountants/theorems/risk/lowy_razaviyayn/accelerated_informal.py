@@ -92,7 +92,8 @@ def _informal_scale(run: ReusedRun) -> float:
     """
     (group,) = run.federation.groups
     participants, effective_records = run.federation.participation.mean, group.epsilon * group.samples_per_client
-    cost = run.dimension * ((math.log(2.0) if run.is_smooth else 0.0) - group.log_delta)
+    log_two = math.log(2.0) if run.is_smooth else 0.0
+    cost = run.dimension * (log_two - group.log_delta)
     if run.strong_convexity == 0.0:
         return run.lipschitz * run.diameter * math.sqrt(cost / participants) / effective_records
     curvature = run.strong_convexity * effective_records * effective_records * participants

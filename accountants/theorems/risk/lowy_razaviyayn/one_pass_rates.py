@@ -211,8 +211,9 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
     """
     mu, root = run.strong_convexity, math.sqrt(run.condition_number)
     squared = run.lipschitz * run.lipschitz
+    sampling_curvature = 1.0 if reading == "printed" else mu
     return {
-        "sampling": run.gradient_std * run.gradient_std / (run.records * (1.0 if reading == "printed" else mu)),
+        "sampling": run.gradient_std * run.gradient_std / (run.records * sampling_curvature),
         "privacy": squared * root * run.privacy / (mu * run.reach * run.reach * run.participants),
         "heterogeneity": run.heterogeneity * run.heterogeneity / (mu * root * run.participants) * run.left_out,
     }
@@ -298,7 +299,8 @@ def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> floa
         run: constants of the run.
         reading: "printed" has d ln(1/δ) without the square root (erratum E-25).
     """
-    return math.pow(run.reach / (run.privacy if reading == "printed" else math.sqrt(run.privacy)), 3.0)
+    divisor = run.privacy if reading == "printed" else math.sqrt(run.privacy)
+    return math.pow(run.reach / divisor, 3.0)
 
 
 def regularization(*, variance: float, diameter: float, rounds: int) -> float:
