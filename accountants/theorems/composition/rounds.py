@@ -61,7 +61,7 @@ def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
 def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     """Return the guarantee of a composition: the product of the dominating pairs of all mechanisms.
 
-    Equal mechanisms are counted together. The lower bounds are those of the products of the attained pairs (witnesses).
+    Equal mechanisms are counted together. The lower bounds follow from the products of the attained pairs (witnesses).
     A mechanism without a witness is left out of these products. The result does not depend on how runs are written:
     `repeated(k)` equals `composed` of k copies, and the order of the parts does not matter.
 

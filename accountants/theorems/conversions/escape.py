@@ -176,7 +176,7 @@ class FailingProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Error of each log probability of a large loss, which is that of the inner profile."""
+        """Error of each log probability of a large loss, the same as for the inner profile."""
         return self.inner.tail_accuracy
 
     @property

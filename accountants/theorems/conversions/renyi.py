@@ -151,7 +151,7 @@ class ConcentratedInputs:
 def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
     """Compute the smallest ln δ that Rényi conversion gives at ε for every ρ-zCDP mechanism.
 
-    The order of the Rényi divergence is optimised. The accuracy is that of `concentrated_log_delta`.
+    The order of the Rényi divergence is optimised. The accuracy is as for `concentrated_log_delta`.
 
     Args:
         rho: parameter ρ of zero-concentrated differential privacy.

@@ -266,10 +266,10 @@ class DifferingSteps:
     def _best_windows(self, epsilon: float, stage: slice, product: LogProduct) -> tuple[LogValues, LogProduct]:
         """Return the least bound on log δ for some numbers v of steps between a record's use and the release.
 
-        The bound has two factors. One is δ after the first u of these steps, whose noise and that of the use hide the
-        shift by the record. The other is the product of the contraction factors of the v − u later steps. The least
-        bound over some u is used: u = v, u = 0, and the u of `windows`. If contraction has less than `KERNELS_FELT`
-        effect on log δ, the u of `windows` are not tried.
+        The bound has two factors. One is δ after the first u of these steps, where their noise and the noise of the use
+        hide the shift by the record. The other is the product of the contraction factors of the v − u later steps. The
+        least bound over some u is used: u = v, u = 0, and the u of `windows`. If contraction has less than
+        `KERNELS_FELT` effect on log δ, the u of `windows` are not tried.
 
         Args:
             epsilon: ε ≥ 0, in nats.

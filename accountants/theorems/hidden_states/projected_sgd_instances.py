@@ -87,7 +87,7 @@ def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
 
     Args:
         line: the first run, in which the record shifts a step by `line.shift`.
-        second_pull: shift of the second run by the record, in units of that of the first.
+        second_pull: shift of the second run by the record, in units of the shift of the first run.
     """
     contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
     masses = None if contracts_differently else _masses_far_from_boundary(line, second_pull)
@@ -105,7 +105,7 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
 
     Args:
         line: the run in one dimension.
-        second_pull: shift of the second run by the record, in units of that of the first.
+        second_pull: shift of the second run by the record, in units of the shift of the first run.
 
     Returns:
         The masses of the cells for the first and the second run. None if the mixtures are unknown or have too many
@@ -169,7 +169,7 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
 
     Args:
         line: the run.
-        second_pull: shift of the second run, in units of that of the first.
+        second_pull: shift of the second run, in units of the shift of the first run.
 
     Returns:
         The masses of the grid points for the first and the second run.

@@ -206,8 +206,8 @@ def _sum_over_places(
 ) -> Interval | None:
     """Return bounds on the log of the sum of δ(ε) over the places of a record that is used a given number of times.
 
-    A place has v steps after the last use of the record. There δ(ε) is θ_ε(μ_v), that of N(μ_v, 1) against N(0, 1). It
-    decreases in v. Hence the omitted terms are at most the last included one times the weight of the omitted nodes.
+    A place has v steps after the last use of the record. There δ(ε) is θ_ε(μ_v), the δ(ε) of N(μ_v, 1) against N(0, 1).
+    It decreases in v. Hence the omitted terms are at most the last included one times the weight of the omitted nodes.
     This is added to the upper bound.
 
     Args:
@@ -236,7 +236,7 @@ def _contract(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the log of min_u θ_ε(μ_u) θ_c^(v−u) for each number v of steps after the last use, with error bounds.
 
-    After u of these steps, δ(ε) is θ_ε(μ_u), that of N(μ_u, 1) against N(0, 1). Each of the remaining v − u steps
+    After u of these steps, δ(ε) is θ_ε(μ_u), the δ(ε) of N(μ_u, 1) against N(0, 1). Each of the remaining v − u steps
     multiplies it by θ_c. The minimum is over the entries u ≤ v of the argument v, or u is fixed.
 
     Args:

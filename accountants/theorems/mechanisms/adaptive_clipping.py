@@ -57,7 +57,7 @@ def noise_split(*, noise_multiplier: NoiseMultiplier, count_std: Annotated[float
     """Compute the noise multiplier z_Δ on the updates, and its ratio to the noise multiplier z of the whole round.
 
     Args:
-        noise_multiplier: noise multiplier z of the whole round, which is that of the updates if no bits are sent.
+        noise_multiplier: noise multiplier z of the whole round. If no bits are sent, the updates have it too.
         count_std: standard deviation σ_b of the noise on the sum of the bits.
     """
     update = update_noise_multiplier(noise_multiplier=noise_multiplier, count_std=count_std)

@@ -50,7 +50,7 @@ REPLACED = Theorem(
 def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a random allocation under replace-one, for noise on sums of bounded contributions.
 
-    The lower bounds are those of two examples: opposite contributions of the unit with all other contributions zero,
+    The lower bounds come from two examples: opposite contributions of the unit with all other contributions zero,
     and replacing a contribution by zero.
 
     Args:

@@ -47,7 +47,7 @@ COMONOTONE = Theorem(
 def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling under replace-one, for a Laplace release or several Gaussian releases.
 
-    The dominating pair is that of contributions C and −C of the record, with all other contributions zero.
+    The dominating pair belongs to contributions C and −C of the record, with all other contributions zero.
 
     Args:
         spec: the subsampled mechanism.

@@ -93,7 +93,7 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of an allocation to several batches of each epoch, for the Gaussian mechanism.
 
-    The lower bounds are those of three statistics: the sum of the capped likelihood ratios of all outputs, the sum of
+    The lower bounds come from three statistics: the sum of the capped likelihood ratios of all outputs, the sum of
     all outputs, and for small noise the largest output. They are exact if every unit is in all batches.
 
     Args:
@@ -195,7 +195,7 @@ def _public_batches_pair(spec: RandomAllocation) -> Pair:
 
 
 def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]:
-    """Return the attained pair of the sum of all outputs, and for small noise also that of the largest output.
+    """Return the attained pair of the sum of all outputs, and for small noise also the pair of the largest output.
 
     Args:
         spec: the allocation.

@@ -280,7 +280,7 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of sampling without replacement, under replace-one or zero-out-one.
 
     The upper bound is the amplified profile, in both directions. Under zero-out-one a Gaussian mechanism has a
-    dominating pair instead. The lower bounds are those of two examples of neighbouring data sets: all other records
+    dominating pair instead. The lower bounds come from two examples of neighbouring data sets: all other records
     equal the replacing record, or, for contributions of bounded norm, all others are zero.
 
     Args:

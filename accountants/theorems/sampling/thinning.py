@@ -128,7 +128,7 @@ def _is_free_without_unit(mechanism: Spec) -> bool:
     """Return whether the outputs on batches without the unit may be singular to those on batches with it.
 
     This is true for integers, scores and queries that may depend on the batch in any way. It is false if the mechanism
-    samples again: it may then miss the unit, and its output is that of a batch without the unit.
+    samples again: it may then miss the unit, and its output is as for a batch without the unit.
     """
     free = NoisyIntegers | ShiftedIntegers | ScoredChoice | ThresholdAnswers
     return not draws(mechanism) and all(isinstance(primitive, free) for primitive in primitives(mechanism))

@@ -76,7 +76,7 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 10. For Gaussian noise the bound of `unseen_multiplicities` is used
     in its place, also where batches are composed, because it is nowhere larger for one batch. Its table raises a
-    composed ε by up to 3e-5 of itself in our tests, where a record is hardly ever drawn twice. Lower bounds come from
+    composed ε by up to 3e-5 of itself in tests, where a record is hardly ever drawn twice. Lower bounds come from
     examples of neighbouring data sets.
 
     Args:

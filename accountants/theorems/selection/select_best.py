@@ -62,7 +62,7 @@ def epsilon_grid(base: Pair) -> FloatArray:
 def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
     """Return the dominating pair of the best of a random number of runs, as the least of up to three bounds.
 
-    The bounds are those of the profile of one run, of its Rényi divergences, and of its pure ε if it has one.
+    The bounds follow from the profile of one run, from its Rényi divergences, and from its pure ε if it has one.
 
     Args:
         base: dominating pair of one run.
@@ -211,8 +211,8 @@ PURE_SELECTION = Theorem(
 def select_best(spec: SelectBest, case: Case) -> Guarantee:
     """Return the guarantee of the best of a random number of runs.
 
-    The lower bounds are those of one run, reduced by the probability that there is a run: if all outputs are equally
-    good, the best output is distributed like any of them.
+    The lower bounds are the bounds of one run, reduced by the probability that there is a run: if all outputs are
+    equally good, the best output is distributed like any of them.
 
     Args:
         spec: the runs, and the distribution of their number.

@@ -179,7 +179,7 @@ class BatchClonesBound(ScaledBound):
         return _ClonePairs(pairs.victim[used], pairs.crowd[used]), table
 
     def _find_pairs(self, epsilon: FloatArray) -> _ClonePairs:
-        """Return clone pairs of which one is nearly the best at each ε, by interpolation between best pairs.
+        """Return clone pairs that contain a nearly best one for each ε, by interpolation between best pairs.
 
         A clone pair is a choice of ε₀ of the victim's report and of ε₁ of the other reports (the crowd). A scan of a
         coarse grid finds the best pairs at every fourth ε (`_STRIDE`). Each of `_ROUNDS` refinements compares pairs

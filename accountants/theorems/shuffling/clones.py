@@ -155,7 +155,7 @@ class ClonesBound(ScaledBound):
     def upper(self, epsilon: float) -> float:
         """Return an upper bound on log δ from fewer ranges of the number C of clones.
 
-        It is at most a relative 1e-6 above that of `log_bound`.
+        It is at most a relative 1e-6 above the upper bound of `log_bound`.
         """
         return float(self.upper_bounds(np.asarray([epsilon]))[0])
 
@@ -265,7 +265,7 @@ class ClonesBound(ScaledBound):
         inner = bounds_given_clones(self.epsilon, fine.first, epsilon, effort)
 
         def replace_middle(coarse_values: FloatArray, fine_values: FloatArray) -> FloatArray:
-            """Return the values of the coarse ranges, with those of the fine ranges in place of the relevant ones."""
+            """Return the values of the coarse ranges, with the fine ranges in place of the relevant ones."""
             return np.concatenate((coarse_values[..., :begin], fine_values, coarse_values[..., end:]), axis=-1)
 
         ranges = CountRanges(replace_middle(coarse.first, fine.first), replace_middle(coarse.log_mass, fine.log_mass))

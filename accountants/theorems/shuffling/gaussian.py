@@ -381,7 +381,7 @@ def _extrapolate(values: list[tuple[float, float]], epsilon: float) -> float:
 
     Args:
         values: at least two points (ε, log δ), in increasing ε.
-        epsilon: ε above those of the points, in nats.
+        epsilon: ε above the ε of the points, in nats.
     """
     (epsilon_before, before), (epsilon_last, last) = values[-2:]
     return last + min(last - before, 0.0) * (epsilon - epsilon_last) / (epsilon_last - epsilon_before)

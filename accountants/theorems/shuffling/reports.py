@@ -116,7 +116,7 @@ def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
 def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a single report, which holds after shuffling too; or a refusal.
 
-    The lower bounds are those of the report if the observer knows its sender. Otherwise they are the bounds of
+    The lower bounds are the report's own if the observer knows its sender. Otherwise they are the bounds of
     `attained_pairs`.
 
     Args:

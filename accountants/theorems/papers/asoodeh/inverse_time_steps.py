@@ -90,7 +90,7 @@ class MisprintedSteps:
     def least_contraction(self, first: int, last: int) -> float:
         """Return the smallest contraction shift of the steps first, …, last; infinite if there is no step.
 
-        It is that of the first step, because the shifts increase.
+        The first step has the smallest shift, because the shifts increase.
         """
         return float(self.shifts(first, first)[1][0]) if last >= first else math.inf
 

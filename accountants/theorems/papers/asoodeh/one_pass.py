@@ -59,7 +59,7 @@ def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
 
 
 def compare_steps(inputs: OnePass) -> Sides:
-    """Compare the printed number of steps, n/m, with that of a run, ⌊n/m⌋."""
+    """Compare the printed number of steps, n/m, with the number ⌊n/m⌋ of a run."""
     return Sides.at_most(inputs.clients / inputs.participants, float(inputs.steps))
 
 

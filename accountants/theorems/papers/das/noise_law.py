@@ -228,7 +228,7 @@ def bits_per_round(
         participants: clients r of a round.
         dimension: number d of coordinates.
         samples_per_client: records n of a client.
-        growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
+        growth_ratio: ρ, the largest norm of a record's gradient over the norm of the mean gradient.
     """
     r, d = participants, dimension
     bits_of_coordinate = math.ceil(math.log2(1.0 + 6.0 / math.sqrt(d) + 50.0 * growth_ratio / samples_per_client))

@@ -104,7 +104,7 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
         Δ₁ = S₁ + √(dL/2),
         Δ₂² = S₂² + min{d/4, S₁} + √(L(4S₂² + 4S₁ + d)/2).
 
-    No bound exceeds that of `coupled_bounds`.
+    No bound exceeds the one of `coupled_bounds`.
 
     Args:
         dimension: number d of coordinates.

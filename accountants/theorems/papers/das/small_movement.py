@@ -121,7 +121,7 @@ def corollary_3_1(
         delta: slack δ of the composition.
         rounds: number K of rounds.
         dimension: number d of coordinates; a round is claimed to have δ₀ = 2^−d.
-        growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
+        growth_ratio: ρ, the largest norm of a record's gradient over the norm of the mean gradient.
         samples_per_client: records n of a client.
     """
     claimed_epsilon = epsilon / 8.0 + epsilon**2 / (256.0 * -math.log(delta))

@@ -86,7 +86,7 @@ def movement(
     Args:
         client_gradient_norm: norm ‖∇f_i(w)‖ of the client's gradient at the model of the round.
         mean_gradient_norm: norm ‖∇f̄(w)‖ of the mean gradient there; 2‖∇f_i(w)‖ if None.
-        growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
+        growth_ratio: ρ, the largest norm of a record's gradient over the norm of the mean gradient.
         samples_per_client: records n of the client.
         local_steps: number E of gradient steps in a round.
         step_size: step size η of a client.

@@ -61,7 +61,7 @@ class ReportPair(TwoLaws):
 
 
 def decompose(inputs: ReportPair) -> Outputs:
-    """Compute two distributions of which P and Q are the mixtures by randomized response with parameter ε (Lemma F.1).
+    """Compute two distributions with the mixtures P and Q by randomized response with parameter ε (Lemma F.1).
 
     Args:
         inputs: the distributions P and Q, and ε.

@@ -101,11 +101,11 @@ def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, 
 
 
 def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
-    """Compute the largest ε of Theorem 2.1: ln(2/δ), 2 ln(2/δ) in the main text, or 8 ln(2/δ) in our proof.
+    """Compute the largest ε of Theorem 2.1: ln(2/δ), 2 ln(2/δ) in the main text, or 8 ln(2/δ) in the corrected proof.
 
     Args:
         log_delta: natural logarithm of δ.
-        reading: "complete" for the appendix, "informal" for the main text, "extended" for our proof.
+        reading: "complete" for the appendix, "informal" for the main text, "extended" for the corrected proof.
     """
     return RANGES[reading] * (math.log(2.0) - log_delta)
 

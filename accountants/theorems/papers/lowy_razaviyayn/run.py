@@ -197,7 +197,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         return tuple(map(self._client_group, self.client_groups, self.scales_of_losses))
 
     def _client_group(self, group: ClientGroupRequest, scale: float) -> ClientGroup:
-        """Return a group of clients, in which fields that `group` leaves out are those of the whole request.
+        """Return a group of clients, in which fields that `group` leaves out come from the whole request.
 
         Args:
             group: the group of the request.

@@ -229,7 +229,7 @@ def _compare_local_delta(inputs: RepeatedInputs) -> Sides:
 
 
 def _compare_least_local_delta(inputs: StandardInputs) -> Sides:
-    """Compare log10 δ₀ with that of its least value (corrected)."""
+    """Compare log10 δ₀ with log10 of its least value, by the corrected formula."""
     return Sides.at_least(math.log10(inputs.local_delta), _log_least_local_delta(inputs, "corrected") / LN10)
 
 

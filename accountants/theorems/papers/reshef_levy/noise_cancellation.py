@@ -85,7 +85,7 @@ def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
-        base: standard deviation of the client's first noise; that of its k-th is √k times it.
+        base: standard deviation of the client's first noise; its k-th noise has √k times it.
         participations: number K of reports of the client.
     """
     return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)
@@ -99,7 +99,7 @@ def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
-        base: standard deviation of the client's first noise; that of its k-th is √k times it.
+        base: standard deviation of the client's first noise; its k-th noise has √k times it.
         participations: number K of reports of the client.
     """
     sum_of_indices = 0.5 * participations * (participations + 1.0)

@@ -168,7 +168,7 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
     """Return an upper bound on the result of `stop_bound` in closed form, for a constant or inverse-time schedule.
 
     Args:
-        run: the run. All noises are replaced by that of step first + 1, the largest of the following steps.
+        run: the run. All noises are replaced by the noise of step first + 1, the largest of the following steps.
         first: index of the first step after which the run may stop.
     """
     stops, steps = run.possible_stops, run.steps
@@ -207,9 +207,9 @@ def last_bound(run: ScheduledRun) -> float:
 def _long_last_bound(run: ScheduledRun) -> float:
     """Return an upper bound on the result of `last_bound` in closed form, for a constant or inverse-time schedule.
 
-    All noises are replaced by that of the second step, the largest of the following steps. For step sizes c/t, the sum
-    over t of 1/((t + 1)² max{1, T − t}) is needed. It is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for the
-    other t, with the harmonic number H_T.
+    All noises are replaced by the noise of the second step, the largest of the following steps. For step sizes c/t, the
+    sum over t of 1/((t + 1)² max{1, T − t}) is needed. It is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for
+    the other t, with the harmonic number H_T.
     """
     steps, schedule = run.steps, run.step_schedule
     moment = float(run.moments(2, 2)[0])

@@ -215,7 +215,7 @@ class Landscape:
     def best_proved(self) -> AtPersonalization:
         """Return the smallest value that a search finds for the sharper bound `proved` over α in [0, ∞].
 
-        The step sizes are those of the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
+        The step sizes are as in the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
 
         Guarantees:
             The result is at most the proved bound at 0, at the balanced α, at ∞, and at the α of `best`.

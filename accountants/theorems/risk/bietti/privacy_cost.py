@@ -220,7 +220,7 @@ class VarianceTermInputs(DeltaFields):
         return self.gradient_std**2 / self.batch_size
 
     def constant(self, reading: Reading) -> float:
-        """Return the constant c of the noise: that of the request, or a default if it is absent.
+        """Return the constant c of the noise, given in the request or a default.
 
         Args:
             reading: default if absent. "printed" has 1, as the paper hides c; "corrected" has the least for the target.

@@ -183,7 +183,7 @@ def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, re
 def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
     """Return the bound on the excess risk at the noise for a target (ε, δ), with clients weighted by their records.
 
-    The bound is equation (14) of Bietti et al., and the noise is that of their equation (12).
+    The bound is equation (14) of Bietti et al., and the noise is their equation (12).
 
     Args:
         inputs: the clients, the run and the target.
@@ -200,7 +200,7 @@ def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -
 def cost_by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
     """Return the bound on the excess risk at the noise for a target (ε, δ), with equal weights of the clients.
 
-    The noise is that of equation (12) of Bietti et al.
+    The noise is equation (12) of Bietti et al.
 
     Args:
         inputs: the clients, the run and the target.

@@ -115,7 +115,7 @@ class ConvergenceInputs:
 
     @property
     def ratio(self) -> float:
-        """The ratio β/η: that of the request, or the printed ratio."""
+        """The ratio β/η of the request, or the printed ratio if absent."""
         if self.step_ratio is not None:
             return self.step_ratio
         return printed_ratio(

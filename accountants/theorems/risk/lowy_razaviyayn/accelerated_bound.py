@@ -211,7 +211,7 @@ def accelerated_risk(
         problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
-        stages: stages with R rounds in all; None for those of `best_stages`.
+        stages: stages with R rounds in all; None for the result of `best_stages`.
 
     Guarantees:
         E F(w^ag) − F* is at most `total`, under the declared conditions of the theorem.

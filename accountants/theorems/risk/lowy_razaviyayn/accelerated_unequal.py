@@ -174,7 +174,7 @@ class FederatedAcceleratedInputs(FederatedRun):
 
     @property
     def envelope(self) -> float | None:
-        """The smoothness b of the envelope: that of the request, or nearly the best one; None for a smooth loss."""
+        """The smoothness b of the envelope, given in the request or nearly the best one; None for a smooth loss."""
         if self.smoothness is not None or self.envelope_smoothness is not None:
             return self.envelope_smoothness
         return best_envelope_smoothness(self.problem_on(None), noise_std=self.noise_std, rounds=self.rounds)

@@ -124,7 +124,7 @@ class Prescription:
     def proof_excess_risk(self) -> float:
         """Upper bound on the excess risk by the terms of the proof in the appendix, in loss units.
 
-        For convex losses the terms are those of inequality (27) of the paper. For strongly convex losses they are the
+        For convex losses the terms are in inequality (27) of the paper. For strongly convex losses they are the
         empirical bound of Lemma E.9 and the stability. A run on an envelope adds the gap between loss and envelope.
         """
         gap = self.terms.get("smoothing_gap", 0.0)

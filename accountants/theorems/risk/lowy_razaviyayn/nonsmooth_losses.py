@@ -124,7 +124,7 @@ def complete_strongly_convex_envelope(
             "corrected" computes η and the weights with the envelope's own strong convexity μb/(μ + b).
 
     Returns:
-        The run and its risk. `terms` has those of Theorem 2.1, the argument of the logarithm, and `smoothing_gap`,
+        The run and its risk. `terms` has the terms of Theorem 2.1, the argument of the logarithm, and `smoothing_gap`,
         the largest difference L²/(2b) between the loss and its envelope.
     """
     federation, mu = run.federation, run.strong_convexity

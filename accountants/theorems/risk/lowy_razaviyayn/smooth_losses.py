@@ -113,7 +113,7 @@ def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial
     """Return the terms of the paper's inequality (27), an upper bound on the excess risk for convex losses.
 
     The inequality needs ∇F(w*) = 0 at the minimiser w*, which may fail if w* is on the boundary of the domain (erratum
-    E-13). The noise is that of Theorem 2.1 for R rounds.
+    E-13). The noise is as in Theorem 2.1 for R rounds.
 
     Args:
         run: the federation and the loss.

@@ -141,7 +141,7 @@ class FederatedRun:
 
     @property
     def groups(self) -> list[ClientGroup]:
-        """The clients, with the Lipschitz constants of their weighted losses, p_i N times that of the loss."""
+        """The clients, with the Lipschitz constants of their weighted losses, p_i N times the constant of the loss."""
         return [
             ClientGroup(
                 clients=group.clients,

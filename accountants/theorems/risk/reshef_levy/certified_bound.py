@@ -196,7 +196,7 @@ class CertifiedInputs(CancellationRun):
 
 @in_doubles
 def certified_bound(inputs: CertifiedInputs) -> Outputs:
-    """Return the proved bound on the excess risk with its summands, and the three bounds of which it is the least."""
+    """Return the proved bound on the excess risk with its summands, as the least of three bounds, and these bounds."""
     parts = certified_risk(inputs, step_size=inputs.step_size, noise_variance=inputs.base_std**2, thorough=True)
     return {
         "excess_risk": parts.total,

@@ -110,7 +110,7 @@ def stated_bound(inputs: StatedInputs) -> Outputs:
     Returns:
         `excess_risk` is the printed bound, the sum of `optimisation_term`, `statistical_term` and `privacy_term`. It is
         proved if `criterion`, the number that `stated_criterion` computes, is at most 2. `excess_risk_at_step_size` is
-        the bound of `printed_risk_at` at the requested step size. `certified_excess_risk` is our proved bound at the
+        the bound of `printed_risk_at` at the requested step size. `certified_excess_risk` is a proved bound at the
         same noise and step size.
     """
     mu, step = inputs.gaussian_dp_mu, inputs.step

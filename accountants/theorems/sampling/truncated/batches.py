@@ -55,7 +55,7 @@ TRUNCATED = Theorem(
 def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a Gaussian mechanism on a truncated Poisson batch.
 
-    The lower bound is that of data in which all other records contribute zero. The record is then in the batch with
+    The lower bound comes from data in which all other records contribute zero. The record is then in the batch with
     exactly the probability that it is drawn and kept.
 
     Args:

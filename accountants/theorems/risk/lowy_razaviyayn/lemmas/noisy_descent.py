@@ -194,8 +194,8 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
 
     Args:
         inputs: the run and its step size.
-        reading: "printed" evaluates the lemma as it is, although it may be false; "corrected" has our bound for the
-            average of w_1, …, w_R.
+        reading: "printed" evaluates the lemma as it is, although it may be false; "corrected" has the proved bound for
+            the average of w_1, …, w_R.
     """
     variance = inputs.variance(reading)
     if reading == "corrected":

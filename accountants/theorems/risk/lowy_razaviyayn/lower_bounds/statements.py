@@ -104,7 +104,7 @@ def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
 
     Returns:
         The order, which is the privacy term. `log10_least_round_delta` is log10 of the smallest δ of a report for which
-        the proof holds. `printed_log10_least_round_delta` is that of the printed theorem.
+        the proof holds. `printed_log10_least_round_delta` is the printed value.
     """
     return {
         **_empirical_outputs(inputs.scales(inputs.radius), inputs.local_ratio()),
