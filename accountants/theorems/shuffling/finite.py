@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 Outcomes = tuple[tuple[float, float, float], ...]
 """Weight of each outcome in the blanket, and its probabilities on either input, for one pair of inputs."""
 
-_CHARGE_ACCURACY = 16 * UNIT_ROUNDOFF
-"""Relative rounding of the charge for outcomes without weight."""
+_LOG_ACCURACY = 16 * UNIT_ROUNDOFF
+"""Bound on the rounding error of log δ by the steps after the compound sum."""
 _LEAST_WEIGHT = 1e-290
-"""Weight below which an outcome counts as not hidden: a smaller blanket is valid, and the charge is negligible."""
+"""Weight below which an outcome counts as not hidden: a smaller blanket is valid, and adds little to δ."""
 
 
 def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
@@ -118,27 +118,29 @@ class FiniteBlanketBound(ScaledBound):
     def _bound_pair(self, table: FloatArray, epsilon: float) -> Interval:
         """Enclose log δ(ε) for one pair of inputs.
 
+        The lower bound leaves out what the outcomes that are not hidden add to δ.
+
         Args:
             table: weight in the blanket, and probabilities under both inputs, of each outcome.
             epsilon: ε, in nats.
         """
         weight, p, q = table
         alpha = math.exp(min(epsilon, 700.0))
-        gain, size = p - alpha * q, p + alpha * q
+        gain, magnitude = p - alpha * q, p + alpha * q
         is_hidden = weight > _LEAST_WEIGHT
         hidden_weight = weight[is_hidden]
         atoms = WeightedPoints(
             points=gain[is_hidden] / hidden_weight,
             weights=hidden_weight,
-            point_errors=8 * UNIT_ROUNDOFF * size[is_hidden] / hidden_weight,
+            point_errors=8 * UNIT_ROUNDOFF * magnitude[is_hidden] / hidden_weight,
             weight_errors=8 * UNIT_ROUNDOFF * hidden_weight,
         )
         mean = CompoundSum(StepLaw(atoms), self.clients).log_positive_part()
-        exposed = float(np.maximum(gain[~is_hidden], 0.0).sum())
-        charge = math.log(exposed) + _CHARGE_ACCURACY if exposed > 0.0 else -math.inf
+        exposed_delta = float(np.maximum(gain[~is_hidden], 0.0).sum())
+        log_exposed_delta = math.log(exposed_delta) + _LOG_ACCURACY if exposed_delta > 0.0 else -math.inf
         log_clients = math.log(self.clients)
-        upper = min(float(np.logaddexp(mean.upper - log_clients, charge)) + _CHARGE_ACCURACY, 0.0)
-        return Interval(min(mean.lower - log_clients - _CHARGE_ACCURACY, upper), upper)
+        upper = min(float(np.logaddexp(mean.upper - log_clients, log_exposed_delta)) + _LOG_ACCURACY, 0.0)
+        return Interval(min(mean.lower - log_clients - _LOG_ACCURACY, upper), upper)
 
 
 class _CountEvent(NamedTuple):

@@ -72,10 +72,11 @@ def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -
     Returns:
         `optimisation`, 2D²/(ηT²) + 4DG*/T. `statistical`, 4D√(σ̃² + ξ̃²)/√(mT). `noise`, 2ηdσ²/T.
     """
-    d, rounds = run.diameter, float(run.rounds)
+    diameter, rounds = run.diameter, float(run.rounds)
+    by_distance = 2.0 * diameter * diameter / (step_size * rounds * rounds)
     return {
-        "optimisation": 2.0 * d * d / (step_size * rounds * rounds) + 4.0 * d * run.gradient_at_optimum / rounds,
-        "statistical": 4.0 * d * math.sqrt(run.printed_variance / (run.participants * rounds)),
+        "optimisation": by_distance + 4.0 * diameter * run.gradient_at_optimum / rounds,
+        "statistical": 4.0 * diameter * math.sqrt(run.printed_variance / (run.participants * rounds)),
         "noise": 2.0 * step_size * run.dimension * noise_std * noise_std / rounds,
     }
 
@@ -118,11 +119,11 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
             σ̃² + ξ̃² bounds the variance of a message.
     """
     run, mu = inputs, inputs.gaussian_dp_mu
-    d, reports = run.diameter, float(run.participants) * run.rounds
+    diameter, reports = run.diameter, float(run.participants) * run.rounds
     terms = {
-        "optimisation": 4.0 * d * (run.gradient_at_optimum + 2.0 * run.smoothness * d) / run.rounds,
-        "statistical": 4.0 * d * math.sqrt(run.printed_variance / reports),
-        "privacy": 8.0 * d * run.clipping_norm * math.sqrt(run.dimension) / (mu * reports),
+        "optimisation": 4.0 * diameter * (run.gradient_at_optimum + 2.0 * run.smoothness * diameter) / run.rounds,
+        "statistical": 4.0 * diameter * math.sqrt(run.printed_variance / reports),
+        "privacy": 8.0 * diameter * run.clipping_norm * math.sqrt(run.dimension) / (mu * reports),
     }
     at_step = trusted_terms(run, noise_std=inputs.std, step_size=inputs.step)
     return {
