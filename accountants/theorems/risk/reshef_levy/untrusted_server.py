@@ -48,12 +48,12 @@ def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
         run: the clients, rounds and constants of the losses.
         mu: Gaussian DP parameter ρ.
     """
-    d, reports = run.diameter, float(run.participants) * run.rounds
+    diameter, reports = run.diameter, float(run.participants) * run.rounds
     noise = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
     return {
-        "optimisation": 4.0 * d * (run.gradient_at_optimum + 4.0 * run.smoothness * d) / run.rounds,
-        "statistical": 4.0 * d * math.sqrt(run.printed_variance / reports),
-        "privacy": 8.0 * d * run.clipping_norm * math.sqrt(noise) / (mu * reports),
+        "optimisation": 4.0 * diameter * (run.gradient_at_optimum + 4.0 * run.smoothness * diameter) / run.rounds,
+        "statistical": 4.0 * diameter * math.sqrt(run.printed_variance / reports),
+        "privacy": 8.0 * diameter * run.clipping_norm * math.sqrt(noise) / (mu * reports),
     }
 
 
@@ -69,14 +69,14 @@ def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> flo
         mu: Gaussian DP parameter ρ.
         step_size: step size η.
     """
-    d, rounds = run.diameter, float(run.rounds)
+    diameter, rounds = run.diameter, float(run.rounds)
     scale = run.clients * run.dimension * (1.0 + math.log(rounds)) / (run.participants * run.participants)
     noise = 8.0 * run.clipping_norm**2 * step_size * scale / (mu * mu)
     return math.fsum(
         (
-            2.0 * d * d / (step_size * rounds * rounds),
-            4.0 * d * run.gradient_at_optimum / rounds,
-            4.0 * d * math.sqrt(run.printed_variance / (run.participants * rounds)),
+            2.0 * diameter * diameter / (step_size * rounds * rounds),
+            4.0 * diameter * run.gradient_at_optimum / rounds,
+            4.0 * diameter * math.sqrt(run.printed_variance / (run.participants * rounds)),
             noise * (1.0 + run.clients / (run.participants * rounds)),
         )
     )
