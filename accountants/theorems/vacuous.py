@@ -6,7 +6,7 @@ from epsilond.accountants.theorem import Condition, Outputs, Sides
 
 
 def delta_below_one(name: str = "delta", *, condition: str = "delta-below-one") -> Condition:
-    """Return the condition that a resulting δ is below 1.
+    """Return the condition that a resulting δ is below 1, because every mechanism satisfies δ = 1.
 
     Args:
         name: name of the output δ; the condition reads its decimal logarithm, `log10_<name>`.
@@ -24,7 +24,7 @@ def delta_below_one(name: str = "delta", *, condition: str = "delta-below-one") 
 
 
 def probability_below_one(name: str) -> Condition:
-    """Return the condition that a resulting bound on a probability is below 1.
+    """Return the condition that a resulting bound on a probability is below 1, because no probability exceeds 1.
 
     Args:
         name: name of the output.

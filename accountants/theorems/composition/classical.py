@@ -30,25 +30,32 @@ class EpsilonDelta:
 
 
 def expm1_or_infinity(x: float) -> float:
-    """Compute e^x − 1; infinite on overflow."""
+    """Compute e^x − 1, or infinity for x of 709 or more, where it may overflow."""
     return math.expm1(x) if x < 709.0 else math.inf
 
 
 def advanced_composition(
     *, epsilons: Sequence[float], log_deltas: Sequence[float], log_slack: float, drift: Drift, times: int = 1
 ) -> EpsilonDelta:
-    """Compute the guarantee of advanced composition, ε = √(2 Σε_r² ln(1/δ')) + drift and δ = δ' + Σδ_r, rounded up.
+    """Compute the (ε, δ) guarantee of advanced composition, rounded up.
 
-    The drift bounds the sum of the mean privacy losses. It is Σ ε_r(e^ε_r − 1) for `dwork-roth`, Theorem 3.20 of Dwork
-    and Roth. It is Σ ε_r tanh(ε_r/2) for `tanh`, Theorem 3.5 of Kairouz, Oh and Viswanath. It is 2 Σ ε_r² for
-    `corollary-f.1`, Corollary F.1 of Lowy and others, which requires e^ε_r − 1 ≤ 2 ε_r. An infinite ε_r or δ_r gives an
-    infinite result. ε is within 12 units of roundoff, and ln δ within 8 units of 1 + |ln δ|. The catalogue of formulas
-    in docs/catalogue has them as F-11.
+    With ε_r and δ_r of mechanism r and a free parameter δ' > 0, it is
+
+        ε = √(2 Σε_r² ln(1/δ')) + drift,  δ = δ' + Σδ_r.
+
+    The drift bounds the sum of the mean privacy losses:
+
+        `dwork-roth`: Σ ε_r (e^ε_r − 1), Theorem 3.20 of Dwork and Roth.
+        `tanh`: Σ ε_r tanh(ε_r/2), Theorem 3.5 of Kairouz, Oh and Viswanath.
+        `corollary-f.1`: 2 Σ ε_r², Corollary F.1 of Lowy and others, which requires e^ε_r − 1 ≤ 2 ε_r.
+
+    An infinite ε_r or δ_r gives an infinite result. ε is within 12 units of roundoff, and ln δ within 8 units of 1 +
+    |ln δ|. The formula is F-11 in docs/catalogue.
 
     Args:
         epsilons: ε_r of each mechanism.
         log_deltas: ln δ_r of each mechanism.
-        log_slack: ln δ', where δ' > 0 is a free parameter.
+        log_slack: ln δ'.
         drift: name of the drift.
         times: number of times that the whole list is run.
     """
@@ -69,7 +76,12 @@ def advanced_composition(
 
 
 def _drift_of(epsilon: float, drift: Drift) -> float:
-    """Return the bound on the mean privacy loss of one mechanism."""
+    """Compute the bound on the mean privacy loss of one ε-private mechanism.
+
+    Args:
+        epsilon: ε of the mechanism, in nats.
+        drift: name of the bound, see `advanced_composition`.
+    """
     if drift == "dwork-roth":
         return epsilon * expm1_or_infinity(epsilon)
     if drift == "tanh":
@@ -79,9 +91,10 @@ def _drift_of(epsilon: float, drift: Drift) -> float:
 
 # Subsampling --------------------------------------------------------------------------------------------------------
 def subsampled_epsilon(*, epsilon: float, rate: float) -> float:
-    """Compute the amplified ε' = ln(1 + q(e^ε − 1)) of sampling without replacement, under replace-one (F-12).
+    """Compute the amplified ε' = ln(1 + q(e^ε − 1)) of sampling without replacement, under replace-one.
 
-    δ becomes qδ. The result is accurate to a few roundings, without overflow.
+    The corresponding δ becomes qδ. The result is accurate to a few roundings, without overflow. The formula is F-12 in
+    docs/catalogue.
 
     Args:
         epsilon: ε > 0 of the mechanism on the batch.
@@ -118,7 +131,12 @@ class CompositionInputs:
 
 
 def compose(inputs: CompositionInputs, drift: Drift) -> Outputs:
-    """Compute ε and δ of advanced composition, and Σε_r of basic composition, all rounded up."""
+    """Compute ε and δ of advanced composition, and the ε of basic composition, Σε_r, all rounded up.
+
+    Args:
+        inputs: the ε and δ of each mechanism, the free parameter δ', and the number of runs of the list.
+        drift: name of the bound on the mean privacy losses, see `advanced_composition`.
+    """
     total = advanced_composition(
         epsilons=inputs.epsilons,
         log_deltas=[math.log(delta) if delta > 0.0 else -math.inf for delta in inputs.deltas],
@@ -140,7 +158,12 @@ class SubsampledInputs:
 
 
 def amplify(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
-    """Compute (2qε, δ) as printed, for ε ≤ 1, or (ln(1 + q(e^ε − 1)), qδ) as corrected, for every ε; rounded up."""
+    """Compute the (ε, δ) of a mechanism on a batch drawn without replacement, rounded up.
+
+    Args:
+        inputs: ε and δ of the mechanism on the batch, and the share q of the records in it.
+        reading: `printed` is (2qε, δ), which is proved for ε ≤ 1. `corrected` is (ln(1 + q(e^ε − 1)), qδ), for every ε.
+    """
     if reading == "printed":
         log_delta = min(raise_log_by_units(math.log(inputs.delta), 4.0), 0.0)
         return {"epsilon": product_up(2.0, inputs.rate, inputs.epsilon), **delta_outputs(log_delta)}

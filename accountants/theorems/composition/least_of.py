@@ -28,15 +28,15 @@ TIE = 1e-9
 
 
 def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> Guarantee:
-    """Return the least of several guarantees of the same mechanism and setting, with the witnesses of all.
+    """Return the guarantee with the least δ at every ε, from several guarantees of one mechanism in one setting.
 
     Args:
         guarantees: the guarantees, at least one.
         probes: values of ε. A guarantee that is not the least at any probe is left out, which is valid.
 
     Returns:
-        The minimum of the upper bounds at every ε. The derivation is that of the only guarantee that is left, or names
-        all that are left.
+        The minimum of the upper bounds at every ε, with the attained pairs (witnesses) of all guarantees. If one
+        guarantee is left, the derivation is its own; otherwise the derivation names all that are left.
 
     Raises:
         InvalidInput: the guarantees are about different settings.
@@ -56,14 +56,14 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
 
 
 def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> list[Guarantee]:
-    """Return a few guarantees of which one has the least upper bound at every probe.
+    """Select a few guarantees such that one of them has the least upper bound at every probe.
 
-    They are chosen greedily: first the one that is least at most probes. If a guarantee has no closed form, all are
-    returned, because its evaluation is expensive.
+    The selection is greedy: it adds the guarantee that is least at most of the probes not yet covered. If a guarantee
+    has no closed form, all are returned, because its evaluation is expensive.
 
     Args:
         guarantees: the guarantees.
-        probes: values of ε.
+        probes: values of ε at which the upper bounds are compared.
     """
     if not all(guarantee.curve.upper.forward.closed_form for guarantee in guarantees):
         return list(guarantees)
@@ -73,13 +73,13 @@ def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> l
     with np.errstate(invalid="ignore"):
         is_least = uppers <= smallest + TIE * (1.0 + np.abs(smallest))
     is_least |= np.isneginf(uppers)
-    is_open = np.ones(len(probes), dtype=np.bool_)
-    chosen = []
-    while is_open.any():
-        next_index = int(np.argmax((is_least & is_open).sum(axis=1)))
-        chosen.append(next_index)
-        is_open &= ~is_least[next_index]
-    return [guarantees[index] for index in sorted(chosen)]
+    is_uncovered = np.ones(len(probes), dtype=np.bool_)
+    selected_indices = []
+    while is_uncovered.any():
+        next_index = int(np.argmax((is_least & is_uncovered).sum(axis=1)))
+        selected_indices.append(next_index)
+        is_uncovered &= ~is_least[next_index]
+    return [guarantees[index] for index in sorted(selected_indices)]
 
 
 THEOREMS: tuple[Theorem, ...] = (LEAST,)

@@ -34,10 +34,12 @@ class RareStepsInputs:
 
 
 def rare_steps(inputs: RareStepsInputs) -> Outputs:
-    """Compute lower and upper bounds on δ at ε, in the direction of removal, or of replacement for replace-one.
+    """Compute bounds on δ at ε for many rounds of the subsampled Gaussian mechanism with a small sampling rate.
+
+    The direction is removal of a record, or replacement under replace-one.
 
     Returns:
-        `lower_delta` only if it is positive.
+        The upper bound `delta`, and `lower_delta` only if it is positive, each with its decimal logarithm.
     """
     shift = 1.0 / inputs.noise_multiplier
     lower = _large_step_bounds(inputs, shift * (1.0 - UNIT_ROUNDOFF)).lower
@@ -49,15 +51,15 @@ def rare_steps(inputs: RareStepsInputs) -> Outputs:
 
 
 def _large_step_bounds(inputs: RareStepsInputs, shift: float) -> Interval:
-    """Enclose log δ at the requested ε.
+    """Compute bounds on log δ at the requested ε, from the event that one round has a large loss.
 
     Args:
-        inputs: the mechanism, except for its noise.
+        inputs: the sampling rate, the number of rounds, the relation of neighbours, and ε. Its noise is not used.
         shift: sensitivity over the standard deviation of the noise.
     """
     direction: Direction = "replace" if inputs.relation == "replace-one" else "remove"
-    law = SampledGaussianLaw(inputs.rate, shift, direction)
-    return OneLargeStep.of([(law, inputs.rounds)]).log_delta(inputs.epsilon)
+    sampled_gaussian = SampledGaussianLaw(inputs.rate, shift, direction)
+    return OneLargeStep.of([(sampled_gaussian, inputs.rounds)]).log_delta(inputs.epsilon)
 
 
 ONE_LARGE_STEP = Theorem(

@@ -28,7 +28,7 @@ REMOVED = Quantity(symbol="i", ge=0, le=MOST_RUNS, description="by how many pair
 
 
 def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
-    """Compute the log probability that l of k randomized responses at ε are false, elementwise.
+    """Compute the log probability that exactly l of k randomized responses at ε are false, elementwise.
 
     The probability is C(k, l) e^{(k−l)ε}/(1 + e^ε)^k. The saddle-point form of Loader (2000) uses the deviance of l
     from its mean and the error of Stirling's formula, so that no large logarithms cancel. Accuracy: 16 units of
@@ -55,7 +55,10 @@ def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
 
 
 def _stirling_error(n: FloatArray) -> FloatArray:
-    """Compute ln n! − ln(√(2πn) (n/e)^n) for n ≥ 1: from a table for n < 16, and by Stirling's series beyond."""
+    """Compute the error of Stirling's formula, ln n! − ln(√(2πn) (n/e)^n), for n ≥ 1.
+
+    For n < 16 it is read from a table; for larger n Stirling's series is used.
+    """
     exact = [0.0] + [math.log(math.factorial(j)) - (j + 0.5) * math.log(j) + j for j in range(1, 16)]
     table = np.asarray(exact) - 0.5 * math.log(2.0 * math.pi)
     x = 1.0 / np.square(np.maximum(n, 16.0))
@@ -64,13 +67,14 @@ def _stirling_error(n: FloatArray) -> FloatArray:
 
 
 def _deviance(x: FloatArray, mean: float) -> FloatArray:
-    """Compute the deviance x ln(x/m) + m − x ≥ 0, with m the mean.
+    """Compute the deviance x ln(x/m) + m − x ≥ 0 of a count x from its mean m, elementwise.
 
-    Near x = m the terms cancel. There it is (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1), with v = (x − m)/(x + m).
+    Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with v = (x −
+    m)/(x + m).
     """
     v = (x - mean) / (x + mean)
     square, series = v * v, np.zeros_like(v)
-    for j in range(12, 0, -1):
+    for j in range(12, 0, -1):  # For |v| < 0.1, terms beyond the twelfth are below a rounding.
         series = (series + 1.0 / (2 * j + 1)) * square
     by_series = (x - mean) * v + 2.0 * x * v * series
     with np.errstate(divide="ignore"):
@@ -83,10 +87,10 @@ ACCURACY = 1e-12
 
 
 def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int) -> float:
-    """Compute the logarithm of 1 − (1 − δ)^k (1 − δ_i), the δ of optimal composition at (k − 2i) ε.
+    """Compute ln δ of the optimal composition of k equal (ε, δ) mechanisms at (k − 2i) ε.
 
-    Here δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k. All terms are positive, and are summed in
-    logarithms. Accuracy: `ACCURACY` times 1 + |value|.
+    It is the logarithm of 1 − (1 − δ)^k (1 − δ_i). Here δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 +
+    e^ε)^k. All terms are positive, and are summed in logarithms. Accuracy: `ACCURACY` times 1 + |value|.
 
     Args:
         epsilon: ε of one run.
@@ -122,9 +126,9 @@ class OptimalInputs:
 
 
 def optimal(inputs: OptimalInputs) -> Outputs:
-    """Compute a guarantee (ε_i, δ_i) of the optimal composition of k equal (ε, δ) mechanisms, both rounded up.
+    """Compute one guarantee (ε_i, δ') of the optimal composition of k equal (ε, δ) mechanisms, both rounded up.
 
-    With `runs` = k and `index` = i, ε_i = (k − 2i) ε; the δ_i is that of `optimal_log_delta`.
+    With `runs` = k and `index` = i, ε_i = (k − 2i) ε, and δ' is the value of `optimal_log_delta`.
     """
     log_delta = optimal_log_delta(
         epsilon=inputs.epsilon,
@@ -137,7 +141,7 @@ def optimal(inputs: OptimalInputs) -> Outputs:
 
 
 def basic(inputs: CompositionInputs) -> Outputs:
-    """Compute (Σ ε_r, Σ δ_r), both rounded up."""
+    """Compute the guarantee (Σ ε_r, Σ δ_r) of basic composition over all mechanisms r and all runs, both rounded up."""
     total = product_up(inputs.times, sum_up(inputs.deltas))
     log_delta = raise_log_by_units(math.log(total), 4.0) if total > 0 else -math.inf
     return {"epsilon": product_up(inputs.times, sum_up(inputs.epsilons)), **delta_outputs(log_delta)}

@@ -43,7 +43,12 @@ GAUSSIAN = Theorem(
 
 
 def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
-    """Yield the mechanisms of nested repetitions and compositions, with their number of runs."""
+    """Yield each mechanism inside nested repetitions and compositions, with its number of runs.
+
+    Args:
+        spec: a mechanism, or a repetition or composition of mechanisms.
+        times: number of runs of the whole spec.
+    """
     if spec.kind == "repeated":
         yield from flatten(spec.mechanism, times * spec.times)
     elif spec.kind == "composed":
@@ -56,10 +61,9 @@ def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
 def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     """Return the guarantee of a composition: the product of the dominating pairs of all mechanisms.
 
-    The lower bounds are those of the products of the attained pairs (witnesses). A part that has only an upper bound
-    leaves the lower bounds of the others as they are. Equal mechanisms are counted together.
-
-    Laws: `repeated(k)` equals `composed` of k copies, and the order of the parts does not matter.
+    Equal mechanisms are counted together. The lower bounds follow from the products of the attained pairs (witnesses).
+    A mechanism without a witness is left out of these products. The result does not depend on how runs are written:
+    `repeated(k)` equals `composed` of k copies, and the order of the parts does not matter.
 
     Args:
         spec: the repeated or composed mechanisms.
@@ -89,23 +93,25 @@ def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effo
     """Yield pairs that the composition attains: the product of the first witnesses of all parts, then of the second.
 
     A witness is a pair that a mechanism attains on some neighbours. A part with fewer witnesses repeats its last one.
-
-    Parts without a witness are left out: the composition is at least as distinguishable as its other parts, because
-    dropping outputs is post-processing. Nothing is yielded if no part has a witness.
+    Parts without a witness are left out: dropping their outputs is post-processing, so the product of the other parts
+    is still attained. Nothing is yielded if no part has a witness.
 
     Args:
         parts: the guarantee of each part, and its number of runs.
-        upper: the product of the dominating pairs. It is yielded itself if all witnesses are dominating pairs.
+        upper: the product of the dominating pairs. It is yielded itself if every chosen witness is its part's
+            dominating pair.
         effort: limit on the work of one δ.
     """
     attained = [(guarantee.curve, times) for guarantee, times in parts if guarantee.curve.witnesses]
     has_all = len(attained) == len(parts)
     for index in range(max((len(curve.witnesses) for curve, _ in attained), default=0)):
-        chosen = [(curve.witnesses[min(index, len(curve.witnesses) - 1)], times) for curve, times in attained]
-        if has_all and all(pair is curve.upper for (pair, _), (curve, _) in zip(chosen, attained, strict=True)):
+        witnesses = [curve.witnesses[min(index, len(curve.witnesses) - 1)] for curve, _ in attained]
+        are_dominating = all(witness is curve.upper for witness, (curve, _) in zip(witnesses, attained, strict=True))
+        if has_all and are_dominating:
             yield upper
         else:
-            yield composed_pair(chosen, effort)
+            repeated = [(witness, times) for witness, (_, times) in zip(witnesses, attained, strict=True)]
+            yield composed_pair(repeated, effort)
 
 
 THEOREMS: tuple[Theorem, ...] = (PRODUCT, GAUSSIAN)

@@ -22,16 +22,20 @@ DELTA_AT_ODDS = Quantity(
 def true_positive_bound(
     *, epsilon: Epsilon, delta: PureDelta, false_positive_rate: Annotated[float, ATTACKER_RATE]
 ) -> Outputs:
-    """Compute min(δ + e^ε α, 1 − e^−ε (1 − δ − α), 1), rounded up, and not below α.
+    """Compute the largest true positive rate of a test with false positive rate α, for an (ε, δ)-private mechanism.
+
+    The test guesses which of two neighbouring data sets was used. The rate is min(δ + e^ε α, 1 − e^−ε (1 − δ − α), 1).
+    The result is rounded up, and is not below α.
 
     Args:
         epsilon: ε, in nats.
         delta: δ in [0, 1).
         false_positive_rate: α in (0, 1).
     """
+    # e^709 is finite, and large enough that `first` is then not the minimum.
     first = delta + false_positive_rate * math.exp(min(epsilon, 709.0))
-    rest = max(1.0 - delta - false_positive_rate, 0.0) * (1.0 - 8 * UNIT_ROUNDOFF)
-    second = 1.0 - math.exp(-epsilon) * max(rest - 2 * UNIT_ROUNDOFF, 0.0)
+    remainder = max(1.0 - delta - false_positive_rate, 0.0) * (1.0 - 8 * UNIT_ROUNDOFF)
+    second = 1.0 - math.exp(-epsilon) * max(remainder - 2 * UNIT_ROUNDOFF, 0.0)
     largest = min(first, second) * (1.0 + 8 * UNIT_ROUNDOFF)
     return {"true_positive_rate": min(max(largest, false_positive_rate), 1.0)}
 
@@ -52,7 +56,14 @@ TRUE_POSITIVE_RATE = Theorem(
 
 @formula(given="δ at the odds of an attacker's prior.")
 def least_bayes_error(*, prior: Annotated[float, ATTACKER_PRIOR], delta: Annotated[float, DELTA_AT_ODDS]) -> Outputs:
-    """Compute ε = log((1 − m)/m), at which δ is needed, and the least error m (1 − δ), with m = min(π, 1 − π)."""
+    """Compute the least error probability of an attacker with a prior, and the ε at which δ must be known.
+
+    With m = min(π, 1 − π), the error is m (1 − δ), for δ at ε = log((1 − m)/m).
+
+    Args:
+        prior: prior probability π of one of the two neighbouring data sets.
+        delta: δ of the mechanism at this ε.
+    """
     smaller = min(prior, 1.0 - prior)
     epsilon = max(math.log1p(-smaller) - math.log(smaller), 0.0)
     return {"at_epsilon": epsilon, "error": smaller * (1.0 - delta)}
@@ -74,7 +85,10 @@ BAYES_ERROR = Theorem(
 
 @formula(given="A pure guarantee.")
 def gaussian_above_pure(*, epsilon: Epsilon) -> Outputs:
-    """Compute 2 Φ⁻¹(e^ε/(1 + e^ε)), rounded up by a relative 1e-12."""
+    """Compute the least μ of Gaussian differential privacy that every ε-private mechanism satisfies.
+
+    It is μ = 2 Φ⁻¹(e^ε/(1 + e^ε)), rounded up by a relative 1e-12.
+    """
     return {"gaussian_dp_mu": pure_gaussian_mu(epsilon)}
 
 

@@ -64,9 +64,9 @@ def _round_up(value: Decimal) -> float:
 
 @dataclass(frozen=True)
 class EscapeBound(Bound):
-    """The bound δ(ε) = P(escape) for ε of at least a threshold, and δ(ε) = 1 for smaller ε.
+    """A bound δ(ε) that is P(escape) for ε of at least a threshold, and 1 for smaller ε.
 
-    An escape is an output that is impossible for the neighbour.
+    An escape is an output of the mechanism that is impossible for the neighbouring data set.
 
     Attributes:
         threshold: largest finite loss, in nats, exactly.
@@ -87,10 +87,7 @@ class EscapeBound(Bound):
 
 @dataclass(frozen=True)
 class EscapeProfile(BoundProfile):
-    """The privacy profile of an escape bound, in which δ counts the outputs that the neighbour cannot produce.
-
-    Such an output is an escape. Every other output has a privacy loss of at most the threshold. Hence ε(δ) is at most
-    the threshold if δ is at least the probability of an escape.
+    """The privacy profile of an escape bound: δ is the probability of outputs that the neighbour cannot produce.
 
     Attributes:
         bound: threshold in nats, and bounds on the log of the escape probability.
@@ -122,10 +119,11 @@ def escape_pair(bound: EscapeBound) -> Pair:
 
 
 def escape_bound(spec: TruncatedDiscreteLaplace, rounds: int = 1) -> EscapeBound:
-    """Compute the bound of R rounds of truncated discrete Laplace noise by the outputs that a neighbour cannot produce.
+    """Compute the bound on δ of R rounds of truncated discrete Laplace noise by the probability of an escape.
 
-    Such an output is an escape. The others have a loss of at most R α ‖k‖₁, with α the decay rate of the noise. Here k
-    is the worst shift: the difference of the integers of two neighbours that reveals most within the sensitivities.
+    An escape is an output that is impossible for the neighbouring data set. All other outputs have a privacy loss of at
+    most R α ‖k‖₁, with α the decay rate of the noise. Here k is the worst shift: the difference of the integers of two
+    neighbours, within the sensitivities, for which δ is largest.
 
     Args:
         spec: the noise and the sensitivities of one round.
@@ -146,10 +144,11 @@ def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: i
 
     Args:
         spec: the noise and the sensitivities.
-        setting: the subject of the guarantee.
+        setting: the relation, the protected unit and the observer.
         rounds: number R of rounds.
     """
     bound = escape_bound(spec, rounds)
+    # The escape probability bounds δ from below at every ε, so its threshold is 0.
     attained = EscapeBound(Fraction(0), bound.lower, bound.upper)
     shift = worst_shift(spec)
     step = EXACT.because(coordinates=shift.coordinates, shift=shift.size, remainder=shift.remainder)
@@ -177,7 +176,7 @@ class FailingProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Error of each log probability of a large loss, which is that of the inner profile."""
+        """Error of each log probability of a large loss, the same as for the inner profile."""
         return self.inner.tail_accuracy
 
     @property
@@ -191,14 +190,14 @@ class FailingProfile(Profile):
         return np.asarray(np.logaddexp(self.log_failure, log_success + log_value))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ at each ε, rounded outward."""
+        """Enclose the log of f + (1 − f) δ(ε) at each ε, rounded outward by 2^−50 relative."""
         inner_lower, inner_upper = self.inner.log_delta(epsilon)
         lower = Enclosure.around(self._add_failure(inner_lower), 2.0**-50).lower
         upper = Enclosure.around(self._add_failure(inner_upper), 2.0**-50).upper
         return Enclosure(lower, upper)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the upper bound of log δ at one ε."""
+        """Return an upper bound on the log of f + (1 − f) δ(ε) at one ε."""
         inner_upper = np.asarray(self.inner.upper_log_delta(epsilon))
         return float(Enclosure.around(self._add_failure(inner_upper), 2.0**-50).upper)
 
@@ -218,7 +217,9 @@ class FailingProfile(Profile):
 
 
 def with_failure(guarantee: Guarantee, log_failure: float, *declared: Condition) -> Guarantee:
-    """Return the guarantee of a mechanism that satisfies another guarantee except for an event of small probability.
+    """Return the guarantee of a mechanism that satisfies another guarantee except on an event of small probability.
+
+    The profile δ(ε) becomes f + (1 − f) δ(ε), with f the probability of the event.
 
     Args:
         guarantee: guarantee of the mechanism if the event does not happen.
@@ -226,7 +227,7 @@ def with_failure(guarantee: Guarantee, log_failure: float, *declared: Condition)
         declared: further conditions that the caller declares.
 
     Returns:
-        A guarantee with an upper bound only.
+        A guarantee with an upper bound only, because the event may not help an attacker.
     """
     if math.isinf(log_failure):
         return guarantee

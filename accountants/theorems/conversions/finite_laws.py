@@ -19,7 +19,7 @@ MOST_OUTCOMES = 1000
 ROUNDED = 1e-9
 """Largest difference of the sum of a probability vector from 1, for decimal input."""
 MOST_RATIO = 1e15
-"""Ratio of P − Q to Q above which it is taken for P/Q; the logarithm is then 34, with an error of 1e-15."""
+"""Ratio (P − Q)/Q above which P/Q − 1 is replaced by P/Q. The logarithm is then above 34; the error is below 1e-15."""
 FIRST = Quantity(symbol="P", description="probabilities of the outcomes under the first distribution")
 SECOND = Quantity(symbol="Q", description="probabilities of the same outcomes under the second distribution")
 KERNEL = Quantity(
@@ -29,7 +29,7 @@ KERNEL = Quantity(
 Probabilities = tuple[float, ...]
 
 
-def check_law(pointer: str, values: Sequence[Any], length: int) -> None:
+def check_distribution(pointer: str, values: Sequence[Any], length: int) -> None:
     """Check that a sequence is a probability vector of the given length.
 
     Args:
@@ -65,7 +65,7 @@ def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
     if len(rows) != inputs:
         raise InvalidInput.at(pointer, "must have one row for each outcome", allowed=f"{inputs} rows")
     for index, row in enumerate(rows):
-        check_law(f"{pointer}/{index}", row, len(rows[0]))
+        check_distribution(f"{pointer}/{index}", row, len(rows[0]))
 
 
 @request
@@ -77,8 +77,8 @@ class TwoLaws:
 
     def check(self) -> None:
         """Check that both are probability vectors of one length."""
-        check_law("/first", self.first, len(self.first))
-        check_law("/second", self.second, len(self.first))
+        check_distribution("/first", self.first, len(self.first))
+        check_distribution("/second", self.second, len(self.first))
 
 
 def normalise(values: Sequence[float]) -> FloatArray:
@@ -93,13 +93,13 @@ def apply_channel(values: FloatArray, rows: Sequence[Sequence[float]]) -> FloatA
 
 
 def _log_ratio(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Compute ln(P/Q), elementwise; −∞ where P is 0, and ∞ where only Q is 0."""
+    """Compute ln(P/Q) for each outcome: −∞ where P is 0, and ∞ where only Q is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(first > 0.0, np.log(first) - np.log(second), -np.inf))
 
 
 def hockey_stick(first: FloatArray, second: FloatArray, epsilon: float) -> float:
-    """Compute E_{e^ε}(P‖Q) = Σ max(P − e^ε Q, 0).
+    """Compute the hockey-stick divergence E_{e^ε}(P‖Q) = Σ max(P − e^ε Q, 0) over the outcomes.
 
     Args:
         first: probabilities of P.
@@ -113,7 +113,10 @@ def hockey_stick(first: FloatArray, second: FloatArray, epsilon: float) -> float
 
 
 def largest_loss(first: FloatArray, second: FloatArray) -> float:
-    """Compute D_∞(P‖Q) = max ln(P/Q) over the outcomes of P, at least 0; infinite if Q misses an outcome of P."""
+    """Compute the max-divergence D_∞(P‖Q) = max ln(P/Q), the largest privacy loss over the outcomes of P.
+
+    The result is at least 0. It is infinite if an outcome of P has probability 0 under Q.
+    """
     return max(float(np.max(_log_ratio(first, second))), 0.0)
 
 
@@ -123,7 +126,7 @@ def rounded_probabilities(values: Sequence[float]) -> FloatArray:
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> FloatArray:
-    """Return P − Q, each entry within one rounding, so that close distributions lose no digits."""
+    """Compute P − Q in rational arithmetic, each entry rounded once, so that close distributions lose no digits."""
     return np.asarray([float(p - q) for p, q in zip(_rationals(first), _rationals(second), strict=True)])
 
 
@@ -135,7 +138,9 @@ def _rationals(values: Sequence[float]) -> list[Fraction]:
 
 
 def renyi_divergence(change: FloatArray, second: FloatArray, order: float) -> float:
-    """Compute D_a(P‖Q) = ln Σ P^a Q^(1 − a)/(a − 1), rounded up; infinite where Q misses an outcome of P.
+    """Compute the Rényi divergence D_a(P‖Q) = ln Σ P^a Q^(1 − a)/(a − 1), rounded up.
+
+    It is infinite where an outcome of P has probability 0 under Q.
 
     Args:
         change: P − Q, from `difference`, after a channel if there is one.

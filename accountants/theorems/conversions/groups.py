@@ -35,19 +35,22 @@ def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "cor
 def group_log_delta(*, epsilon: float, log_delta: float, group_size: int, reading: Reading = "corrected") -> float:
     """Compute ln δ of a group of k records at kε, for a mechanism that is (ε, δ)-private for one record.
 
-    A value above 0 says nothing.
+    A result of 0 or more is vacuous.
 
     Args:
         epsilon: ε of one record.
         log_delta: ln δ of one record.
         group_size: number k of records.
-        reading: the formula for the factor of δ: `printed` as in the paper, or the smaller `corrected` one.
+        reading: `printed` uses the paper's factor k e^{(k−1)ε} of δ; `corrected` uses the exact sum, which is smaller.
     """
     return log_delta + log_group_factor(epsilon=epsilon, group_size=group_size, reading=reading)
 
 
 def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: int, reading: Reading) -> float:
-    """Compute ln δ₀ such that a mechanism that is (ε/n, δ₀) for one of n records of a client is (ε, δ) for the client.
+    """Compute the ln δ₀ that one of the n records of a client needs, so that the client has (ε, δ).
+
+    The mechanism is (ε/n, δ₀)-private for one record, and group privacy over the n records gives the client's
+    guarantee.
 
     Args:
         epsilon: ε of the client.
@@ -74,9 +77,13 @@ def group_log_delta_inverse(*, epsilon: float, log_delta: float, group_size: int
 
 
 def replacement_log_delta(*, epsilon: float, log_delta: float) -> float:
-    """Compute ln((1 + e^ε) δ), the logarithm of δ at 2ε for a replacement (Lemma F.4).
+    """Compute ln((1 + e^ε) δ), the logarithm of δ at 2ε for replacing a record (Lemma F.4 of Lowy and Razaviyayn).
 
     A replacement is a deletion followed by an insertion.
+
+    Args:
+        epsilon: ε of adding or removing one record.
+        log_delta: ln δ of adding or removing one record.
     """
     return log_delta + math.log1p(math.exp(-epsilon)) + epsilon
 
@@ -85,9 +92,7 @@ def replacement_log_delta(*, epsilon: float, log_delta: float) -> float:
 def group(
     *, epsilon: Epsilon, log_delta: GivenLogDelta, group_size: GroupSize, reading: Reading = "printed"
 ) -> Outputs:
-    """Compute (kε, δ_k) of a group of k records, both rounded up.
-
-    The error of ln δ_k is at most eight units of roundoff times the sum of the sizes of its terms.
+    """Compute the guarantee (kε, δ_k) of a group of k records by group privacy, both rounded up.
 
     Args:
         epsilon: ε of one record.
@@ -124,7 +129,9 @@ def client(
 def record_target(
     *, epsilon: Epsilon, log_delta: GivenLogDelta, samples_per_client: SamplesPerClient, reading: Reading = "printed"
 ) -> Outputs:
-    """Compute the target (ε/n, δ₀) of a record, and the exact δ that its client then has.
+    """Compute the target (ε/n, δ₀) of a record, and the δ that a client with n records then has.
+
+    The client's δ is computed with the exact sum (e^ε − 1)/(e^{ε/n} − 1), for both readings.
 
     Args:
         epsilon: ε of the client.
@@ -142,10 +149,15 @@ def record_target(
 
 @formula(given="A guarantee for adding or removing one record.", bounded=False)
 def deletion(*, epsilon: Epsilon, log_delta: GivenLogDelta) -> Outputs:
-    """Compute (2ε, (1 + e^ε) δ), rounded up."""
-    replaced = replacement_log_delta(epsilon=epsilon, log_delta=log_delta)
+    """Compute the guarantee (2ε, (1 + e^ε) δ) for replacing a record, rounded up.
+
+    Args:
+        epsilon: ε of adding or removing one record.
+        log_delta: ln δ of adding or removing one record.
+    """
+    log_delta_of_replacement = replacement_log_delta(epsilon=epsilon, log_delta=log_delta)
     margin = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + epsilon)
-    return {"epsilon": 2.0 * epsilon, **delta_outputs(replaced + margin)}
+    return {"epsilon": 2.0 * epsilon, **delta_outputs(log_delta_of_replacement + margin)}
 
 
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_conversions.py"

@@ -60,24 +60,28 @@ class RenyiInputs(DeltaFields):
 
 
 def mironov_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
-    """Compute ε(a) + ln(1/δ)/(a − 1), rounded up. Both terms are positive, and within four units of roundoff.
+    """Convert a Rényi divergence to the ε at δ by Mironov's formula ε(a) + ln(1/δ)/(a − 1), rounded up.
+
+    Both terms are positive, and each is within four units of roundoff.
 
     Args:
         order: order a > 1.
-        divergence: ε(a), the Rényi divergence of that order.
+        divergence: ε(a), the Rényi divergence of order a of all runs, in nats.
         log_delta: ln δ.
     """
     return raise_by_units(divergence - log_delta / (order - 1.0), 6.0)
 
 
 def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
-    """Compute ε(a) + ln(1 − 1/a) − ln(aδ)/(a − 1), rounded up; it is never larger than `mironov_epsilon`.
+    """Convert a Rényi divergence to the ε at δ by ε(a) + ln(1 − 1/a) − ln(aδ)/(a − 1), rounded up.
 
-    Each term is within eight units of roundoff. The terms may cancel, so the sum of their sizes decides the margin.
+    The formula is Proposition 12 of Canonne, Kamath and Steinke (2020). It is never above `mironov_epsilon`, except for
+    rounding. Each term is within eight units of roundoff. The terms may cancel, so the margin is in proportion to the
+    sum of their absolute values.
 
     Args:
         order: order a > 1.
-        divergence: ε(a), the Rényi divergence of that order.
+        divergence: ε(a), the Rényi divergence of order a of all runs, in nats.
         log_delta: ln δ.
     """
     terms = (divergence, _log_one_minus_inverse(order), -log_delta / (order - 1.0), -math.log(order) / (order - 1.0))
@@ -85,16 +89,19 @@ def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> fl
 
 
 def _log_one_minus_inverse(order: float) -> float:
-    """Return ln(1 − 1/a) as ln(a − 1) − ln a near a = 1, where 1 − 1/a would lose its digits."""
+    """Compute ln(1 − 1/a) for an order a > 1.
+
+    For a < 2 it is ln(a − 1) − ln a, because 1 − 1/a would lose digits near a = 1.
+    """
     return math.log(order - 1.0) - math.log(order) if order < 2.0 else math.log1p(-1.0 / order)
 
 
 def _best_order(inputs: RenyiInputs, convert: Callable[..., float]) -> Outputs:
-    """Return the least ε over the given Rényi orders, and the order that gives it.
+    """Compute the smallest ε at δ over the given Rényi orders, and the order that attains it.
 
     Args:
         inputs: the orders with the divergences of one run, the number of runs, and δ.
-        convert: function from an order, its divergence and ln δ to ε.
+        convert: function from `order`, the `divergence` of all runs at it, and `log_delta` to ε.
     """
     candidates = []
     for order, divergence in zip(inputs.orders, inputs.divergences, strict=True):
@@ -142,9 +149,9 @@ class ConcentratedInputs:
 
 
 def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
-    """Compute the least ln δ over all Rényi orders at which every ρ-zCDP mechanism is (ε, δ).
+    """Compute the smallest ln δ that Rényi conversion gives at ε for every ρ-zCDP mechanism.
 
-    The accuracy is that of `concentrated_log_delta`.
+    The order of the Rényi divergence is optimised. The accuracy is as for `concentrated_log_delta`.
 
     Args:
         rho: parameter ρ of zero-concentrated differential privacy.
@@ -154,14 +161,16 @@ def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
 
 
 def zcdp_delta(inputs: ConcentratedInputs) -> Outputs:
-    """Compute δ at ε, rounded up by twice the accuracy that `concentrated_log_delta` states."""
+    """Compute δ at ε of every ρ-zCDP mechanism, rounded up by twice the error bound of `concentrated_log_delta`."""
     log_delta = zcdp_log_delta(rho=inputs.rho, epsilon=inputs.epsilon)
+    # The minimiser is ln(a − 1) of the best order a, and (a − 1) ε is the largest term of the exponent.
     exponent = math.exp(float(minimiser(inputs.rho, np.asarray(inputs.epsilon)))) * inputs.epsilon
-    return delta_outputs(min(log_delta + 32 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + exponent), 0.0))
+    margin = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + exponent)
+    return delta_outputs(min(log_delta + margin, 0.0))
 
 
 def zcdp_pair_delta(inputs: ConcentratedInputs) -> Outputs:
-    """Compute δ at ε by the convex curve of the dominating pair."""
+    """Compute an upper bound on δ at ε from the dominating pair of ρ-zCDP mechanisms."""
     return delta_outputs(float(ConcentratedProfile(inputs.rho).log_delta(np.asarray(inputs.epsilon)).upper))
 
 
@@ -199,7 +208,7 @@ class PureInputs:
 
 
 def pure_to_zcdp(inputs: PureInputs) -> Outputs:
-    """Compute ρ of one run and of all runs, rounded up."""
+    """Compute ρ = ε²/2 of one run, and the sum of ρ over all runs, both rounded up."""
     half = 0.5 * inputs.epsilon
     return {
         "zcdp_rho": product_up(half, inputs.epsilon),
@@ -234,7 +243,7 @@ class SampledGaussianInputs:
 
 
 def sampled_gaussian(inputs: SampledGaussianInputs) -> Outputs:
-    """Enclose the Rényi divergence of all runs."""
+    """Compute bounds on the Rényi divergence of all runs of the Poisson-subsampled Gaussian mechanism."""
     divergence = sampled_gaussian_renyi(order=inputs.order, rate=inputs.rate, noise_multiplier=inputs.noise_multiplier)
     return {
         "lower_renyi_divergence": math.nextafter(inputs.times * divergence.lower, 0.0),

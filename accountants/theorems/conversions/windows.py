@@ -19,57 +19,70 @@ from epsilond.accountants.theorems.conversions.groups import group_log_delta
 if TYPE_CHECKING:
     from epsilond.accountants.curve.curve import Curve
 
-_CLOSE = 1e-6
-"""Relative accuracy of the search for ε; every candidate is evaluated, so it affects no validity."""
+_SEARCH_TOLERANCE = 1e-6
+"""Relative accuracy of the search for ε. The result is a point at which δ was evaluated, so it is valid."""
 
 
 def log_delta_over_windows(curve: Curve, windows: int, epsilon: float) -> float:
-    """Return an upper bound on ln δ(ε) for all windows of a client together.
+    """Compute an upper bound on ln δ(ε) for all windows of a client together.
 
     Args:
-        curve: the curve for one window.
-        windows: number w ≥ 1 of windows in which the client contributes, or its replacement under replace-one.
+        curve: privacy curve of the client's contributions within one window.
+        windows: number w ≥ 1 of windows in which the client, or under replace-one its replacement, contributes.
         epsilon: ε ≥ 0 of all windows together, in nats.
     """
-    share = epsilon / windows
-    share = share if product_up(windows, share) <= epsilon else math.nextafter(share, 0.0)
-    return _log_delta_at_share(curve, windows, max(share, 0.0))
+    window_epsilon = epsilon / windows
+    if product_up(windows, window_epsilon) > epsilon:
+        window_epsilon = math.nextafter(window_epsilon, 0.0)
+    return _log_delta_of_all(curve, windows, max(window_epsilon, 0.0))
 
 
 def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
-    """Return an upper bound on the smallest ε of all windows of a client together; math.inf if none is found.
+    """Compute an upper bound on the smallest ε of all windows of a client together.
+
+    The search doubles the ε of one window until δ is small enough, and then bisects.
 
     Args:
-        curve: the curve for one window.
-        windows: number w ≥ 1 of windows in which the client contributes, or its replacement under replace-one.
+        curve: privacy curve of the client's contributions within one window.
+        windows: number w ≥ 1 of windows in which the client, or under replace-one its replacement, contributes.
         log_delta: ln of the target δ.
+
+    Returns:
+        The upper bound, in nats; math.inf if no ε up to `LARGEST_EPSILON` is large enough.
     """
     if windows == 1:
         return curve.epsilon(log_delta).upper
-    if _log_delta_at_share(curve, windows, 0.0) <= log_delta:
+    if _log_delta_of_all(curve, windows, 0.0) <= log_delta:
         return 0.0
-    low, high = 0.0, max(curve.epsilon(log_delta).upper, _CLOSE)
-    while not _log_delta_at_share(curve, windows, high) <= log_delta:
+    low, high = 0.0, max(curve.epsilon(log_delta).upper, _SEARCH_TOLERANCE)
+    while not _log_delta_of_all(curve, windows, high) <= log_delta:
         low, high = high, 2.0 * high
         if not product_up(windows, high) < LARGEST_EPSILON:
             return math.inf
-    while high - low > _CLOSE * high:
+    while high - low > _SEARCH_TOLERANCE * high:
         middle = 0.5 * (low + high)
-        if _log_delta_at_share(curve, windows, middle) <= log_delta:
+        if _log_delta_of_all(curve, windows, middle) <= log_delta:
             high = middle
         else:
             low = middle
     return product_up(windows, high)
 
 
-def _log_delta_at_share(curve: Curve, windows: int, share: float) -> float:
-    """Return an upper bound on ln δ at w times an ε of one window, at most 0."""
-    log_delta = curve.log_delta(share).upper
+def _log_delta_of_all(curve: Curve, windows: int, window_epsilon: float) -> float:
+    """Compute an upper bound on ln δ of all w windows at w times the ε of one window, at most 0.
+
+    Args:
+        curve: privacy curve of one window.
+        windows: number w of windows.
+        window_epsilon: ε of one window, in nats.
+    """
+    log_delta = curve.log_delta(window_epsilon).upper
     if windows == 1 or log_delta == -math.inf:
         return log_delta
-    if share == 0.0:
+    size = abs(log_delta) + windows * window_epsilon + math.log(windows)
+    if window_epsilon == 0.0:
         total = log_delta + math.log(windows)
     else:
-        total = group_log_delta(epsilon=share, log_delta=log_delta, group_size=windows)
-    size = abs(log_delta) + windows * share + math.log(windows) + 2.0 * abs(math.log(share or 1.0))
+        total = group_log_delta(epsilon=window_epsilon, log_delta=log_delta, group_size=windows)
+        size += 2.0 * abs(math.log(window_epsilon))
     return min(total + 8 * UNIT_ROUNDOFF * (1.0 + size), 0.0)

@@ -1,8 +1,9 @@
-"""The least cost of giving a run's distance away over listed steps, in decimal arithmetic of 60 digits.
+"""The least cost of hiding the distance of two runs in the noise of listed steps, in decimal arithmetic of 60 digits.
 
-C_k is the product of the Lipschitz constants after step k. In units of the last model, step k brings in the distance
-D_k = C_k s_k and has the room w_k = (C_k ν_k)². A plan gives b_k ≥ 0 away in step k, at the cost b_k²/w_k. It never
-gives away more than has come in. At the end it has given away everything.
+The noise of the steps hides the distance of two runs on neighbouring data. C_k is the product of the Lipschitz
+constants after step k. In units of the last model, step k adds the distance D_k = C_k s_k and noise of variance
+w_k = (C_k ν_k)². A plan hides a part b_k ≥ 0 of the distance in step k, at the cost b_k²/w_k. It never hides more than
+has been added so far. At the end it has hidden everything.
 
 In the best plan b_k/w_k is constant on blocks of steps. With the sums D of D_k and W of w_k over a block, that slope
 is D/W. The slopes increase from block to block (a greatest convex minorant). The blocks are built from the left: two
@@ -28,15 +29,15 @@ PLAN_OUTWARD = Decimal(1) + Decimal("1e-40")
 
 
 class Block(NamedTuple):
-    """Neighbouring steps, in each of which the plan hides distance in proportion D/W to the variance of the noise.
+    """Consecutive steps, in each of which the plan hides a distance of D/W times the variance of the noise.
 
     Attributes:
-        distance: sum D of the distances that the steps bring in, in units of the last model.
-        room: sum W of the noise variances of the steps, in the same unit.
+        distance: sum D of the distances that the steps add, in units of the last model.
+        noise_variance: sum W of the noise variances of the steps, in the same unit squared.
     """
 
     distance: Decimal
-    room: Decimal
+    noise_variance: Decimal
 
 
 def least_mu(
@@ -49,10 +50,10 @@ def least_mu(
     """Compute the Gaussian-DP parameter μ of the last model of listed steps by shifted interpolation, rounded up.
 
     Two runs on neighbouring data differ by a distance, which the noise of the steps hides. With C_k the product of the
-    Lipschitz constants after step k, the step adds D_k = C_k shift_k to the distance at the end. The room w_k = (C_k
-    noise_k)² is the variance of its noise there. A plan hides b_k ≥ 0 in step k at the cost b_k²/w_k of μ². The steps
-    form blocks of consecutive ones. A block with the sums D of D_k and W of w_k has the slope λ = D/W. In the best plan
-    b_k = λ w_k, so that μ² = Σ D²/W over the blocks. The slopes of the blocks increase.
+    Lipschitz constants after step k, the step adds D_k = C_k shift_k to the distance at the end. The variance of its
+    noise there is w_k = (C_k noise_k)². A plan hides b_k ≥ 0 in step k at the cost b_k²/w_k of μ². In the best plan the
+    steps form blocks of consecutive ones. A block with the sums D of D_k and W of w_k has the slope λ = D/W, and b_k =
+    λ w_k in it. So μ² = Σ D²/W over the blocks. The slopes of the blocks increase.
 
     Proof of the rounding. Let u = 10⁻⁵⁹. Each D_k, each w_k and each sum over a block adds up products of numbers that
     are not negative. Nothing cancels: for T steps the relative error is below 5Tu. Two blocks of slopes λ₁ and λ₂ are
@@ -60,13 +61,13 @@ def least_mu(
 
     Claim: after m merges every tail of a block has at most (1 + η)^m times the slope λ of the block. First, let the
     tail start in the second part of a merged block. Its slope is at most (1 + η)^(m−1) λ₂ by induction, and
-    λ₂ ≤ (1 + η) λ because λ is at least the smaller of λ₁ and λ₂. Second, let it start in the first part, of which it
-    takes the room r. Its distance is at most (1 + η)^m λ₁ r + λ₂ W₂, and the claim compares that with
+    λ₂ ≤ (1 + η) λ because λ is at least the smaller of λ₁ and λ₂. Second, let it start in the first part, where its
+    noise variance is r. Its distance is at most (1 + η)^m λ₁ r + λ₂ W₂, and the claim compares that with
     (1 + η)^m λ (r + W₂). Both are linear in r, and the claim holds for r = 0 and for r = W₁.
 
-    Let κ = (1 + η)^T − 1 < 1.1 T η. Consider the plan that gives away min((1 + κ) λ w_k, remaining distance) in step k.
-    After a block its remainder is the maximum of 0 and (distance of a tail) − (1 + κ) λ (room of the tail): it is 0.
-    The plan costs at most (1 + κ)² Σ D²/W over the blocks. Hence the least μ is at most (1 + κ) √(Σ D²/W). With the
+    Let κ = (1 + η)^T − 1 < 1.1 T η. Consider the plan that hides min((1 + κ) λ w_k, remaining distance) in step k.
+    After a block its remainder is the maximum of 0 and (distance of a tail) − (1 + κ) λ (variance of the tail): it is
+    0. The plan costs at most (1 + κ)² Σ D²/W over the blocks. Hence the least μ is at most (1 + κ) √(Σ D²/W). With the
     errors of D, W, the sum and the root it is at most (1 + 1.1 T η + 20Tu) times the computed root. For T ≤ 10⁸ this
     factor is below 1 + 10⁻⁴⁰. The conversion to a double rounds up.
 
@@ -80,20 +81,20 @@ def least_mu(
         The upper bound on μ, above the least by at most one double. It is 0 only if no distance reaches the last model,
         and `math.inf` if there is a distance and no step, or if μ is above the doubles.
     """
-    steps = _to_list(contractions), _to_list(shifts), _to_list(noises)
-    if not steps[0]:
+    contraction_list = _to_list(contractions)
+    if not contraction_list:
         return math.inf if initial_distance > 0 else 0.0
     blocks: list[Block] = []
-    for step in _weighted_steps(*steps, initial_distance):
+    for step in _weighted_steps(contraction_list, _to_list(shifts), _to_list(noises), initial_distance):
         block = step
         while blocks and _slope_is_at_least(blocks[-1], block):
             block = _merge_blocks(blocks.pop(), block)
         blocks.append(block)
-    total = Decimal(0)
+    squared_mu = Decimal(0)
     for block in blocks:
         square = DECIMAL.multiply(block.distance, block.distance)
-        total = DECIMAL.add(total, DECIMAL.divide(square, block.room))
-    return _round_up(DECIMAL.multiply(DECIMAL.sqrt(total), PLAN_OUTWARD))
+        squared_mu = DECIMAL.add(squared_mu, DECIMAL.divide(square, block.noise_variance))
+    return _round_up(DECIMAL.multiply(DECIMAL.sqrt(squared_mu), PLAN_OUTWARD))
 
 
 def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
@@ -105,7 +106,7 @@ def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
 def _weighted_steps(
     contractions: list[float], shifts: list[float], noises: list[float], initial_distance: float
 ) -> Iterator[Block]:
-    """Yield for each step its contributions to the last model: D_k of its shift, and w_k of its noise variance.
+    """Yield a block for each step: the distance D_k that it adds to the last model, and its noise variance w_k there.
 
     A map of Lipschitz constant 0 removes all distance before it. The steps before the last such map are left out.
 
@@ -117,19 +118,21 @@ def _weighted_steps(
     """
     first = max((k for k, contraction in enumerate(contractions) if contraction == 0.0), default=0)
     influences = _influences(contractions[first:])
-    # The distance of the starts, after all maps; no distance is left after a map of constant 0.
-    start = DECIMAL.multiply(influences[0], DECIMAL.create_decimal_from_float(float(initial_distance)))
+    # The first step also adds the distance of the starts, after all maps. It is 0 after a map of constant 0.
+    earlier = DECIMAL.multiply(influences[0], DECIMAL.create_decimal_from_float(float(initial_distance)))
     for k in range(first, len(contractions)):
-        shift, noise = map(DECIMAL.create_decimal_from_float, (shifts[k], noises[k]))
         influence = influences[k - first + 1]
-        distance = DECIMAL.multiply(influence, shift)
-        deviation = DECIMAL.multiply(influence, noise)
-        yield Block(DECIMAL.add(start, distance), DECIMAL.multiply(deviation, deviation))
-        start = Decimal(0)
+        distance = DECIMAL.multiply(influence, DECIMAL.create_decimal_from_float(shifts[k]))
+        deviation = DECIMAL.multiply(influence, DECIMAL.create_decimal_from_float(noises[k]))
+        yield Block(DECIMAL.add(earlier, distance), DECIMAL.multiply(deviation, deviation))
+        earlier = Decimal(0)
 
 
 def _influences(contractions: list[float]) -> list[Decimal]:
-    """Return the products of the last T, T − 1, …, 0 of T contraction factors."""
+    """Return the products of the last T, T − 1, …, 0 of T contraction factors.
+
+    The entry with index k is the factor by which the steps after the first k multiply a distance.
+    """
     products = [Decimal(1)]
     for contraction in reversed(contractions):
         products.append(DECIMAL.multiply(products[-1], DECIMAL.create_decimal_from_float(contraction)))
@@ -137,13 +140,15 @@ def _influences(contractions: list[float]) -> list[Decimal]:
 
 
 def _slope_is_at_least(first: Block, second: Block) -> bool:
-    """Return whether the slope D/W of the first block is at least that of the second."""
-    return DECIMAL.multiply(first.distance, second.room) >= DECIMAL.multiply(second.distance, first.room)
+    """Return whether the slope D/W of the first block is at least the slope of the second."""
+    cross_first = DECIMAL.multiply(first.distance, second.noise_variance)
+    cross_second = DECIMAL.multiply(second.distance, first.noise_variance)
+    return cross_first >= cross_second
 
 
 def _merge_blocks(first: Block, second: Block) -> Block:
-    """Return the block of the steps of both."""
-    return Block(DECIMAL.add(first.distance, second.distance), DECIMAL.add(first.room, second.room))
+    """Return the block that has the steps of two consecutive blocks."""
+    return Block(DECIMAL.add(first.distance, second.distance), DECIMAL.add(first.noise_variance, second.noise_variance))
 
 
 def _round_up(value: Decimal) -> float:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RecordGroups(NamedTuple):
-    """Groups of records that are used in the same steps, or equally often.
+    """Groups of records, by the steps that use a record of the group.
 
     Attributes:
         mu: μ of the composition of the steps that use a record of the group, rounded up.
@@ -45,26 +45,27 @@ class ComposedSteps(Bound):
 
     @cached_property
     def groups(self) -> RecordGroups:
-        """Groups of records that are used equally.
+        """Groups of records that are used equally, with the μ of each group.
 
         In a run shorter than one pass, the shares do not sum to 1, because some records are never used.
         """
         return self._groups_by_batch() if self.run.noise_schedule.constant is None else self._groups_by_uses()
 
     def _groups_by_uses(self) -> RecordGroups:
-        """Return the groups for equal noise: records that are used equally often."""
+        """Return the groups for equal noise in all steps: records that are used equally often."""
         run = self.run
         last_release = replace(run, first_stop=run.steps) if run.steps > run.period else run
         kinds, log_probability = places(last_release)
         mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]
+        # The number of places of each kind: those at most `kind.last` steps before the release.
         counts = [float(kind.before(np.asarray([kind.last + 1.0]))[0]) for kind in kinds]
         return RecordGroups(np.asarray(mu), np.log(counts) + log_probability)
 
     def _groups_by_batch(self) -> RecordGroups:
-        """Return the groups for noise that changes: the records of each batch.
+        """Return the groups for noise that changes from step to step: the records of each batch.
 
         μ is the root of the sum of the squared shifts over the uses. A sum of k squares is within k units of roundoff,
-        and each square within 16. The root halves both.
+        and each square within 16. The root halves both errors.
         """
         run = self.run
         passes = -(-run.steps // run.period)

@@ -29,7 +29,15 @@ ROWS = Quantity(description="rows of a channel: each is the law of the output at
 
 # Theorem 1 and Lemmas 1 and 2 ---------------------------------------------------------------------------------------
 def shift_outputs(epsilon: float, shift: float) -> Outputs:
-    """Return θ_ε(r) and 1 − θ_ε(r) at r = `shift`, as logarithms if they are outside the doubles."""
+    """Return θ_ε(r), its complement 1 − θ_ε(r) and r, as named outputs.
+
+    θ_ε(r) is the hockey-stick divergence E_{e^ε} of two unit Gaussians at distance r. Values outside the doubles are
+    given as logarithms.
+
+    Args:
+        epsilon: ε ≥ 0.
+        shift: distance r.
+    """
     outputs = delta_outputs(float(log_theta(epsilon, shift)), "theta")
     return {"shift": shift} | outputs | delta_outputs(float(log_theta_complement(epsilon, shift)), "complement")
 
@@ -58,7 +66,7 @@ class FiniteChannel:
 
 @formula(given="Two Gaussians of the same variance.", bounded=False)
 def two_gaussians(*, epsilon: PrivacyLoss, distance: Distance, noise_std: KernelNoiseStd) -> Outputs:
-    """Return E_{e^ε} of the two distributions.
+    """Return the hockey-stick divergence E_{e^ε} of two Gaussians of the same variance.
 
     Args:
         epsilon: ε ≥ 0.
@@ -81,7 +89,7 @@ def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std:
 
 
 def finite_channel(inputs: FiniteChannel) -> Outputs:
-    """Return the largest hockey-stick divergence of two rows, the contraction coefficient of the channel."""
+    """Return the contraction coefficient of a finite channel, the largest hockey-stick divergence of two rows."""
     rows = np.asarray(inputs.rows, dtype=np.float64)
     gamma = math.exp(min(inputs.epsilon, 700.0))
     # Σ_i (p_i − γ q_i)₊ for every two rows p and q.

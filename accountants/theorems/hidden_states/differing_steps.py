@@ -18,6 +18,12 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, log_sum, theta_with_error
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.theorems.hidden_states.log_values import (
+    LogProduct,
+    LogValues,
+    replace_by_smaller,
+    running_products,
+)
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
     BLOCK_RATIO,
     LEAST_CONTRACTION,
@@ -38,12 +44,12 @@ HYBRID_PLACES = 2**13
 FIRST_STAGE = 256
 """Number of places in the first stage; each later stage ends at a place four times as far from the release."""
 KERNELS_FELT = 1e-6
-"""Least effect on log δ of the kernels of all places so far for which windows are tried; they cannot gain more."""
+"""Least total effect on log δ of contraction so far for which windows are tried; they cannot gain more than it."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Places of the record beyond `HYBRID_PLACES`, in blocks of consecutive places.
+    """Bounds for places of the record beyond `HYBRID_PLACES`, in blocks of consecutive places.
 
     Place v means that the record is used v steps before the release. A block has one value of each kind for all its
     places, the largest one.
@@ -75,25 +81,12 @@ class BackwardSteps(NamedTuple):
     noise: FloatArray
 
 
-class LogProduct(NamedTuple):
-    """The log of the product of the contraction factors of all steps after some place, and a bound on its error."""
-
-    value: float = 0.0
-    error: float = 0.0
-
-
-class LogValues(NamedTuple):
-    """Logs of bounds on δ, for several places of the record or blocks of places, and bounds on their errors."""
-
-    value: FloatArray
-    error: FloatArray
-
-
 @dataclass(frozen=True)
 class DifferingSteps:
-    """A single pass, released at its end, in which each step k has its own c_k ≤ 1, shift s_k and noise ν_k.
+    """A single pass of steps that differ, released at its end.
 
-    A place v of a record means that it is used v steps before the release.
+    Step k has its own contraction factor c_k ≤ 1, shift s_k and noise ν_k. A place v of a record means that it is used
+    v steps before the release.
 
     Attributes:
         run: the run.
@@ -130,7 +123,7 @@ class DifferingSteps:
 
     @cached_property
     def outward(self) -> FloatArray:
-        """Factors that cover the rounding of the running sums up to place v, for each v.
+        """Factors that cover the rounding of μ for each place v.
 
         Let u be the unit roundoff and Λ = |log Π c| at v. All logarithms are at most 0, so a partial sum never exceeds
         the full sum. Hence the running sum of logarithms is within (v + 2) u Λ. The variance is a running sum of
@@ -173,12 +166,11 @@ class DifferingSteps:
         log_influence, shift, noise = (values[:HYBRID_PLACES] for values in self.steps)
         outward = 1.0 + 2.0 * (self.outward[:HYBRID_PLACES] - 1.0)
         windows = []
-        # `length` steps, the use included, end at e = v − u, the index of `variance`: their noise, contracted to e.
+        # variance[e] is that of the noise of `length` steps, the use included, of which the last one is e = v − u steps
+        # before the release. The noise is contracted by the steps of the window that follow it.
         length, variance = 1, noise**2
         while 2 * length <= variance.size + length - 1:
-            later, earlier = variance[:-length], variance[length:]
-            end = np.arange(later.size)
-            variance = later + np.exp(2.0 * (log_influence[end + length] - log_influence[end])) * earlier
+            variance = _double_window(variance, log_influence, length)
             length *= 2
             end = np.arange(variance.size)
             log_window = log_influence[end + length - 1] - log_influence[end]
@@ -190,7 +182,7 @@ class DifferingSteps:
 
     @cached_property
     def largest_mu_from(self) -> FloatArray:
-        """The largest μ of a place and of those farther from the release."""
+        """The largest μ of a place and of the places farther from the release, for each place."""
         return np.asarray(np.maximum.accumulate(self.mu[::-1])[::-1])
 
     @cached_property
@@ -230,7 +222,7 @@ class DifferingSteps:
 
         A place v of a record means that it is used v steps before the release. The bound is the mean over the places,
         or the largest value if the order of the batches is known. Places are evaluated in stages of growing size, from
-        the release backwards. The evaluation stops once the sum over all other places is negligible.
+        the release backwards. The evaluation stops once the sum over all remaining places is negligible.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -274,11 +266,10 @@ class DifferingSteps:
     def _best_windows(self, epsilon: float, stage: slice, product: LogProduct) -> tuple[LogValues, LogProduct]:
         """Return the least bound on log δ for some numbers v of steps between a record's use and the release.
 
-        The bound has two factors. One is δ after the first u of these steps, whose noise and that of the use hide the
-        shift by the record. The other is the product of the contraction factors of the v − u later steps. The least
-        bound over some u is
-        used: u = v, u = 0, and the u of `windows`. If contraction has less than `KERNELS_FELT` effect on log δ, the
-        last ones are not tried.
+        The bound has two factors. One is δ after the first u of these steps, where their noise and the noise of the use
+        hide the shift by the record. The other is the product of the contraction factors of the v − u later steps. The
+        least bound over some u is used: u = v, u = 0, and the u of `windows`. If contraction has less than
+        `KERNELS_FELT` effect on log δ, the u of `windows` are not tried.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -290,22 +281,30 @@ class DifferingSteps:
         """
         steps = self.run.steps
         sensitivity, contraction = self.run.shifts(steps - stage.stop + 1, steps - stage.start)
-        products = _running_products(product, LogValues(*theta_with_error(epsilon, contraction[::-1])), stage.stop)
+        products = running_products(product, LogValues(*theta_with_error(epsilon, contraction[::-1])), stage.stop)
         windows = [(0, sensitivity[::-1])]
         if float(products.value[-1]) < -KERNELS_FELT:
             windows += self._windows_within(stage)
+        # θ is evaluated once for all windows, and the result is split again. The first part is for u = v.
         mus = [self.mu[stage], *(mu for _, mu in windows)]
         theta, theta_error = theta_with_error(epsilon, np.concatenate(mus))
         cuts = np.cumsum([mu.size for mu in mus])[:-1]
         values, errors = np.split(theta, cuts), np.split(theta_error, cuts)
-        best = LogValues(values[0], errors[0])  # of u = v
+        best = LogValues(values[0], errors[0])
         for (length, _), value, error in zip(windows, values[1:], errors[1:], strict=True):
             candidates = LogValues(value + products.value[: value.size], error + products.error[: value.size])
-            _take_least(best, candidates, slice(length, length + value.size))
+            replace_by_smaller(best, candidates, slice(length, length + value.size))
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[tuple[int, FloatArray]]:
-        """Return the windows of `windows` of which both ends, v and v − u, may be places of the stage."""
+        """Return the windows of `windows` for which both v and v − u may be places of the stage.
+
+        Args:
+            stage: the places v, consecutive and increasing.
+
+        Returns:
+            Pairs of u and an array of μ for v = `stage.start` + u, …, as far as both places exist.
+        """
         return [
             (length, mu[stage.start : min(stage.stop - length, mu.size)])
             for length, mu in self.windows
@@ -329,22 +328,24 @@ class DifferingSteps:
             kernel, kernel_error = theta_with_error(epsilon, blocks.contraction)
             use, use_error = theta_with_error(epsilon, blocks.sensitivity)
             logs = blocks.counts * np.maximum(kernel, LEAST_LOG_FACTOR)
+            # The product before each block, so without the block's own steps.
             products = np.append(product.value, product.value + np.cumsum(logs))[:-1]
             product_errors = np.append(product.error, product.error + np.cumsum(blocks.counts * kernel_error))[:-1]
             candidate = use + products
             candidate_error = use_error + product_errors + UNIT_ROUNDOFF * self.run.steps * np.abs(products)
             is_better = candidate < value
-            value, error = np.where(is_better, candidate, value), np.where(is_better, candidate_error, error)
+            value = np.where(is_better, candidate, value)
+            error = np.where(is_better, candidate_error, error)
         if not self.run.known_order:
             value = value + np.log(blocks.counts)
         return LogValues(value, error + 1e-15)
 
     def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
-        """Return the mean over the n places of a record, or the largest value if the order of the batches is known.
+        """Return the log of the mean over the places of a record, or of the largest value if the order is known.
 
         Args:
             parts: logs of the values of all places, or of the first ones.
-            log_rest: upper bound on the log of the sum over the other places; None if there are none.
+            log_rest: upper bound on the log of the sum over the remaining places; None if there are none.
         """
         run = self.run
         lower = np.concatenate([values.value - values.error for values in parts])
@@ -359,29 +360,18 @@ class DifferingSteps:
         return Interval(low, min(high, 0.0))
 
 
-def _take_least(best: LogValues, candidates: LogValues, places: slice) -> None:
-    """Replace the values at some places, with their errors, by smaller candidates.
+def _double_window(variance: FloatArray, log_influence: FloatArray, length: int) -> FloatArray:
+    """Return the noise variance of windows of 2l steps from that of windows of l steps.
+
+    A window that ends e steps before the release consists of a later half, which ends there too, and an earlier half,
+    which ends e + l steps before it. The noise of the earlier half is contracted by the steps of the later half.
 
     Args:
-        best: values to be changed in place.
-        candidates: one value for each of the places.
-        places: the places.
+        variance: noise variance of a window of l steps, for each e.
+        log_influence: log of the factor by which all steps after e contract a distance, for each e.
+        length: number l of steps.
     """
-    is_better = candidates.value < best.value[places]
-    best.value[places] = np.where(is_better, candidates.value, best.value[places])
-    best.error[places] = np.where(is_better, candidates.error, best.error[places])
-
-
-def _running_products(product: LogProduct, factors: LogValues, last: int) -> LogValues:
-    """Return the logs of a product and of this product times the first 1, 2, … factors, with bounds on the errors.
-
-    Args:
-        product: the product of the previous factors.
-        factors: logs of the further factors.
-        last: number of all factors, for the rounding of the running sums.
-    """
-    logs = np.maximum(factors.value, LEAST_LOG_FACTOR)
-    sums = np.append(product.value, product.value + np.cumsum(logs))
-    errors = np.append(product.error, product.error + np.cumsum(factors.error))
-    errors += UNIT_ROUNDOFF * last * np.abs(sums)
-    return LogValues(sums, errors)
+    later_half, earlier_half = variance[:-length], variance[length:]
+    end = np.arange(later_half.size)
+    log_contraction = log_influence[end + length] - log_influence[end]
+    return np.asarray(later_half + np.exp(2.0 * log_contraction) * earlier_half)

@@ -1,6 +1,7 @@
-"""Distributions on cells of the line, moved down in the order of half-lines by their numerical error.
+"""Distributions on cells of the line, moved down in the usual stochastic order by their numerical error.
 
-The mass of a cell is a difference of probabilities of half-lines. In the lower half they are those below its edges, in
+One distribution is below another in this order if every half-line (−∞, x] is at least as probable under it. The mass of
+a cell is a difference of probabilities of half-lines. In the lower half they are the probabilities below its edges, in
 the upper half those above them, so that a small mass keeps its digits. Each probability is moved by its error in one
 direction. The masses are then those of a distribution that is certainly below the exact one.
 """
@@ -27,10 +28,10 @@ _LEAST = 1e-290
 
 
 def symmetric_points(end: float, count: int) -> FloatArray:
-    """Return points of equal distance from −end to end, of which each is exactly the negative of another.
+    """Return equally spaced points from −x to x, in increasing order and exactly symmetric about 0.
 
     Args:
-        end: the last point.
+        end: the last point x.
         count: number of points.
     """
     points = np.linspace(-end, end, count)
@@ -40,8 +41,8 @@ def symmetric_points(end: float, count: int) -> FloatArray:
 def half_line_error(reach: float, deviation: float, roundings: int = 8) -> float:
     """Return the relative error of the probability of a half-line under Gaussian noise, if it is above 1e-290.
 
-    The argument is a rounded difference over the standard deviation. It is at most 37, and so is nearly the relative
-    change of the tail per change of the argument.
+    The argument of the normal tail is a rounded difference over the standard deviation. A change of the argument
+    changes the log of the tail by up to 40 times as much, because the argument is at most 37.
 
     Args:
         reach: bound on the size of both terms of the difference.
@@ -52,27 +53,28 @@ def half_line_error(reach: float, deviation: float, roundings: int = 8) -> float
 
 
 def move_cells_down(below: FloatArray, above: FloatArray, error: float, moved: float = 0.0) -> FloatArray:
-    """Return the masses of cells of a distribution that is below the given one in the order of half-lines.
+    """Return the masses of cells of a distribution that is below the given one in the usual stochastic order.
 
-    The mass of a cell in the lower half is a difference of probabilities below its edges, in the upper half of those
-    above them. So no digits of a small mass are lost. Both are moved by their error, and kept monotone.
+    The mass of a cell in the lower half is a difference of probabilities below its edges, in the upper half of
+    probabilities above them. So no digits of a small mass are lost. Both are moved by their error, and kept monotone.
 
     Args:
         below: probabilities below the edges, along the last axis.
         above: probabilities above the edges.
         error: relative error of these probabilities.
-        moved: probability that is moved to the lower end, in addition.
+        moved: probability that is moved to the lowest cell, in addition.
     """
     edge = [(0, 0)] * (below.ndim - 1) + [(1, 1)]
     below = np.maximum.accumulate(np.minimum(below * (1.0 + error) + moved, 1.0), axis=-1)
     above = np.minimum.accumulate(np.maximum(above * (1.0 - error) - moved, 0.0), axis=-1)
     below, above = np.pad(below, edge, constant_values=(0.0, 1.0)), np.pad(above, edge, constant_values=(1.0, 0.0))
     is_lower = below <= above
-    ends_lower, begins_lower = is_lower[..., 1:], is_lower[..., :-1]
-    across = np.maximum(1.0 - below[..., :-1] - above[..., 1:], 0.0)
-    return np.asarray(
-        np.where(ends_lower, np.diff(below, axis=-1), np.where(begins_lower, across, -np.diff(above, axis=-1)))
-    )
+    ends_in_lower_half, begins_in_lower_half = is_lower[..., 1:], is_lower[..., :-1]
+    mass_in_lower_half = np.diff(below, axis=-1)
+    mass_across_middle = np.maximum(1.0 - below[..., :-1] - above[..., 1:], 0.0)
+    mass_in_upper_half = -np.diff(above, axis=-1)
+    upper_or_middle = np.where(begins_in_lower_half, mass_across_middle, mass_in_upper_half)
+    return np.asarray(np.where(ends_in_lower_half, mass_in_lower_half, upper_or_middle))
 
 
 def monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
@@ -84,22 +86,23 @@ def monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
         first: masses of the cells under the first distribution.
         second: masses under the second distribution.
     """
-    pooled: list[tuple[float, float]] = []
+    merged: list[tuple[float, float]] = []  # masses of a cell under both distributions
     for p, q in zip(first.tolist(), second.tolist(), strict=True):
-        pooled.append((max(p, 0.0), max(q, 0.0)))
-        while len(pooled) > 1 and _must_merge(*pooled[-2:]):
-            pooled[-2:] = [_merge_cells(*pooled[-2:])]
-    if len(pooled) > 1 and min(pooled[-1]) < _LEAST:
-        pooled[-2:] = [_merge_cells(*pooled[-2:])]
-    log_p, log_q = np.log(np.asarray(pooled)).T
+        merged.append((max(p, 0.0), max(q, 0.0)))
+        while len(merged) > 1 and _must_merge(merged[-2], merged[-1]):
+            merged[-2:] = [_merge_cells(merged[-2], merged[-1])]
+    if len(merged) > 1 and min(merged[-1]) < _LEAST:
+        merged[-2:] = [_merge_cells(merged[-2], merged[-1])]
+    log_p, log_q = np.log(np.asarray(merged)).T
     return finite_pair(log_p, log_q, ACCURACY)
 
 
 def _merge_cells(left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:
-    """Return the sums of the masses of two cells."""
+    """Return the masses of the union of two cells under both distributions."""
     return left[0] + right[0], left[1] + right[1]
 
 
 def _must_merge(left: tuple[float, float], right: tuple[float, float]) -> bool:
-    """Return whether a cell is too small, or the likelihood ratio decreases from left to right."""
-    return min(left) < _LEAST or left[0] * right[1] > right[0] * left[1]
+    """Return whether the left cell is too small, or the likelihood ratio decreases to the right cell."""
+    decreases = left[0] * right[1] > right[0] * left[1]
+    return min(left) < _LEAST or decreases

@@ -59,11 +59,11 @@ NOISE_STDS = Quantity(
 def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Interval:
     """Return numerical bounds on the log of the bound on δ(ε), for at most one pass over the clients.
 
-    Let θ_ε(r) be δ(ε) of N(r, 1) against N(0, 1). A record that is used at step j only has the bound
-    θ_ε(r_s(j)) Π_{k>j} θ_ε(r_c(k)): a use, and a factor for each later step. Here r_s(j) is the sensitivity of step j
-    in standard deviations of its noise. r_c(k) is the diameter of the models after step k without noise, in the same
-    unit. The bound is the mean over the step of the use, if the order is secret, and over the released step. It is a
-    closed form for constant schedules, and otherwise takes O(T) operations.
+    Let θ_ε(r) be δ(ε) of N(r, 1) against N(0, 1). A record that is used only at step j has the bound θ_ε(r_s(j))
+    Π_{k>j} θ_ε(r_c(k)): one factor for the use, and one for each later step. Here r_s(j) is the sensitivity of step j
+    in standard deviations of its noise. r_c(k) is the diameter of the set of models after step k without noise, in the
+    same unit. The bound is the mean over the step of the use, if the order is secret, and over the released step. It is
+    a closed form for constant schedules, and otherwise takes O(T) operations.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -103,7 +103,7 @@ def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval
     log_theta_use, error = theta_with_error(epsilon, sensitivity)
     log_complement = float(log_theta_complement(epsilon, contraction)[0])
     complement = math.exp(log_complement)  # u = 1 − θ_c
-    log_sum = math.log(_weight(run, complement, steps))
+    log_sum = math.log(_sum_of_contractions(run, complement, steps))
     # A relative error of u changes the log of the sum by at most min(1, T u) times this error. As a double, u = 0 if
     # log u is below −750; its size does not matter then.
     log_change = min(1.0, steps * complement) * (2.0 + min(abs(log_complement), 750.0) + epsilon)
@@ -112,7 +112,7 @@ def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval
     return Interval(log_bound - slack, log_bound + slack)
 
 
-def _weight(run: ProjectedRun, rest: float, steps: float) -> float:
+def _sum_of_contractions(run: ProjectedRun, complement: float, steps: float) -> float:
     """Return Σ (1 − u)^k over the steps that may be released, with k the number of steps after the record's use.
 
     Each step after the use contracts the divergence by the factor θ_c = 1 − u. If the order of the batches is secret,
@@ -120,18 +120,19 @@ def _weight(run: ProjectedRun, rest: float, steps: float) -> float:
 
     Args:
         run: the run.
-        rest: u = 1 − θ_c, between 0 and 1.
+        complement: u = 1 − θ_c, between 0 and 1.
         steps: number of steps, which may be a real number.
     """
     if run.known_order:
-        return geometric_sum(rest, run.stops)
+        return geometric_sum(complement, run.stops)
     if run.stops == 1:
-        return geometric_sum(rest, steps)
+        return geometric_sum(complement, steps)
     before = run.first_stop - 1
     if before == 0:
-        return triangular_sum(rest, run.steps)
-    power = np.exp(before * np.log1p(-rest)) if rest < 1.0 else 0.0
-    return run.stops * geometric_sum(rest, before) + float(power) * triangular_sum(rest, run.stops)
+        return triangular_sum(complement, run.steps)
+    # For k < `before`, all stops have a use k steps earlier. From there on their number falls by one with each k.
+    power = np.exp(before * np.log1p(-complement)) if complement < 1.0 else 0.0
+    return run.stops * geometric_sum(complement, before) + float(power) * triangular_sum(complement, run.stops)
 
 
 # The theorem --------------------------------------------------------------------------------------------------------
@@ -141,7 +142,7 @@ def schedule(values: tuple[float, ...]) -> Constant | Explicit:
 
 
 def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
-    """Reject a list that is not a schedule of a number of steps.
+    """Check that a list is a schedule of a number of steps.
 
     Args:
         values: one value for all steps, or one for each.
@@ -251,15 +252,15 @@ class AnyOnePass(ScheduledPass):
 
 
 def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Outputs:
-    """Return δ, and for constant schedules the factors θ_s of a use and θ_c of a later step.
+    """Return δ of the released model, and for constant schedules the factors θ_s of a use and θ_c of a later step.
 
     Args:
         epsilon: ε ≥ 0.
         run: the run.
         passes: a real number of steps, as in `log_contraction_bound`.
     """
-    ends = log_contraction_bound(epsilon, run, passes=passes)
-    outputs = delta_outputs(ends.upper) | {"steps": run.steps if passes is None else passes}
+    log_delta = log_contraction_bound(epsilon, run, passes=passes).upper
+    outputs = delta_outputs(log_delta) | {"steps": run.steps if passes is None else passes}
     if not run.constant:
         return outputs
     sensitivity, contraction = run.shifts(1, 1)
@@ -270,17 +271,17 @@ def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = N
 
 
 def _theta(epsilon: float, shift: FloatArray) -> float:
-    """Return θ_ε(r)."""
+    """Return θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), for a single shift r."""
     return math.exp(float(theta_with_error(epsilon, shift)[0][0]))
 
 
 def any_losses(inputs: AnyOnePass) -> Outputs:
-    """Return δ of the released model, with a bound on the diameter of every image."""
+    """Return δ of the released model, by a bound on the diameter of the image of each step."""
     return bound_outputs(inputs.epsilon, inputs.run)
 
 
 def check_step_sizes(run: ProjectedRun) -> Sides:
-    """Check that the largest η_t is at most 2/β."""
+    """Compare the largest step size with 2/β, for the smoothness β; the limit is infinite without a smoothness."""
     return Sides.at_most(run.largest_step, math.inf if run.smoothness is None else 2.0 / run.smoothness)
 
 

@@ -29,7 +29,7 @@ MOST_SCHEDULED_NOISES = 10**6
 def lipschitz_constant(
     step: FloatArray, *, smoothness: float | None, strong_convexity: float, convex: bool
 ) -> FloatArray | None:
-    """Return the Lipschitz constant of w ↦ w − η ∇F(w), rounded up; None if the gradient has none.
+    """Return the Lipschitz constant of the gradient step w ↦ w − η ∇F(w), rounded up.
 
     For convex losses the eigenvalues of the Hessian are in [λ, β], and the constant is max(|1 − ηλ|, |1 − ηβ|). For
     other losses they are in [−β, β], and it is 1 + ηβ.
@@ -39,6 +39,9 @@ def lipschitz_constant(
         smoothness: β; None if the loss is not smooth.
         strong_convexity: λ.
         convex: whether the loss is convex.
+
+    Returns:
+        One constant for each step size, or None if the loss is not smooth, as the gradient then has no constant.
     """
     if smoothness is None:
         return None
@@ -46,9 +49,10 @@ def lipschitz_constant(
         return np.asarray(1.0 + step * smoothness + 4 * UNIT_ROUNDOFF * (1.0 + step * smoothness))
     if strong_convexity == 0.0:
         return np.maximum(1.0, (step * smoothness - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF))
-    least, most = step * strong_convexity, step * smoothness
-    constant = np.maximum(np.abs(1.0 - least), np.abs(1.0 - most)) + 4 * UNIT_ROUNDOFF * (1.0 + most)
-    return np.where(most <= 2.0, np.minimum(constant, 1.0), constant)
+    smallest_product, largest_product = step * strong_convexity, step * smoothness
+    constant = np.maximum(np.abs(1.0 - smallest_product), np.abs(1.0 - largest_product))
+    constant = constant + 4 * UNIT_ROUNDOFF * (1.0 + largest_product)
+    return np.where(largest_product <= 2.0, np.minimum(constant, 1.0), constant)
 
 
 def image_diameter(
@@ -60,11 +64,14 @@ def image_diameter(
     strong_convexity: float,
     convex: bool,
 ) -> FloatArray:
-    """Return the diameter of {w − η ∇F(w): ‖w‖ ≤ ρ}: 2 min(c ρ, ρ + ηL), with c the Lipschitz constant of the map.
+    """Return the diameter of the image of the ball under a gradient step, {w − η ∇F(w): ‖w‖ ≤ ρ}.
 
-    For convex β-smooth losses and η ≤ 2/β this is at most 2ρ. For strongly convex losses it is at most
-    2ρ max(|1 − ηλ|, |1 − ηβ|). For smooth losses that are not convex it is 2 min(ρ(1 + ηβ), ρ + ηL). For other losses
-    it is 2(ρ + ηL).
+    It is at most 2 min(c ρ, ρ + ηL), with c the Lipschitz constant of the step:
+
+        convex β-smooth losses and η ≤ 2/β: at most 2ρ,
+        λ-strongly convex losses: at most 2ρ max(|1 − ηλ|, |1 − ηβ|),
+        smooth losses that are not convex: 2 min(ρ(1 + ηβ), ρ + ηL),
+        losses that are not smooth: 2(ρ + ηL).
 
     Args:
         step: step sizes η.
@@ -148,12 +155,12 @@ class ProjectedRun:
 
     @property
     def count(self) -> int:
-        """The number of steps, checked against the limit of the sums that process the steps one by one.
+        """The number of steps, for sums that process the steps one by one.
 
         The time of such a sum grows with the number of steps, and more so if a random step is released.
 
         Raises:
-            BeyondBudget: if there are too many steps to process one by one.
+            BeyondBudget: there are too many steps to process one by one.
         """
         most = MOST_SCHEDULED if self.stops == 1 else MOST_SCHEDULED_STOPS
         if self.steps > most:
@@ -162,7 +169,7 @@ class ProjectedRun:
 
     @property
     def most_accounted(self) -> int:
-        """The largest number of steps for which a full curve, some fifty ε, is computed."""
+        """The largest number of steps for which a full privacy curve, of some fifty ε, is computed."""
         if self.constant:
             return self.steps
         most = MOST_SCHEDULED if self.one_sensitivity else MOST_SCHEDULED_NOISES
@@ -170,7 +177,7 @@ class ProjectedRun:
 
     @property
     def largest_sensitivity(self) -> float:
-        """r_s at the least noise, in standard deviations."""
+        """The largest shift r_s of a use of the record, which is at the least noise, in standard deviations."""
         return self.sensitivity / (math.sqrt(self.participants) * self.noise_schedule.least(self.steps))
 
     @property
@@ -181,7 +188,7 @@ class ProjectedRun:
 
     @property
     def one_sensitivity(self) -> bool:
-        """True if r_s is the same at every step."""
+        """True if the shift r_s of a use of the record is the same at every step."""
         return self.noise_schedule.constant is not None
 
     @cached_property
@@ -190,19 +197,28 @@ class ProjectedRun:
         return {}
 
     def least_contraction(self, first: int, last: int) -> float:
-        """Return the least r_c of steps first, …, last."""
+        """Return the least contraction shift r_c of the steps first, …, last, see `shifts`. The result is stored."""
         if (first, last) not in self._least_contractions:
             self._least_contractions[first, last] = float(self.shifts(first, last)[1].min())
         return self._least_contractions[first, last]
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Return r_s and r_c of steps first, …, last, in standard deviations."""
+        """Return two distances for each of the steps first, …, last, in standard deviations of the step's noise.
+
+        Args:
+            first: index of the first step, from 1.
+            last: index of the last step.
+
+        Returns:
+            The sensitivity shifts r_s, by which a use of the record moves the model. The contraction shifts r_c, the
+            diameter of the image of the ball under the step.
+        """
         step, noise = self.step_schedule.at(first, last), self.noise_schedule.at(first, last)
         root = math.sqrt(self.participants)
         return self.sensitivity / (root * noise), self.image_diameter(step) * root / (step * noise)
 
     def image_diameter(self, step: FloatArray) -> FloatArray:
-        """Return the diameter D_k of the image of the ball under each step, for step sizes η_k."""
+        """Return the diameter of the image of the ball under a step, for each of some step sizes."""
         if self.whole_ball:
             return np.full(step.shape, 2.0 * self.radius)
         return image_diameter(
@@ -215,7 +231,7 @@ class ProjectedRun:
         )
 
     def lipschitz_constant(self, step: FloatArray) -> FloatArray | None:
-        """Return c_k for step sizes η_k; None if the gradient has no Lipschitz constant."""
+        """Return the Lipschitz constant of a step, for each of some step sizes; None if the loss is not smooth."""
         return lipschitz_constant(
             step, smoothness=self.smoothness, strong_convexity=self.strong_convexity, convex=self.convex
         )

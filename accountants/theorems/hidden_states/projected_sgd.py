@@ -136,6 +136,10 @@ def run_for(spec: ProjectedSgd, case: Case) -> ProjectedRun:
     """Return the run of a spec under the relation of the setting.
 
     With full batches, all records are used in the same steps. The order of the batches then counts as known.
+
+    Args:
+        spec: the projected SGD run.
+        case: the requested setting and effort.
     """
     run = ProjectedRun.of(spec, case.setting.relation)
     has_full_batches = run.period == 1 and run.clients == run.participants
@@ -176,7 +180,12 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def _compose_fixed_batches(spec: ProjectedSgd, case: Case) -> Guarantee:
-    """Return the guarantee of composing the steps that use a record, for batches fixed in advance or shuffled once."""
+    """Return the guarantee of composing the steps that use a record, for batches fixed in advance or shuffled once.
+
+    Args:
+        spec: the projected SGD run.
+        case: the requested setting and effort.
+    """
     run = run_for(spec, case)
     bound = ComposedSteps(run)
     upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
@@ -188,7 +197,12 @@ def _compose_fixed_batches(spec: ProjectedSgd, case: Case) -> Guarantee:
 def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of composing all steps, each on a fresh random batch.
 
-    The result is a refusal if the steps have too many different noises.
+    Args:
+        spec: the projected SGD run.
+        case: the requested setting and effort.
+
+    Returns:
+        The guarantee, or a refusal if the steps have more than `MOST_NOISES` different noises.
     """
     run = run_for(spec, case)
     constant = spec.noise_schedule.constant
@@ -210,7 +224,7 @@ def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusa
 
 
 def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of Asoodeh, Diaz and Calmon 2021, Theorem 2; a refusal if a step misses its conditions."""
+    """Return the guarantee of Theorem 2 of Asoodeh, Diaz and Calmon 2021; a refusal if a condition fails."""
     run = run_for(spec, case)
     refusal = (
         check_setting(THEOREM_2, spec, case)
@@ -245,12 +259,15 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
-    """Return the bounds by shifted interpolation for a run; a refusal if the theorem does not cover the run.
+    """Return the steps of a run, which give its bounds by shifted interpolation.
 
     Args:
-        theorem: the theorem that the refusal names.
-        spec: the run.
+        theorem: the theorem that a refusal names.
+        spec: the projected SGD run.
         case: the requested setting and effort.
+
+    Returns:
+        The steps, or a refusal if the theorem does not cover the run.
     """
     run = run_for(spec, case)
     refusal = (
@@ -273,6 +290,10 @@ def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee by shifted interpolation, averaged over the batch that the record is in; or a refusal.
 
     If only one batch is possible, the guarantee is Gaussian differential privacy.
+
+    Args:
+        spec: the projected SGD run.
+        case: the requested setting and effort.
     """
     steps = _steps(INTERPOLATION, spec, case)
     if isinstance(steps, Refusal):
@@ -291,7 +312,7 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the projected SGD run.
-        case: the question: neighbouring relation, protected unit, observer, and the effort that is allowed.
+        case: the requested setting and effort.
     """
     steps = _steps(HYBRID, spec, case)
     if isinstance(steps, Refusal):
@@ -305,8 +326,15 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of composing the last steps, where part of their noise hides the effect of earlier steps.
 
-    The number of last steps is chosen by an estimate, the central limit theorem. A refusal is returned if the theorem
-    does not cover the run, or if the composition of all steps seems better.
+    The number of last steps is chosen by an estimate, the central limit theorem.
+
+    Args:
+        spec: the projected SGD run.
+        case: the requested setting and effort.
+
+    Returns:
+        The guarantee, or a refusal if the theorem does not cover the run, or if the composition of all steps seems
+        better.
     """
     run = run_for(spec, case)
     refusal = check_setting(SAMPLED, spec, case) or smooth_and_convex(SAMPLED, spec, run)
@@ -334,7 +362,12 @@ def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def _rule(theorem: Theorem, apply: Callable[[ProjectedSgd, Case], Guarantee | Refusal]) -> Rule:
-    """Return the rule of a theorem."""
+    """Return the rule of a theorem for projected SGD. Its bound is combined with the bounds of the other rules.
+
+    Args:
+        theorem: the theorem.
+        apply: function from a spec and a case to the guarantee or a refusal.
+    """
     return Rule(theorem, "projected_sgd", apply, combines=True)
 
 

@@ -1,5 +1,7 @@
 """Neighbouring runs of hidden-state projected SGD in one coordinate, for lower bounds on δ.
 
+Distributions are compared in the usual stochastic order, the order of the probabilities of half-lines.
+
 On the line [−ρ, ρ], with W₀ = 0, every loss is λw²/2. The loss of the record has g w added, where g = ±(L − λρ), or 0
 if the record is zeroed. All losses are convex, L-Lipschitz and λ-smooth. A step maps w to the projection of (1 − ηλ) w
 ± ηg/m + N(0, η²σ²/m), with the second term only if the record is in the batch. The step is increasing in w. There are
@@ -9,8 +11,8 @@ mean of the distributions after each step. The mean keeps both bounds, because t
 data.
 
 - *Far from the boundary*: without projection the model is Gaussian. By a union bound over the steps, the projection
-  acts with probability at most π. π is removed from the upper end of the first distribution, and from the lower end of
-  the second.
+  acts with probability at most π. In the first distribution mass π is moved from the top to the bottom of the line, in
+  the second from the bottom to the top.
 - *Near the boundary*: on a grid, every value is rounded down in the first run and up in the second.
 
 Outcomes are merged until the likelihood ratio increases along the line, so that every optimal event is a half-line.
@@ -21,16 +23,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln, ndtr, xlog1py, xlogy
+from scipy.special import ndtr
 
-from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.profiles.deferred import deferred_pair
 from epsilond.accountants.quantities import Relation
+from epsilond.accountants.theorems.hidden_states.one_dimensional_run import OneDimensionalRun, one_dimensional_run
 from epsilond.accountants.theorems.hidden_states.ordered_cells import (
     ACCURACY,
     half_line_error,
@@ -50,7 +50,7 @@ PLACES = 401
 """Number of grid points; the transition matrix of a step has one entry for each two points."""
 MOST_STEPS = 4096
 """Largest number of steps for which an instance is computed."""
-_FAR = 7.5
+_FAR_DEVIATIONS = 7.5
 """Least distance to the boundary, in standard deviations, at which the projection counts only by its probability.
 
 The probability that one step reaches it is then below 1e-13.
@@ -61,89 +61,6 @@ _COMPONENTS = 8192
 """Largest number of components of the Gaussian mixtures; each has one value for each edge."""
 _FEW_COMPONENTS = 1024
 """Number of components up to which `_CELLS` edges are used, and a quarter of them beyond; fewer edges lower δ."""
-
-
-@dataclass(frozen=True)
-class _Line:
-    """A run in one dimension, as an example that attains a lower bound on δ.
-
-    Attributes:
-        spec: the run.
-        contraction: factor by which a step multiplies the model.
-        shift: shift of the model by a step that uses the record.
-        noise_std: standard deviation of a step's noise.
-    """
-
-    spec: ProjectedSgd
-    contraction: float
-    shift: float
-    noise_std: float
-
-    @property
-    def has_equal_steps(self) -> bool:
-        """True if all steps are independent and have one distribution: full batches, or batches that are drawn anew."""
-        return self.share == 1.0 or self.spec.batches == "without-replacement"
-
-    @property
-    def repeats_one_batch(self) -> bool:
-        """True if every step uses the same secret batch, so that a record is in all steps or in none."""
-        return self.spec.period == 1 and self.share < 1.0 and self.spec.batches == "shuffled"
-
-    @property
-    def share(self) -> float:
-        """The probability that a record is in a given batch."""
-        return self.spec.participants / self.spec.clients
-
-    @property
-    def has_known_distribution(self) -> bool:
-        """True if the distribution of the released model is computed.
-
-        It is not computed if several batches of a secret fixed order are used again.
-        """
-        is_known = self.has_equal_steps or self.spec.batches == "cyclic" or self.repeats_one_batch
-        return is_known or self.spec.steps <= self.spec.period
-
-    @property
-    def stops(self) -> range:
-        """The steps after which the model may be released, each with the same probability."""
-        return range(self.spec.first_stop, self.spec.steps + 1)
-
-    def uses(self, steps: int) -> FloatArray:
-        """Return 1 for each of the first steps that uses the record, in a fixed order, and 0 for the others.
-
-        The record is one of the first batch after which the model may be released.
-        """
-        period = self.spec.period
-        return np.where(np.arange(steps) % period == (self.spec.first_stop - 1) % period, 1.0, 0.0)
-
-    def deviation(self, steps: int) -> float:
-        """Return the standard deviation of the model after some steps, without the projection."""
-        return self.noise_std * math.sqrt(float((self.contraction ** (2.0 * np.arange(steps))).sum()))
-
-    def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return the possible total shifts of the model by the record, and their probabilities.
-
-        The unit is the shift of one step. The projection is ignored. The result is None if batches are drawn anew and
-        steps contract, because there are then too many possible shifts.
-
-        Args:
-            steps: number of steps before the release.
-        """
-        powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)
-        if self.has_equal_steps and self.share == 1.0:
-            return np.asarray([powers.sum()]), np.ones(1)
-        if self.has_equal_steps:
-            times = np.arange(steps + 1.0)
-            chosen = gammaln(steps + 1.0) - gammaln(times + 1.0) - gammaln(steps - times + 1.0)
-            weights = np.exp(chosen + xlogy(times, self.share) + xlog1py(steps - times, -self.share))
-            return (times, np.asarray(weights)) if self.contraction == 1.0 else None
-        if self.spec.batches == "cyclic":
-            return np.asarray([powers @ self.uses(steps)]), np.ones(1)
-        if self.repeats_one_batch:
-            return np.asarray([powers.sum(), 0.0]), np.asarray([self.share, 1.0 - self.share])
-        if self.contraction == 1.0:
-            return np.asarray([1.0, 0.0]), np.asarray([steps * self.share, max(1.0 - steps * self.share, 0.0)])
-        return np.append(powers, 0.0), np.append(np.full(steps, self.share), max(1.0 - steps * self.share, 0.0))
 
 
 def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
@@ -158,43 +75,29 @@ def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pa
     """
     if spec.steps > MOST_STEPS:
         return ()
-    line = _line_of(spec)
+    line = one_dimensional_run(spec)
     if line is None or not line.has_known_distribution:
         return ()
     second_pull = 0.0 if relation == "zero-out-one" else -1.0
     return (deferred_pair(functools.partial(_pair, line, second_pull)),)
 
 
-def _line_of(spec: ProjectedSgd) -> _Line | None:
-    """Return the run in one dimension in which each step that uses the record shifts the model as far as it may.
+def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
+    """Return the pair of the released models of two neighbouring runs.
 
-    Returns:
-        The run. None if step sizes or noise change, or if the record cannot shift the model. It is also None if the
-        noise is zero, or the shift over the noise is infinite as a double.
+    Args:
+        line: the first run, in which the record shifts a step by `line.shift`.
+        second_pull: shift of the second run by the record, in units of the shift of the first run.
     """
-    step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
-    # Rounded down: a record whose gradient is smaller than the Lipschitz constant allows is admitted, too.
-    pull = -round_up(Fraction(spec.strong_convexity) * Fraction(spec.radius) - Fraction(spec.lipschitz))
-    if step is None or noise is None or not pull > 0.0:
-        return None
-    line = _Line(
-        spec,
-        contraction=1.0 - step * spec.strong_convexity,
-        shift=step * pull / spec.participants,
-        noise_std=step * noise / math.sqrt(spec.participants),
-    )
-    is_usable = line.contraction >= 0.0 and line.noise_std > 0.0 and math.isfinite(line.shift / line.noise_std)
-    return line if is_usable else None
-
-
-def _pair(line: _Line, second_pull: float) -> Pair:
-    """Return the pair of two runs, where the record shifts a step by `line.shift` or by `second_pull` times that."""
     contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
-    far = None if contracts_differently else _far(line, second_pull)
-    return monotone_pair(*(far or _near(line, second_pull)))
+    masses = None if contracts_differently else _masses_far_from_boundary(line, second_pull)
+    if masses is None:
+        masses = _masses_near_boundary(line, second_pull)
+    first, second = masses
+    return monotone_pair(first, second)
 
 
-def _far(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
+def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
     """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
 
     Without the projection the released models are Gaussian mixtures. Their means are the possible total shifts by the
@@ -202,17 +105,17 @@ def _far(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray] | Non
 
     Args:
         line: the run in one dimension.
-        second_pull: shift of the second run by the record, in units of that of the first.
+        second_pull: shift of the second run by the record, in units of the shift of the first run.
 
     Returns:
         The masses of the cells for the first and the second run. None if the mixtures are unknown or have too many
-        components, or if the boundary is closer than `_FAR` standard deviations.
+        components, or if the boundary is closer than `_FAR_DEVIATIONS` standard deviations.
     """
     steps = line.spec.steps
     final_std = line.deviation(steps)
     largest_shift = line.shift * (steps if line.has_equal_steps else math.ceil(steps / line.spec.period))
     distance = (line.spec.radius - largest_shift) / final_std
-    if distance < _FAR:
+    if distance < _FAR_DEVIATIONS:
         return None
     components = _mixture_components(line)
     if components is None:
@@ -233,7 +136,7 @@ def _far(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray] | Non
     return masses(1.0), masses(-second_pull)[::-1]
 
 
-def _mixture_components(line: _Line) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Return the pull, the standard deviation and the weight of each component of the released model.
 
     The model is released after each of `line.stops` with the same probability. The projection is ignored.
@@ -258,15 +161,18 @@ def _mixture_components(line: _Line) -> tuple[FloatArray, FloatArray, FloatArray
     return np.concatenate(pulls), np.concatenate(deviations), np.concatenate(weights)
 
 
-def _near(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray]:
+def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray]:
     """Return the distributions of both released models on a grid, computed step by step with the projection.
 
-    The first model is rounded down to the grid in every step and the second one up, so that δ does not increase. A
-    zeroed record also takes its share λ/m of the strong convexity away, so its steps contract by less.
+    The first model is rounded down to the grid in every step and the second one up, so that δ does not increase. If the
+    record is zeroed, its share λ/m of the strong convexity is missing, so the steps that use it contract by less.
 
     Args:
         line: the run.
-        second_pull: shift of the second run, in units of that of the first.
+        second_pull: shift of the second run, in units of the shift of the first run.
+
+    Returns:
+        The masses of the grid points for the first and the second run.
     """
     grid = symmetric_points(line.spec.radius, PLACES)
     error = half_line_error(2.0 * line.spec.radius + line.shift, line.noise_std)
@@ -301,7 +207,7 @@ def _near(line: _Line, second_pull: float) -> tuple[FloatArray, FloatArray]:
     return first, distribution(second_pull, up=True)
 
 
-def _released_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> FloatArray:
+def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> FloatArray:
     """Return the distribution of the released model on the grid, which starts in the middle.
 
     It is the mean over the steps after which the model may be released.
@@ -318,7 +224,7 @@ def _released_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> Fl
     return np.asarray(released / len(line.stops))
 
 
-def _models(line: _Line, rest: FloatArray, use: FloatArray) -> Iterator[FloatArray]:
+def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Iterator[FloatArray]:
     """Yield the distribution of the model on the grid after each step.
 
     The model starts in the middle of the grid. A distribution is a row vector, which a step multiplies by a transition
@@ -352,7 +258,9 @@ def _run_steps(model: FloatArray, transitions: Iterable[FloatArray]) -> Iterator
         yield model
 
 
-def _repeat_one_batch(line: _Line, rest: FloatArray, use: FloatArray, start: FloatArray) -> Iterator[FloatArray]:
+def _repeat_one_batch(
+    line: OneDimensionalRun, rest: FloatArray, use: FloatArray, start: FloatArray
+) -> Iterator[FloatArray]:
     """Yield the distribution of the model after each step if a single secret batch is repeated.
 
     The record is used in every step, with probability q = `line.share`, or in none.
@@ -369,7 +277,7 @@ def _repeat_one_batch(line: _Line, rest: FloatArray, use: FloatArray, start: Flo
         yield np.asarray(line.share * with_record + (1.0 - line.share) * without_record)
 
 
-def _pass_once(line: _Line, rest: FloatArray, use: FloatArray, start: FloatArray) -> Iterator[FloatArray]:
+def _pass_once(line: OneDimensionalRun, rest: FloatArray, use: FloatArray, start: FloatArray) -> Iterator[FloatArray]:
     """Yield the distribution of the model after each step of a single pass in a secret fixed order.
 
     The record is used in each step with the same probability q = `line.share`, and at most once.

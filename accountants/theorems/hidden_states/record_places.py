@@ -43,9 +43,12 @@ class RecordPlaces:
     top: float = math.inf
 
     def before(self, v: FloatArray) -> FloatArray:
-        """Return Σ_{first ≤ w < v} min(cap, top − w), the number of places closer to the release than v steps.
+        """Return the number of places closer to the release than v steps, Σ_{first ≤ w < v} min(cap, top − w).
 
         Below w = `turn` every term is `cap`. From there on the terms top − w fall by one each.
+
+        Args:
+            v: numbers of steps from the last use to the release.
         """
         turn = max(float(self.first), min(self.last + 1.0, self.top - self.cap + 1.0))
         inside = np.clip(v, self.first, self.last + 1.0)
@@ -61,8 +64,9 @@ class RecordPlaces:
     def nodes(self) -> FloatArray:
         """Values of v at which bounds are evaluated: all below `EXACT_PLACES`, then the first v of each block.
 
-        A block is a range of consecutive v. Its ends have the ratio `BLOCK_RATIO`, so that there are few blocks. All
-        places of a block are bounded by the bound at its first v, which is the largest.
+        A block is a range of consecutive v. The last and the first v of a block have a ratio of at most `BLOCK_RATIO`,
+        so that there are few blocks. All places of a block are bounded by the bound at its first v, which is the
+        largest.
         """
         exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
         if self.last < EXACT_PLACES:
@@ -73,7 +77,7 @@ class RecordPlaces:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """The number of places in each node's block; a small v is a block of its own."""
+        """The number of places in the block of each node; a v below `EXACT_PLACES` is a block of its own."""
         return np.asarray(np.diff(self.before(np.append(self.nodes, self.last + 1.0))))
 
     @cached_property

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
 
 STAGE = 256
-"""Number of nodes that are evaluated first; all nodes follow only if the others might matter."""
+"""Number of nodes that are evaluated first; the remaining nodes follow only if they might matter."""
 _BATCH = 2**14
 """Largest number of values of θ that are evaluated at once."""
 SMALL_LOG_DELTA = -14.0
@@ -78,10 +78,10 @@ class EqualSteps:
 
     @cached_property
     def mus(self) -> tuple[FloatArray, ...]:
-        """Gaussian-DP parameter μ of the last model by shifted interpolation.
+        """Gaussian-DP parameter μ of the last model by shifted interpolation, for each kind of places.
 
-        There is one array for each kind of places, which is a number of uses of the record. Its entries belong to the
-        numbers of steps after the last use in `kind.nodes`. Distances are in standard deviations of a step's noise.
+        A kind of places has one number of uses of the record. The entries of its array belong to the numbers of steps
+        after the last use in `kind.nodes`. Distances are in standard deviations of a step's noise.
         """
         run = self.run
         step = run.step_schedule.at(1, 1)
@@ -110,17 +110,19 @@ class EqualSteps:
         return float(self.mus[0][0])
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
-        """Enclose numerically the log of the bound on δ(ε): the weighted sum over the places of the record.
+        """Enclose numerically the log of the bound on δ(ε), the weighted sum over the places of the record.
 
         Args:
             epsilon: ε ≥ 0.
             contracted: whether the steps later than u after the last use contract the divergence, each by a factor.
             switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
-                absent, the best u for this ε.
+                None, the best u for this ε is used.
         """
-        total = self._sum(*theta_with_error(epsilon, self._shifts(STAGE)), STAGE, contracted, switch)
+        theta, error = theta_with_error(epsilon, self._shifts(STAGE))
+        total = self._sum(theta, error, STAGE, contracted=contracted, switch=switch)
         if total is None:
-            total = self._sum(*theta_with_error(epsilon, self._shifts(None)), None, contracted, switch)
+            theta, error = theta_with_error(epsilon, self._shifts(None))
+            total = self._sum(theta, error, None, contracted=contracted, switch=switch)
         assert total is not None  # no node was omitted
         return self._mean(total)
 
@@ -139,39 +141,49 @@ class EqualSteps:
             batch = epsilons[start : start + batch_size]
             thetas, errors = theta_with_error(batch[:, None], shifts)
             for epsilon, theta, error in zip(batch.tolist(), thetas, errors, strict=True):
-                total = self._sum(theta, error, STAGE, contracted, switch)
-                if total is None:
+                total = self._sum(theta, error, STAGE, contracted=contracted, switch=switch)
+                if total is None:  # further nodes are needed
                     bounds.append(self.log_bound(epsilon, contracted=contracted, switch=switch))
                 else:
                     bounds.append(self._mean(total))
         return bounds
 
     def _mean(self, total: Interval) -> Interval:
-        """Return the log of the mean over the places, from the log of the sum over them."""
+        """Return the log of the mean over the places, from the log of the sum over the places, rounded outward."""
         log_probability = self.places.log_probability
         slack = 16 * UNIT_ROUNDOFF * (1.0 + abs(log_probability)) + 1e-13
         return Interval(total.lower + log_probability - slack, min(total.upper + log_probability + slack, 0.0))
 
     def _shifts(self, most: int | None) -> FloatArray:
-        """Return μ at the first `most` nodes of every kind of places (None: at all nodes), and r_c at the end."""
+        """Return the shifts r at which θ_ε(r) is needed.
+
+        Args:
+            most: number of nodes of every kind of places; None for all nodes.
+
+        Returns:
+            μ at these nodes of every kind of places, and then the shift r_c of a contracting step.
+        """
         _, contraction = self.run.shifts(1, 1)
         return np.concatenate((*(mu[:most] for mu in self.mus), contraction))
 
     def _sum(
-        self, theta: FloatArray, error: FloatArray, most: int | None, contracted: bool, switch: float | None
+        self, theta: FloatArray, error: FloatArray, most: int | None, *, contracted: bool, switch: float | None
     ) -> Interval | None:
-        """Return the log of the sum of δ(ε) over the places of a record in the order of the batches.
+        """Return bounds on the log of the sum of δ(ε) over the places of a record in the order of the batches.
 
         Places are of one kind if the record is used equally often. δ is evaluated at the nodes of each kind, which are
-        numbers of steps after the last use. The result is None if the nodes beyond `most` are not negligible.
+        numbers of steps after the last use.
 
         Args:
             theta: log of θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), at the shifts r of `_shifts`: those of the first
                 nodes of each kind, then the one of a contracting step.
-            error: bound on its error.
+            error: bound on the error of each entry of `theta`.
             most: number of nodes of each kind; None for all.
             contracted: whether later steps contract the divergence; see `log_bound`.
             switch: number of steps after the last use from which they do; see `log_bound`.
+
+        Returns:
+            The bounds, or None if the nodes beyond `most` are not negligible.
         """
         contraction = None
         if contracted:
@@ -194,15 +206,18 @@ def _sum_over_places(
 ) -> Interval | None:
     """Return bounds on the log of the sum of δ(ε) over the places of a record that is used a given number of times.
 
-    A place has v steps after the last use of the record. There δ(ε) is θ_ε(μ_v), that of N(μ_v, 1) against N(0, 1). It
-    decreases in v. Hence the omitted terms are at most the last included one times their weight, which is added to the
-    upper bound. The result is None if they are not negligible.
+    A place has v steps after the last use of the record. There δ(ε) is θ_ε(μ_v), the δ(ε) of N(μ_v, 1) against N(0, 1).
+    It decreases in v. Hence the omitted terms are at most the last included one times the weight of the omitted nodes.
+    This is added to the upper bound.
 
     Args:
-        kind: the places, with nodes v and the number of places for which each node stands.
+        kind: the places, with the nodes v and the number of places in the block of each node.
         theta: log θ_ε(μ_v) at the first nodes, or at all nodes.
-        error: bound on its error.
+        error: bound on the error of each entry of `theta`.
         contraction: factor of each later step; None if contraction is not counted.
+
+    Returns:
+        The bounds, or None if the omitted terms are not negligible.
     """
     if contraction is not None:
         theta, error = _contract(kind.nodes[: theta.size], theta, error, contraction)
@@ -219,9 +234,9 @@ def _sum_over_places(
 def _contract(
     v: FloatArray, theta: FloatArray, error: FloatArray, contraction: _Contraction
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log of min_u θ_ε(μ_u) θ_c^(v−u) for each number v of steps after the last use, with bounds on the errors.
+    """Return the log of min_u θ_ε(μ_u) θ_c^(v−u) for each number v of steps after the last use, with error bounds.
 
-    After u of these steps, δ(ε) is θ_ε(μ_u), that of N(μ_u, 1) against N(0, 1). Each of the other v − u steps
+    After u of these steps, δ(ε) is θ_ε(μ_u), the δ(ε) of N(μ_u, 1) against N(0, 1). Each of the remaining v − u steps
     multiplies it by θ_c. The minimum is over the entries u ≤ v of the argument v, or u is fixed.
 
     Args:
@@ -256,13 +271,13 @@ class ContractionBound(Bound):
     run: ProjectedRun
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return bounds on the log of the bound on δ(ε), for ε in nats."""
+        """Return numerical bounds on the log of the bound on δ(ε), for ε in nats."""
         return log_contraction_bound(epsilon, self.run)
 
 
 @dataclass(frozen=True)
 class InterpolationBound(Bound):
-    """The bound on δ(ε) of the last model by shifted interpolation.
+    """The bound on δ(ε) of the last model by shifted interpolation, optionally followed by contraction.
 
     The noise of each step hides a part of the distance of two runs on neighbouring data. These parts are chosen
     separately, to give the least μ, for each position of the record in the order of the batches.

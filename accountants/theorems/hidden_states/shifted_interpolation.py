@@ -45,7 +45,7 @@ MOST_STEPS = 10**5
 OUTWARD = 1.0 + 1e-11
 """Factor on every μ that covers the rounding of its powers and sums."""
 BLOCK_RATIO = 1.0 + 1.0 / 256.0
-"""Ratio of the distances of neighbouring blocks of places [1]; a block counts as its worst place."""
+"""Ratio of the first places of consecutive blocks, in steps from the release; a block counts as its worst place."""
 LEAST_CONTRACTION = 1e-300
 """Least contraction factor; a smaller one is raised to it, so that its logarithm is finite."""
 LEAST_LOG_POWER = -690.0
@@ -58,7 +58,12 @@ MOST_STARTS = 256
 
 # Equal steps, in units of the noise of one step --------------------------------------------------------------------
 def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
-    """Return Σ_{k<count} e^{−rate k}; it is `count` at rate 0."""
+    """Return Σ_{k<n} e^{−rk}, the sum of n powers; it is n at rate 0.
+
+    Args:
+        rate: r ≥ 0, minus the log of a contraction factor.
+        count: number n of terms.
+    """
     number = np.asarray(count, dtype=np.float64)
     return number if rate == 0.0 else np.asarray(np.expm1(-rate * number) / math.expm1(-rate))
 
@@ -69,8 +74,10 @@ def periodic_mu(
     """Compute the Gaussian-DP parameter μ of the last model for a record that is used every `period` steps, rounded up.
 
     The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts. In
-    the best plan the hidden total increases linearly in the noise variance, from the first use to just before the last
-    one. From then on the slope is larger, or the same if that never hides more than the distance so far.
+    the best plan the hidden total increases linearly in the accumulated noise variance, from the first use to just
+    before the last one. From then on the slope is larger, or the same if that never hides more than the distance so
+    far.
+
     Alternatively, a plan ignores the first uses, and starts with the diameter of the domain as the distance. The result
     does not increase in `after`, and it decreases in the noise.
 
@@ -91,11 +98,12 @@ def periodic_mu(
     last_use = _LastUse(
         rate=rate,
         last=shift * _powers(rate, steps),
-        room=powers_sum(2.0 * rate, steps + 1.0),
+        noise_variance=powers_sum(2.0 * rate, steps + 1.0),
         contraction=_powers(rate, steps + 1.0),
     )
+    distance, earlier_steps = _distance_before_last_use(uses, period, rate, shift)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        squares = [last_use.cost(*_distance_before_last_use(uses, period, rate, shift))]
+        squares = [last_use.cost(distance, earlier_steps)]
         if uses > 1 and has_diameter:
             late_starts = _late_starts(uses, period, rate, shift=shift, diameter=diameter)
             squares += [last_use.cost(late_distance, late_steps) for late_distance, late_steps in late_starts]
@@ -113,7 +121,8 @@ def _distance_before_last_use(uses: int, period: int, rate: float, shift: float)
     """Return the distance of two runs on neighbouring data just before the last use, and the steps since the first use.
 
     Each of the earlier uses shifts the model by s, and each later step multiplies the distance by c. With period P and
-    n uses the distance is s c^{P−1} Σ_{k<n−1} c^{Pk}, and the number of steps is P (n − 1).
+    n uses the distance is s c^{P−1} Σ_{k<n−1} c^{Pk}, and the number of steps is P (n − 1). Both are 0 for a single
+    use.
 
     Args:
         uses: number n of uses of the record, at least 1.
@@ -123,12 +132,18 @@ def _distance_before_last_use(uses: int, period: int, rate: float, shift: float)
     """
     if uses == 1:
         return 0.0, 0.0
-    use = shift * float(_powers(rate, period - 1.0))
-    return use * float(powers_sum(period * rate, uses - 1.0)), period * (uses - 1.0)
+    shift_before_next_use = shift * float(_powers(rate, period - 1.0))
+    distance = shift_before_next_use * float(powers_sum(period * rate, uses - 1.0))
+    return distance, period * (uses - 1.0)
 
 
 def _powers(rate: float, count: FloatArray | float) -> FloatArray:
-    """Return e^(−rate count), or e^−690 if that is larger."""
+    """Return e^(−r n), or e^−690 if that is larger, so that squares underflow only.
+
+    Args:
+        rate: r ≥ 0.
+        count: numbers n.
+    """
     return np.asarray(np.exp(np.maximum(-rate * np.asarray(count, dtype=np.float64), LEAST_LOG_POWER)))
 
 
@@ -138,20 +153,21 @@ class _LastUse(NamedTuple):
     Attributes:
         rate: −log c, with c the Lipschitz constant of each step's map.
         last: distance that this use contributes at the end.
-        room: W, the variance of the noise of these steps at the end.
+        noise_variance: W, the variance of the noise of these steps at the end.
         contraction: Π c over these steps.
     """
 
     rate: float
     last: FloatArray
-    room: FloatArray
+    noise_variance: FloatArray
     contraction: FloatArray
 
     def cost(self, distance: float, steps: float) -> FloatArray:
         """Return μ² of hiding an earlier distance of two runs, and the shift of the last use, by the steps' noise.
 
-        As a function of the noise variance, the hidden total increases linearly up to the last use, and linearly after
-        it. Both parts are one line unless that hides more than the distance so far at some step.
+        As a function of the accumulated noise variance, the hidden total increases linearly up to the last use, and
+        linearly after it. Both parts have one slope unless that hides more than the distance so far at some step.
+
 
         Args:
             distance: distance of the two runs before the last use, in standard deviations of a step's noise.
@@ -159,14 +175,15 @@ class _LastUse(NamedTuple):
         """
         total = distance * self.contraction + self.last
         if steps == 0.0:
-            return np.asarray(total**2 / self.room)
-        room_before = float(powers_sum(2.0 * self.rate, steps))
-        # One line is possible if the slope before the last use is at least the slope after it. Two lines are always
+            return np.asarray(total**2 / self.noise_variance)
+        variance_before = float(powers_sum(2.0 * self.rate, steps))
+        # One slope is possible if the slope before the last use is at least the slope after it. Two slopes are always
         # possible, so a margin of 1e-9 covers the rounding at a negligible cost.
-        is_one_line = distance * self.room >= self.last * room_before * self.contraction * (1.0 + 1e-9)
-        one_line = total**2 / (room_before * self.contraction**2 + self.room)
-        two_lines = np.square(distance) / room_before + self.last**2 / self.room
-        return np.where(is_one_line, one_line, two_lines)
+        threshold = self.last * variance_before * self.contraction * (1.0 + 1e-9)
+        has_one_slope = distance * self.noise_variance >= threshold
+        one_slope = total**2 / (variance_before * self.contraction**2 + self.noise_variance)
+        two_slopes = np.square(distance) / variance_before + self.last**2 / self.noise_variance
+        return np.where(has_one_slope, one_slope, two_slopes)
 
 
 def _late_starts(
@@ -189,11 +206,11 @@ def _late_starts(
     uses_to_diameter = min(diameter / shift, 1e15) if shift > 0.0 else 1e15
     near_best = np.clip(np.round(uses_to_diameter) + np.arange(-2.0, 4.0), 1.0, most)
     grid = np.geomspace(1.0, most, MOST_STARTS).round()
-    use = shift * float(_powers(rate, period - 1.0))
+    shift_before_next_use = shift * float(_powers(rate, period - 1.0))
     for remaining in np.unique(np.concatenate((near_best, grid))).tolist():
         steps = period * remaining - 1.0
-        uses_between = float(powers_sum(period * rate, remaining - 1.0))
-        yield diameter * float(_powers(rate, steps)) + use * uses_between, steps
+        sum_of_uses = float(powers_sum(period * rate, remaining - 1.0))
+        yield diameter * float(_powers(rate, steps)) + shift_before_next_use * sum_of_uses, steps
 
 
 # The theorem --------------------------------------------------------------------------------------------------------
@@ -207,10 +224,11 @@ class ListedSteps:
     initial_distance: Distance = 0.0
 
     def check(self) -> None:
-        """Reject lists of different lengths, or with entries that are negative or not finite.
+        """Check that the lists have one length, and that all entries are in range.
 
         Raises:
-            InvalidInput: for such lists, empty lists, more than 100,000 entries, or a noise of 0.
+            InvalidInput: lists are of different lengths, empty or longer than 100,000, an entry is negative or not
+                finite, or a noise is 0.
         """
         lists = {"contractions": self.contractions, "shifts": self.shifts, "noises": self.noises}
         for name, values in lists.items():
@@ -222,7 +240,7 @@ class ListedSteps:
 
 
 def listed_steps(inputs: ListedSteps) -> Outputs:
-    """Return μ of the best plan, rounded up."""
+    """Return the Gaussian-DP parameter μ of the last model by the best plan of shifted interpolation, rounded up."""
     mu = least_mu(inputs.contractions, inputs.shifts, inputs.noises, initial_distance=inputs.initial_distance)
     return {"gaussian_dp_mu": mu}
 

@@ -108,7 +108,7 @@ ROUNDED_UP = 1.0 + 64 * UNIT_ROUNDOFF
 
 
 def _best(*, uses: int, period: int, contraction: float, shift: float, diameter: float = math.inf) -> float:
-    """Compute our least μ by shifted interpolation, for a record that is used in the last step before the release.
+    """Compute the least μ by shifted interpolation, for a record that is used in the last step before the release.
 
     Args:
         uses: number of uses of the record.
@@ -124,7 +124,14 @@ def _best(*, uses: int, period: int, contraction: float, shift: float, diameter:
 
 
 def noisy_gd(inputs: FullBatch) -> Outputs:
-    """Compute μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1."""
+    """Compute the μ of noisy gradient descent with full batches, as the paper prints it.
+
+    It is μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1. The inputs give t = `rounds`, n =
+    `population`, Δ = `sensitivity`, σ = `noise_std` and c = `contraction`.
+
+    Returns:
+        μ, rounded up, as `gaussian_dp_mu`, and the least μ by shifted interpolation as `best_mu`.
+    """
     c, t = inputs.contraction, inputs.rounds
     shift = inputs.sensitivity / (inputs.population * inputs.noise_std)
     # (1 − c^t)/(1 + c^t) = tanh(−t log(c)/2)
@@ -139,7 +146,7 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
     The inputs give Δ = `sensitivity`, D = `diameter`, η = `step_size`, n = `population` and σ = `noise_std`.
 
     Returns:
-        μ, rounded up, as `gaussian_dp_mu`, and our least μ by shifted interpolation as `best_mu`.
+        μ, rounded up, as `gaussian_dp_mu`, and the least μ by shifted interpolation as `best_mu`.
     """
     shift = inputs.sensitivity / inputs.population
     square = 3.0 * shift * inputs.diameter / inputs.step_size + shift**2 * inputs.saturation
@@ -161,18 +168,19 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
     c = 1.
 
     Returns:
-        μ, rounded up, as `gaussian_dp_mu`, and our least μ by shifted interpolation as `best_mu`.
+        μ, rounded up, as `gaussian_dp_mu`, and the least μ by shifted interpolation as `best_mu`.
     """
     c, period, passes = inputs.contraction, inputs.period, inputs.rounds
     shift = inputs.sensitivity / (inputs.batch_size * inputs.noise_std)
     if c == 1.0:
-        extra = (passes - 1) / period
+        by_earlier_passes = (passes - 1) / period
     else:
         log_c = math.log(c)
         ratio = c ** (2 * period - 2) * -math.expm1(2.0 * log_c) / math.expm1(period * log_c) ** 2
-        extra = ratio * math.tanh(-0.5 * period * (passes - 1) * log_c)
+        # (1 − x)/(1 + x) = tanh(−log(x)/2) with x = c^{l(E−1)}
+        by_earlier_passes = ratio * math.tanh(-0.5 * period * (passes - 1) * log_c)
     best = _best(uses=passes, period=period, contraction=c, shift=shift)
-    return {"gaussian_dp_mu": shift * math.sqrt(1.0 + extra) * ROUNDED_UP, "best_mu": best}
+    return {"gaussian_dp_mu": shift * math.sqrt(1.0 + by_earlier_passes) * ROUNDED_UP, "best_mu": best}
 
 
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
@@ -182,7 +190,7 @@ def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
     and σ = `noise_std`.
 
     Returns:
-        μ, rounded up, as `gaussian_dp_mu`, and our least μ by shifted interpolation as `best_mu`.
+        μ, rounded up, as `gaussian_dp_mu`, and the least μ by shifted interpolation as `best_mu`.
     """
     shift = inputs.sensitivity / inputs.batch_size
     square = 3.0 * shift * inputs.diameter / (inputs.step_size * inputs.period)
@@ -198,7 +206,11 @@ def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
 
 
 def _source(item: str) -> Source:
-    """Return the source of an item of the paper."""
+    """Return the source of a theorem of the paper.
+
+    Args:
+        item: name of the theorem within Section 4.
+    """
     return Source("bok2024shifted", f"Section 4, {item}, as in the authors' code")
 
 

@@ -87,9 +87,13 @@ class StepWindow:
 
 
 def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
-    """Return the limit of μ² per step for replace-one batches drawn without replacement.
+    """Return the limit of μ² per step for replace-one batches drawn without replacement, by the central limit theorem.
 
-    It guides the search only, and enters no certified figure.
+    It guides the search only, and enters no certified bound.
+
+    Args:
+        rate: share of the records in a batch.
+        shift: sensitivity of a step over the standard deviation of its noise.
     """
     with np.errstate(over="ignore"):
         variance = np.exp(np.minimum(shift, 25.0) ** 2) * ndtr(1.5 * shift) + 3.0 * ndtr(-0.5 * shift) - 2.0
@@ -97,9 +101,9 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
 
 
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
-    """Return μ² = (c^v z)²/(ν² Σ_{k<v} c^{2k}) of hiding the earlier distance z in the last v steps, rounded up.
+    """Return μ² of hiding the distance of two runs before the last v steps in the noise of these steps, rounded up.
 
-    Here c is the Lipschitz constant of a step and ν its noise.
+    It is (c^v z)²/(ν² Σ_{k<v} c^{2k}), with the distance z, the Lipschitz constant c of a step and its noise ν.
 
     Args:
         run: the run.
@@ -119,8 +123,8 @@ def best_window(run: ProjectedRun) -> StepWindow:
     """Return the split of a run into earlier and last steps with the least estimated μ², from a grid of splits.
 
     The last steps are composed. A share κ of their noise variance hides the distance that two runs on neighbouring data
-    have before them. Hence μ² is that of this shift, divided by κ, plus that of the composed steps with the other
-    noise. Every split gives a valid bound, so that a coarse grid suffices.
+    have before them. Hence μ² is the square of this shift, divided by κ, plus the μ² of the composed steps with the
+    remaining noise. Every split gives a valid bound, so that a coarse grid suffices.
 
     Args:
         run: a run of equal steps, each on a fresh batch.
@@ -143,7 +147,7 @@ def best_window(run: ProjectedRun) -> StepWindow:
 
 
 def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsampled:
-    """Return one step on a fresh batch, with a share 1 − κ of the noise variance; replace-one.
+    """Return one step on a fresh batch, with a share 1 − κ of the noise variance, under replace-one.
 
     Args:
         run: the run.
@@ -158,7 +162,12 @@ def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsamp
 
 
 def dominating_mechanism(run: ProjectedRun, window: StepWindow) -> Composed:
-    """Return a mechanism that dominates the last model, for replace-one."""
+    """Return a mechanism that dominates the last model of a run with fresh batches, under replace-one.
+
+    Args:
+        run: a run of equal steps.
+        window: the split of the run into earlier and last steps.
+    """
     noise = float(run.noise_schedule.at(1, 1)[0])
     shift = Gaussian(noise_multiplier=2.0 / window.shift_mu * (2.0 - OUTWARD))
     return Composed(mechanisms=(Repeated(times=window.steps, mechanism=sampled_step(run, noise, window.share)), shift))

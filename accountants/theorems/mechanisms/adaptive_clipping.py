@@ -34,14 +34,14 @@ def _inverse_square(value: float) -> Fraction:
 
 
 def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> float:
-    """Compute the noise multiplier z_Δ of the sum of clipped updates, z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2), rounded up.
+    """Compute the noise multiplier z_Δ of the sum of clipped updates in a round of adaptive clipping.
 
-    In a round of adaptive clipping each participant sends its clipped update, and a bit that is 1 if the update was not
-    clipped. The server adds noise to the sums of both.
+    Each participant sends its clipped update, and a bit that is 1 if the update was not clipped. The server adds noise
+    to the sums of both. The result is z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2), rounded up.
 
     Args:
-        noise_multiplier: z of the whole round.
-        count_std: σ_b, standard deviation of the noise on the sum of the bits.
+        noise_multiplier: noise multiplier z of the whole round.
+        count_std: standard deviation σ_b of the noise on the sum of the bits.
 
     Raises:
         InvalidInput: 2σ_b ≤ z, so that the noise on the bits is too small for z.
@@ -54,7 +54,12 @@ def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> flo
 
 @formula(given="The noise multiplier that a round is to have as a whole, and the noise on the sum of its clipped bits.")
 def noise_split(*, noise_multiplier: NoiseMultiplier, count_std: Annotated[float, COUNT_STD]) -> Outputs:
-    """Compute the noise multiplier z_Δ on the updates, and its ratio to z, the multiplier without the bits."""
+    """Compute the noise multiplier z_Δ on the updates, and its ratio to the noise multiplier z of the whole round.
+
+    Args:
+        noise_multiplier: noise multiplier z of the whole round. If no bits are sent, the updates have it too.
+        count_std: standard deviation σ_b of the noise on the sum of the bits.
+    """
     update = update_noise_multiplier(noise_multiplier=noise_multiplier, count_std=count_std)
     return {"update_noise_multiplier": update, "ratio": update / noise_multiplier}
 

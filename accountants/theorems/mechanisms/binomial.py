@@ -78,9 +78,12 @@ def constants_of(success_probability: float) -> tuple[float, float, float]:
 
 
 def least_variance(inputs: BinomialInputs) -> float:
-    """Compute max(23 log(10d/δ), 2Δ∞/s'), the least N p(1 − p) of the theorem."""
-    reach = 2.0 * inputs.linf_sensitivity * inputs.trials_per_step
-    return max(23.0 * math.log(10.0 * inputs.dimension / inputs.delta), reach)
+    """Compute the least variance N p(1 − p) of the noise for which the theorem holds.
+
+    It is max(23 log(10 dim/δ), 2Δ∞/s'), with 1/s' trials per grid step.
+    """
+    variance_for_sensitivity = 2.0 * inputs.linf_sensitivity * inputs.trials_per_step
+    return max(23.0 * math.log(10.0 * inputs.dimension / inputs.delta), variance_for_sensitivity)
 
 
 def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
@@ -107,9 +110,10 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
 
 
 def least_trials(inputs: BinomialInputs) -> int | None:
-    """Return the least number of trials that meets the target and the theorem's bound on the variance.
+    """Return the least number of trials that meets the target ε, and the theorem's condition on the variance.
 
-    The search doubles the number until it is enough, and then bisects. The result is None if it is above 10^15.
+    Returns:
+        The number of trials, or None if 10^15 trials are not enough.
     """
     high = max(1, math.ceil(least_variance(inputs) / inputs.trial_variance))
     if binomial_epsilon(inputs, high) <= inputs.epsilon:
@@ -123,7 +127,9 @@ def least_trials(inputs: BinomialInputs) -> int | None:
 
 
 def binomial_bits(quantization_levels: int, trials: int) -> int:
-    """Compute ⌈log₂(2s + N + 1)⌉ bits; N trials have N + 1 outcomes.
+    """Compute the bits of one noisy coordinate, ⌈log₂(2s + N + 1)⌉.
+
+    The coordinate is an integer in [−s, s] before noise, and N trials have N + 1 outcomes.
 
     Args:
         quantization_levels: s, in units of one trial.
@@ -133,11 +139,16 @@ def binomial_bits(quantization_levels: int, trials: int) -> int:
 
 
 def binomial(inputs: BinomialInputs, reading: Reading = "printed") -> Outputs:
-    """Compute the least N, the bits of a coordinate, and the variance of the noise in squared grid steps.
+    """Compute the least number N of trials, the bits of a coordinate, the variance of the noise, and its squared error.
 
     Args:
         inputs: sensitivities and target.
         reading: `printed` computes the bits with m = N in equation (7) of Das et al.; `corrected` by `binomial_bits`.
+
+    Returns:
+        `trials` is "unbounded", with no further output, if no number up to 10^15 is enough. The variance is in squared
+        grid steps. `mean_squared_error` is the variance of all coordinates together, in squared units of the update, of
+        s grid steps each.
     """
     trials = least_trials(inputs)
     if trials is None:
@@ -223,7 +234,7 @@ BINOMIAL = Theorem(
 
 
 def epsilon_of_trials(inputs: TrialsInputs) -> Outputs:
-    """Compute ε of N trials, and the bits of a coordinate."""
+    """Compute the ε of N trials at the target δ, and the bits of a coordinate."""
     levels = inputs.quantization_levels * inputs.trials_per_step
     return {
         "epsilon": binomial_epsilon(inputs, inputs.trials),

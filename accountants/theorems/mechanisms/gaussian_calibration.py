@@ -23,7 +23,9 @@ LARGEST_SHIFT = 1e5
 
 # The Gaussian mechanism ---------------------------------------------------------------------------------------------
 def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
-    """Compute the noise σ = √(2 ln(1.25/δ)) Δ/ε of Dwork and Roth (F-13), which gives (ε, δ) for ε ≤ 1 only.
+    """Compute the noise σ = √(2 ln(1.25/δ)) Δ/ε of Dwork and Roth, which gives (ε, δ) for ε ≤ 1 only.
+
+    It is formula F-13 in docs/catalogue.
 
     Args:
         epsilon: privacy loss bound ε of the target.
@@ -87,12 +89,12 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
 
 
 def _move_until(is_certified: Callable[[float], bool], start: float, sign: float) -> float:
-    """Return a number near `start` for which a condition holds.
+    """Return a number near `start` for which a condition holds, by relative steps that double.
 
     Args:
         is_certified: the condition, which holds far enough in the direction of `sign`.
         start: the first number.
-        sign: 1.0 to move up, −1.0 to move down, by relative steps that double.
+        sign: 1.0 to move up, −1.0 to move down.
     """
     value, step = start, 2.0**-46
     while not is_certified(value):
@@ -119,11 +121,11 @@ def _find_root(excess: Callable[[float], float]) -> float:
     Raises:
         InvalidInput: the crossing is above `LARGEST_SHIFT` or below e^−670.
     """
-    high, most = 0.0, math.log(LARGEST_SHIFT)
+    high, largest = 0.0, math.log(LARGEST_SHIFT)
     while excess(math.exp(high)) <= 0.0:
-        if high >= most:
+        if high >= largest:
             raise InvalidInput.at("/delta", "is met with noise below 1e-5 of the sensitivity")
-        high = min(high + 2.0, most)
+        high = min(high + 2.0, largest)
     low = high - 2.0
     while excess(math.exp(low)) > 0.0:
         if low < -660.0:
@@ -139,7 +141,7 @@ _TARGET = "A target for one release of the Gaussian mechanism. Give one of delta
 
 @formula(given=_TARGET, bounded=False)
 def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
-    """Compute σ of Dwork and Roth, and bounds on the exact σ.
+    """Compute the noise σ of Dwork and Roth, and bounds on the least σ that meets the target.
 
     Args:
         epsilon: privacy loss bound ε of the target.
@@ -152,7 +154,7 @@ def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivi
 
 @formula(given=_TARGET, bounded=False)
 def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
-    """Compute σ of Bun and Steinke, and bounds on the exact σ.
+    """Compute the noise σ of Bun and Steinke, and bounds on the least σ that meets the target.
 
     Args:
         epsilon: privacy loss bound ε of the target.
@@ -164,7 +166,7 @@ def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitiv
 
 
 def _exact_outputs(epsilon: float, log_delta: float, sensitivity: float) -> dict[str, float]:
-    """Return the bounds on the exact σ as outputs."""
+    """Return the bounds on the least σ that meets the target, as named outputs."""
     bounds = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"lower_exact_noise_std": bounds.lower, "upper_exact_noise_std": bounds.upper}
 

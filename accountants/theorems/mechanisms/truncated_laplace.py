@@ -25,7 +25,9 @@ def log_expm1(x: float) -> float:
 
 
 def scaled_reach(*, epsilon: float, log_delta: float) -> float:
-    """Compute A/λ = ln(1 + (e^ε − 1)/(2δ)), rounded up, for Laplace noise of scale λ truncated to [−A, A].
+    """Compute the truncation A/λ of Laplace noise of scale λ on [−A, A] that meets the target, rounded up.
+
+    It is A/λ = ln(1 + (e^ε − 1)/(2δ)).
 
     Args:
         epsilon: ε of the target.
@@ -36,13 +38,14 @@ def scaled_reach(*, epsilon: float, log_delta: float) -> float:
 
 
 def cut_moment(order: int, reach: float) -> float:
-    """Compute the moment E x^k of the exponential distribution truncated to [0, y].
+    """Compute the first or second moment of the exponential distribution with mean 1, truncated to [0, y].
 
     Args:
         order: order k of the moment, 1 or 2.
         reach: largest value y > 0.
     """
     if reach > 1.0:
+        # E X = 1 − y e^−y/(1 − e^−y), and E X² = 2 − y (y + 2) e^−y/(1 − e^−y).
         untruncated, factor = (1.0, reach) if order == 1 else (2.0, reach * (reach + 2.0))
         return untruncated - factor * math.exp(-reach) / -math.expm1(-reach)
 
@@ -56,7 +59,7 @@ def cut_moment(order: int, reach: float) -> float:
 
 @formula(given="One coordinate with sensitivity Δ, and the target.")
 def reach(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
-    """Compute the scale λ and the least bound A, rounded up, of truncated Laplace noise, and its first two moments.
+    """Compute the scale λ, the least truncation A, rounded up, and two moments of truncated Laplace noise.
 
     The moments are the mean absolute value and the variance.
 
@@ -66,12 +69,12 @@ def reach(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivit
         sensitivity: sensitivity Δ of the value; λ and A have its unit.
     """
     scale = sensitivity / epsilon
-    cut = scaled_reach(epsilon=epsilon, log_delta=log_delta)
+    truncation = scaled_reach(epsilon=epsilon, log_delta=log_delta)  # A/λ
     return {
         "scale": scale,
-        "reach": cut * scale,
-        "mean_absolute_noise": cut_moment(1, cut) * scale,
-        "variance": cut_moment(2, cut) * scale * scale,
+        "reach": truncation * scale,
+        "mean_absolute_noise": cut_moment(1, truncation) * scale,
+        "variance": cut_moment(2, truncation) * scale * scale,
     }
 
 

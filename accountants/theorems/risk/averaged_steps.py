@@ -106,9 +106,10 @@ def averaged_steps(
         step_size: step size η; if absent, the one that minimises the bound.
 
     Returns:
-        `excess_risk`, D²/(2ηR) + ηs²/2 with s² of `second_moment`; D s/√R at the best η. `without_noise` and
-        `noise_alone` are the best bounds with only the gradients' part and only the noise's part dσ² of s². For a given
-        η, they are the bound with the gradients' part of s², and ηdσ²/2. All three are rounded up.
+        `excess_risk` is D²/(2ηR) + ηs²/2 with s² of `second_moment`, and D s/√R at the best η. `without_noise` and
+        `noise_alone` split it. For a given η, `noise_alone` is ηdσ²/2, and `without_noise` the rest. At the best η,
+        they are the best bounds with only the gradients' part of s², and with only its noise part dσ². All are rounded
+        up.
 
     Raises:
         InvalidInput: if `sampling` is "full" and not all clients participate.
@@ -129,10 +130,10 @@ def averaged_steps(
     if step_size is not None:
         eta = Fraction(step_size)
         noise_part = eta * noise * margin**2 / 2
-        quiet_part = squared_distance / (2 * eta) + eta * (moment - noise) * margin**2 / 2
+        noiseless_part = squared_distance / (2 * eta) + eta * (moment - noise) * margin**2 / 2
         return {
-            "excess_risk": round_up(quiet_part + noise_part),
-            "without_noise": round_up(quiet_part),
+            "excess_risk": round_up(noiseless_part + noise_part),
+            "without_noise": round_up(noiseless_part),
             "noise_alone": round_up(noise_part),
             "step_size": step_size,
         }

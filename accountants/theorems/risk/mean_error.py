@@ -46,12 +46,12 @@ MESSAGE_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of a message"
 
 
 def whole_batch(*, rate: float, records: int) -> int:
-    """Return the number b of vectors that a batch of a fixed size draws, the whole number at rate · records.
+    """Return the number b of vectors in a batch of a fixed size, the whole number nearest to rate · records.
 
     A sum over b vectors that is divided by another number than b is biased, so that no bound here would hold.
 
     Args:
-        rate: b over the number of vectors.
+        rate: share b/n of the vectors that a batch has.
         records: number n of vectors.
 
     Raises:
@@ -92,7 +92,9 @@ def noisy_mean(
     noise_std: Annotated[float, SUM_NOISE_STD],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the largest mean squared error of the average of all noisy sums over the expected batch size.
+    """Return the largest mean squared error of a mean that is estimated from T noisy sums of random batches.
+
+    Each sum is divided by the expected batch size, and the T quotients are averaged.
 
     Args:
         sampling: method by which batches are drawn.
@@ -104,8 +106,8 @@ def noisy_mean(
         rounds: number T of rounds.
 
     Returns:
-        `squared_error`, its parts `sampling_term` and `noise_term`, and C², the `squared_error_of_zero`, which the
-        answer 0 has. All are rounded up.
+        `squared_error`, its parts `sampling_term` and `noise_term`, and `squared_error_of_zero` = C², the largest
+        squared error of the estimate 0. All are rounded up.
 
     Raises:
         InvalidInput: `sampling` is "full" and `rate` is not 1, or a batch of a fixed size is not a whole number.

@@ -55,8 +55,8 @@ def excess_risk_bounds(
         minimiser_gradient_norm: bound G* on the norm of the gradient at the minimiser; None if unknown.
 
     Returns:
-        `by_lipschitz`, L R. `by_strong_convexity`, the largest L r − μ r²/2 with r ≤ R, for μ > 0. `by_smoothness`, G*
-        R + β R²/2. Each is rounded up; bounds with unknown constants are left out.
+        `by_lipschitz` is L R. `by_strong_convexity` is the largest L r − μ r²/2 over distances r ≤ R, for μ > 0.
+        `by_smoothness` is G* R + β R²/2. Each is rounded up; bounds with unknown constants are left out.
     """
     radius = Fraction(distance)
     bounds: dict[str, float] = {}
@@ -64,8 +64,10 @@ def excess_risk_bounds(
         slope, curvature = Fraction(lipschitz), Fraction(strong_convexity)
         bounds["by_lipschitz"] = round_up(slope * radius)
         if curvature > 0:
-            worst = min(radius, slope / curvature)
-            bounds["by_strong_convexity"] = round_up(slope * worst - curvature * worst * worst / 2)
+            worst_distance = min(radius, slope / curvature)
+            bounds["by_strong_convexity"] = round_up(
+                slope * worst_distance - curvature * worst_distance * worst_distance / 2
+            )
     if smoothness is not None and minimiser_gradient_norm is not None:
         at_minimiser, curvature = Fraction(minimiser_gradient_norm), Fraction(smoothness)
         bounds["by_smoothness"] = round_up(at_minimiser * radius + curvature * radius * radius / 2)
@@ -125,7 +127,12 @@ class StartInputs:
 
 
 def _outputs(bounds: Mapping[str, float], name: str) -> Outputs:
-    """Return the bounds and their minimum under `name`."""
+    """Return the bounds as named outputs, and the least of them under a further name.
+
+    Args:
+        bounds: upper bounds of one quantity, at least one.
+        name: name of the least bound.
+    """
     return {**bounds, name: min(bounds.values())}
 
 

@@ -77,8 +77,12 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
     """Return the guarantee of a random allocation of any mechanism, under add-or-remove-one or zero-out-one.
 
     Args:
-        spec: the allocation.
+        spec: the allocation of each unit to k of t batches, over E epochs.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee. A refusal for replace-one, for a mechanism that needs batches of a fixed size, for an observer
+        who sees the batches, and for zero-out-one if removing a unit is not the same as zeroing it.
     """
     relation = case.setting.relation
     if refusal := reject_batches(ANY_MECHANISM, spec, case):
@@ -91,13 +95,11 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
     upper = public_pair(spec, case, inner.curve.upper)
     if spec.times_chosen < spec.steps:
         plateau = upper.plateau
-        epochs, runs = epochs_and_runs(spec)
-        blocks = [
-            (one_of_several_pair(inner.curve.upper, AllocatedBatches(size, epochs), CELLS, case.effort), runs * count)
-            for size, count in block_sizes(spec.steps, spec.times_chosen)
-        ]
-        allocated = composed_pair(blocks, case.effort)
-        upper = least_of([allocated, upper]) if may_be_coarse(inner.curve.upper, epochs) else allocated
+        allocated = _allocated_pair(spec, case, inner.curve.upper)
+        if may_be_coarse(inner.curve.upper, epochs_and_runs(spec)[0]):
+            upper = least_of([allocated, upper])
+        else:
+            upper = allocated
         upper = with_plateau(upper, plateau)
     attained = attained_pairs(spec, case, inner.curve.witnesses)
     step = ANY_MECHANISM.because(inner.derivation, **allocation_values(spec))
@@ -105,10 +107,24 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
     return Guarantee(setting=case.setting, curve=Curve(upper, attained), derivation=step, declared=declared)
 
 
-def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of kE composed runs, under replace-one or zero-out-one.
+def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
+    """Return the dominating pair of an allocation to k blocks of batches, with one batch of each block.
 
-    It serves mechanisms for which a batch without the unit may differ from one with either value of it.
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+        pair: dominating pair of one run on a batch.
+    """
+    epochs, runs = epochs_and_runs(spec)
+    blocks = [
+        (one_of_several_pair(pair, AllocatedBatches(size, epochs), CELLS, case.effort), runs * count)
+        for size, count in block_sizes(spec.steps, spec.times_chosen)
+    ]
+    return composed_pair(blocks, case.effort)
+
+
+def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of an allocation to batches that may be public, under replace-one or zero-out-one.
 
     Args:
         spec: the allocation.
@@ -120,7 +136,7 @@ def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
         return Refusal(PUBLIC_BATCHES, "public batches show whether the unit is in one")
     inner = case.account(spec.mechanism, case.setting)
     if any(isinstance(primitive, CategoryReport) for primitive in primitives(spec.mechanism)):
-        # A report under a name shows the batch.
+        # A report under a name shows the batch, so the batches are public.
         attained = tuple(public_pair(spec, case, pair) for pair in inner.curve.witnesses)
     else:
         attained = attained_pairs(spec, case, inner.curve.witnesses)
@@ -154,22 +170,22 @@ def epochs_and_runs(spec: RandomAllocation) -> tuple[int, int]:
 
 
 def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return the pair of all runs on a batch with the unit, composed.
+    """Return the pair of all runs on batches with the unit, composed, which dominates if the batches are public.
 
     Args:
         spec: the allocation.
         case: the requested setting and effort.
-        pair: pair of one run.
+        pair: pair of one run on a batch.
     """
     return composed_pair([(pair, spec.times_chosen * spec.epochs)], case.effort)
 
 
 def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ...]) -> tuple[Pair, ...]:
-    """Return pairs that neighbours attain, if a batch without the unit is as one with its other value.
+    """Return pairs that neighbours attain, if a batch without the unit equals a batch with the unit's other value.
 
     A unit in all batches attains the composition. For a unit in one batch the whole likelihood ratio is evaluated. For
     several batches the statistics of `profiles/allocation/statistics.py` are used. In a further example the unit
-    contributes to the first batch only, in which it is with probability k/t.
+    contributes to the first batch only, which has the unit with probability k/t.
 
     Args:
         spec: the allocation.
@@ -183,19 +199,21 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
     for witness in witnesses[:MOST_WITNESSES]:
         if spec.times_chosen == 1:
             pair = attained_one_of_several(witness, AllocatedBatches(spec.steps, epochs), CELLS)
-            attained += [] if pair is None else [composed_pair([(pair, runs)], case.effort)]
+            if pair is not None:
+                attained.append(composed_pair([(pair, runs)], case.effort))
         batch = composed_pair([(witness, epochs)], case.effort)
-        first = subsample_pair(batch, share_of(spec.times_chosen, spec.steps))[1]
-        attained += [composed_pair([(first, runs)], case.effort), *_attained_by_sums(spec, case, witness)]
+        first_batch = subsample_pair(batch, share_of(spec.times_chosen, spec.steps))[1]
+        attained.append(composed_pair([(first_batch, runs)], case.effort))
+        attained += _attained_by_sums(spec, case, witness)
     return tuple(attained)
 
 
 def share_of(chosen: int, number: int) -> Share:
-    """Return the probability of being in a given batch.
+    """Return the probability k/t of being in a given batch, with the doubles around it.
 
     Args:
-        chosen: number of chosen batches, or of units in a batch.
-        number: number of all batches or units.
+        chosen: number k of chosen batches, or of units in a batch.
+        number: number t of all batches, or of all units.
     """
     share = Fraction(chosen, number)
     return Share(float(share), float(1 - share), Fraction(float(share)) == share)
@@ -204,21 +222,25 @@ def share_of(chosen: int, number: int) -> Share:
 def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list[Pair]:
     """Return attained pairs of a unit in several batches, by statistics that do not depend on the batches.
 
+    A statistic is a sum of likelihood ratios of the batches, each capped at some value.
+
     Args:
         spec: the allocation.
         case: the requested setting and effort.
-        witness: pair that the mechanism attains on a batch. Its likelihood ratio in a batch of several epochs is not
-            evaluated in cells.
+        witness: pair that the mechanism attains on a batch.
+
+    Returns:
+        One pair for each cap. There are none for a unit in one batch, for batches that are kept over several epochs, or
+        if the likelihood ratio of the witness cannot be evaluated in cells.
     """
     cells = exact_cells(witness, CELLS)
     if cells is None or spec.times_chosen == 1 or (spec.kept and spec.epochs > 1):
         return []
     ratios = cells.present / cells.absent
-    caps = (0.0, float(ratios.max()), *(float(np.quantile(ratios, level)) for level in CAP_QUANTILES))
-    return [
-        composed_pair([(batches_pair(cells, spec.steps, spec.times_chosen, CELLS, cap), spec.epochs)], case.effort)
-        for cap in dict.fromkeys(caps)
-    ]
+    quantiles = [float(np.quantile(ratios, level)) for level in CAP_QUANTILES]
+    caps = dict.fromkeys((0.0, float(ratios.max()), *quantiles))  # without repetitions
+    pairs = [batches_pair(cells, spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
+    return [composed_pair([(pair, spec.epochs)], case.effort) for pair in pairs]
 
 
 THEOREMS: tuple[Theorem, ...] = (ANY_MECHANISM, PUBLIC_BATCHES)

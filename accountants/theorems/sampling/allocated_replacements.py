@@ -1,4 +1,4 @@
-"""Random allocation under replace-one, for noise on sums: by the zeroed unit, as a group of two changes.
+"""Random allocation under replace-one, for noise on sums: a replacement is two changes, to zero and from zero.
 
 Proofs: docs/random-allocation.md, Replace-one.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import RandomAllocation
 
 _LEAST_SHIFT, _LARGEST_SHIFT = 1e-5, 40.0
-"""Shifts, in scales of the noise, of which the statistics are computed. Cells of a smaller shift are too narrow."""
+"""Shifts, in scales of the noise, for which statistics are computed. For a smaller shift the cells are too narrow."""
 REPLACED = Theorem(
     id="epsilond.allocation-replace-one",
     title="A replaced unit in k of t batches, for noise on sums",
@@ -50,7 +50,8 @@ REPLACED = Theorem(
 def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a random allocation under replace-one, for noise on sums of bounded contributions.
 
-    The lower bounds are those of opposite contributions with all others zero, and of replacing a contribution by zero.
+    The lower bounds come from two examples: opposite contributions of the unit with all other contributions zero,
+    and replacing a contribution by zero.
 
     Args:
         spec: the allocation.
@@ -82,6 +83,10 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
     Args:
         spec: the allocation.
         case: the requested setting and effort.
+
+    Returns:
+        One pair for each statistic of the outputs. There are none if the mechanism has no `noise_of_contribution`, if
+        its noise is not Gaussian and batches are kept over several epochs, or if the shift is out of range.
     """
     contribution = noise_of_contribution(spec.mechanism)
     if contribution is None:
@@ -98,7 +103,9 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
         return []
     caps = [0.0, math.exp(shift)]
     if noise.kind == "gaussian":
-        caps = [0.0, *(math.exp(min(shift * (shift + reach) - 0.5 * shift * shift, 600.0)) for reach in REACHES)]
+        # The likelihood ratio of an output s + r is e^{s(s + r) − s²/2}, for a shift s and r standard deviations.
+        log_ratios = [shift * (shift + reach) - 0.5 * shift * shift for reach in REACHES]
+        caps = [0.0, *(math.exp(min(log_ratio, 600.0)) for log_ratio in log_ratios)]
     pairs = [noisy_batches_pair(noise, (shift, -shift), spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
     return [composed_pair([(pair, runs)], case.effort) for pair in pairs]
 

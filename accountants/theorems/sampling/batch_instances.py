@@ -41,9 +41,10 @@ MOST_GROUPS = 256
 
 
 def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
-    """Return the pair (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1), as an upper and a lower bound.
+    """Return the pair (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1), for upper and for lower bounds.
 
-    It belongs to opposite contributions of the record, with all other contributions zero.
+    Neighbours attain it by opposite contributions of the record, with all other contributions zero. It is computed for
+    doubles around q.
 
     Args:
         shift: s, in standard deviations of the noise.
@@ -65,10 +66,10 @@ def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | Non
     Args:
         mechanism: the mechanism that is run on the batch.
         share: inclusion probability of the record.
-        inner: replace-one guarantee of the mechanism, for several Gaussian releases.
+        inner: replace-one guarantee of the mechanism, which is needed for several Gaussian releases.
 
     Returns:
-        One pair, or none if the mechanism adds no such noise.
+        One pair, or none for a mechanism that is neither a noisy sum nor a run of Gaussian releases.
     """
     if isinstance(mechanism.primitive, NoisySum):
         contribution = 1.0 / mechanism.primitive.multiplier
@@ -145,14 +146,16 @@ def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple
 
 
 def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return the pairs of a contribution of random size in a batch in which all others are zero.
+    """Return attained pairs of a contribution of random size in a batch, with all other contributions zero.
 
     Args:
         inner: guarantee of the mechanism on a batch that has the contribution.
-        share: probability that the batch has it.
+        share: probability that the contribution is in the batch.
     """
-    laws = [pair.law for pair in inner.curve.witnesses]
-    return tuple(sampled_mixture_pairs(law, share)[1] for law in laws if isinstance(law, GaussianMixtureLaw))
+    mixtures = [pair.law for pair in inner.curve.witnesses]
+    return tuple(
+        sampled_mixture_pairs(mixture, share)[1] for mixture in mixtures if isinstance(mixture, GaussianMixtureLaw)
+    )
 
 
 class ContributionNoise(NamedTuple):
@@ -168,11 +171,11 @@ class ContributionNoise(NamedTuple):
 
 
 def noise_of_contribution(mechanism: Spec) -> ContributionNoise | None:
-    """Return the noise of a mechanism and the shift of one contribution.
+    """Return the noise that a mechanism adds to a sum, and the shift of the sum by one contribution.
 
     Returns:
-        None if the mechanism does not add noise on an unbounded range, or if no single coordinate may change by the
-        whole sensitivity.
+        The noise and the shift. None if the mechanism does not add noise on an unbounded range, or if no single
+        coordinate may change by the whole sensitivity.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum):
@@ -244,14 +247,14 @@ def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tupl
 
 
 def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
-    """Return the least multiplicity of each group, and 0 if the record may not be drawn at all."""
+    """Return the least multiplicity of each group, preceded by 0 if the record may not be drawn at all."""
     log_weights, least = drawn.log_weights, drawn.least
     groups = tuple(_MultiplicityGroup(log_weight, times) for log_weight, times in zip(log_weights, least, strict=True))
     return (_MultiplicityGroup(drawn.log_absent, 0), *groups) if drawn.rate < 1.0 else groups
 
 
 def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Direction, drawn: Multiplicities) -> Pair:
-    """Return the pair of Gaussian noise as an exact mixture, for lower bounds on δ.
+    """Return the exact mixture pair of Gaussian noise over the multiplicities of a record, for lower bounds on δ.
 
     The probabilities are rounded so that small multiplicities become more likely. This brings the two distributions
     closer (docs/engine-certificate.md, A10).
@@ -269,12 +272,22 @@ def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Directi
 
 
 def _shifted_mixture(log_weights: dict[int, float], shift: float) -> Mixture:
-    """Return the mixture of noise shifted by k · `shift`, with the log weight of each multiplicity k."""
+    """Return the mixture of noise shifted by k times a shift, over the multiplicities k of a record.
+
+    Args:
+        log_weights: log probability of each multiplicity k.
+        shift: shift of one draw of the record.
+    """
     return Mixture(tuple(shift * times for times in log_weights), tuple(log_weights.values()))
 
 
 def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
-    """Return the Gaussian mixture of means k · `shift`, with the log weight of each multiplicity k."""
+    """Return the Gaussian mixture with means k times a shift, over the multiplicities k of a record.
+
+    Args:
+        groups: multiplicities with their log probabilities.
+        shift: shift of one draw of the record, in standard deviations.
+    """
     log_weights = tuple(group.log_weight for group in groups)
     return LineMixture(log_weights, tuple(shift * group.multiplicity for group in groups))
 

@@ -57,16 +57,16 @@ class Multiplicities:
 
 
 def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_GROUPS) -> Multiplicities | None:
-    """Return the distribution of the multiplicity of a record in a batch that is drawn with replacement.
+    """Return the distribution of the multiplicity of a record, the number of times that it is drawn with replacement.
 
     It is binomial, with `draws` trials of probability 1/population. Multiplicities above `single_groups` are grouped
-    within 10 %, or within 50 % if each has a probability below e^−80. Those with a probability below e^−800 are left
-    out.
+    within 10 %, or within 50 % if each has a probability below e^−80. Multiplicities with a probability below e^−800
+    are left out.
 
     Args:
         draws: number of draws, the size of the batch.
         population: number of records that are drawn from.
-        single_groups: number from which on multiplicities are grouped.
+        single_groups: multiplicity from which on multiplicities are grouped.
 
     Returns:
         The groups, or None if a record is drawn more than `MOST_DRAWS` times on average.
@@ -74,16 +74,20 @@ def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_G
     if draws > MOST_DRAWS * population:
         return None
     if population == 1:
-        return Multiplicities((draws,), (draws,), (0.0,), 1.0, -math.inf, 0.0)
+        return Multiplicities(
+            least=(draws,), most=(draws,), log_weights=(0.0,), rate=1.0, log_absent=-math.inf, accuracy=0.0
+        )
     mean = draws / population
     log_absent = draws * math.log1p(-1.0 / population)
     # Beyond twice the mean each weight is at most half the previous one. 1024 values later all are below e^−800.
-    k = np.arange(1, min(draws, int(2 * draws / population) + 1024) + 1, dtype=np.float64)
+    largest = min(draws, int(2 * draws / population) + 1024)
+    k = np.arange(1, largest + 1, dtype=np.float64)
     # P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1))
     log_ratios = np.log((draws - k + 1) / k) - math.log(population - 1)
     log_weights = log_absent + np.cumsum(log_ratios)
     # The weights that follow the last included one together weigh less than it.
-    included = int(np.max(np.nonzero((log_weights > NEGLIGIBLE_LOG_WEIGHT) | (k <= 1))[0])) + 1
+    is_included = (log_weights > NEGLIGIBLE_LOG_WEIGHT) | (k <= 1)
+    included = int(np.max(np.nonzero(is_included)[0])) + 1
     groups = tuple(_group_multiplicities(log_weights[:included], mean, single_groups))
     accuracy = 4 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(log_ratios[:included]).sum()) + included)
     return Multiplicities(
@@ -114,10 +118,11 @@ def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: i
 
 
 def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, upward: bool) -> tuple[float, ...]:
-    """Return probabilities of a stochastically larger (or smaller) distribution, as doubles near the given ones.
+    """Return probabilities of a stochastically larger or smaller distribution, as doubles near the given ones.
 
-    For a larger one, probabilities of multiplicities above the most likely one are rounded up, and those below it are
-    rounded down. For a smaller one it is the other way round. The most likely multiplicity has the remaining mass.
+    For a larger distribution, probabilities of multiplicities above the most likely one are rounded up, and those below
+    it are rounded down. For a smaller one it is the other way round. The most likely multiplicity has the remaining
+    mass.
 
     Args:
         log_probabilities: logarithms [nat] of the probabilities of increasing multiplicities; the sum is one.

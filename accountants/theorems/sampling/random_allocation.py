@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 CELLS = 1000
 """Number of cells of a sum of likelihood ratios. The width of δ falls with its square, and the time grows with it."""
 REACHES = (2.0, 4.0, 7.0)
-"""Outputs, in deviations beyond a contribution, from which likelihood ratios are capped in a test of k of t."""
+"""Outputs, in standard deviations beyond a contribution, above which a statistic caps likelihood ratios."""
 _LOG_STATISTIC = 0.0
-"""Instead of such an output: the test uses the log of the likelihood ratio of independent batches."""
+"""Value in place of such an output, for the statistic with the log of the likelihood ratio of independent batches."""
 _LITTLE_SHIFT = 1e-3
 """Shift below which the bound of public batches is used, too. The cells of a sum may be too wide for it."""
 SECRET_ALLOCATION = Condition(
@@ -64,11 +64,14 @@ K_OF_T = Theorem(
 
 
 def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of an allocation to one batch of each epoch, with bounds from above and below.
+    """Return the guarantee of an allocation to one batch of each epoch, for the Gaussian mechanism.
 
     Args:
         spec: the allocation.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee, with upper and lower bounds. A refusal for other mechanisms, allocations and relations.
     """
     if refusal := _reject_setting(ONE_OF_T, case):
         return refusal
@@ -88,14 +91,17 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of an allocation to several batches of each epoch.
+    """Return the guarantee of an allocation to several batches of each epoch, for the Gaussian mechanism.
 
-    The lower bounds are those of three statistics: the sum of the capped likelihood ratios of all outputs, the sum of
+    The lower bounds come from three statistics: the sum of the capped likelihood ratios of all outputs, the sum of
     all outputs, and for small noise the largest output. They are exact if every unit is in all batches.
 
     Args:
         spec: the allocation.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee, or a refusal for other mechanisms and relations.
     """
     if refusal := _reject_setting(K_OF_T, case):
         return refusal
@@ -111,10 +117,10 @@ def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     upper = composed_pair(blocks, case.effort)
     if shift < _LITTLE_SHIFT:
         upper = least_of([upper, _public_batches_pair(spec)])
-    attained = [
-        composed_pair([(several_batches_pair(shift, spec.steps, spec.times_chosen, CELLS, reach), runs)], case.effort)
-        for reach in (*REACHES, _LOG_STATISTIC)
+    statistics = [
+        several_batches_pair(shift, spec.steps, spec.times_chosen, CELLS, reach) for reach in (*REACHES, _LOG_STATISTIC)
     ]
+    attained = [composed_pair([(pair, runs)], case.effort) for pair in statistics]
     return _guarantee(spec, case, K_OF_T, Curve(upper, (*attained, *_extreme_noise_pairs(spec, case))))
 
 
@@ -167,7 +173,10 @@ def _block_pair(shift: float, size: int) -> Pair:
 
 
 def _shift_and_runs(spec: RandomAllocation) -> tuple[float, int]:
-    """Return the shift of one allocation in standard deviations, and the number of independent allocations."""
+    """Return the shift of one allocation in standard deviations, and the number of independent allocations.
+
+    If batches are kept over E epochs, the E outputs of a batch act as one output with a shift √E times as large.
+    """
     shift = 1.0 / _noise_multiplier(spec)
     return (shift * math.sqrt(spec.epochs), 1) if spec.kept else (shift, spec.epochs)
 
@@ -180,13 +189,13 @@ def _noise_multiplier(spec: RandomAllocation) -> float:
 
 
 def _public_batches_pair(spec: RandomAllocation) -> Pair:
-    """Return the Gaussian pair of all contributions of a unit if its batches are public."""
+    """Return the Gaussian pair of all contributions of a unit if its batches are public, rounded up."""
     mu = math.sqrt(spec.times_chosen * spec.epochs) / _noise_multiplier(spec)
     return gaussian_pair(mu * (1.0 + 4 * UNIT_ROUNDOFF))
 
 
 def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]:
-    """Return the attained pair of the sum of all outputs, and for small noise also that of the largest output.
+    """Return the attained pair of the sum of all outputs, and for small noise also the pair of the largest output.
 
     Args:
         spec: the allocation.
@@ -201,19 +210,22 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
 
 
 def _sum_of_outputs(spec: RandomAllocation) -> Pair:
-    """Return the Gaussian pair of the sum of the outputs of each epoch, which does not depend on the batches."""
+    """Return the Gaussian pair of the sum of the outputs of each epoch, rounded down.
+
+    This sum does not depend on the batches.
+    """
     mu = spec.times_chosen * math.sqrt(spec.epochs / spec.steps) / _noise_multiplier(spec)
     return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))
 
 
 def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curve) -> Guarantee:
-    """Return the guarantee with this curve.
+    """Return the guarantee of an allocation with a given curve.
 
     Args:
         spec: the allocation.
         case: the requested setting and effort.
         theorem: the theorem that gives the curve.
-        curve: the curve.
+        curve: the privacy curve.
     """
     step = theorem.because(
         steps=spec.steps,

@@ -47,11 +47,14 @@ MOST_STEPS = 10**6
 
 
 def shuffled_epochs(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of shuffled epochs: the mechanism once for each epoch, and attacks on concrete neighbours.
+    """Return the guarantee of shuffled epochs: the mechanism once for each epoch, and bounds of concrete neighbours.
 
     Args:
         spec: the shuffled epochs.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee, or a refusal for add-or-remove-one, and if the shuffled units are not the protected ones.
     """
     unit, relation = case.setting.unit, case.setting.relation
     level = drawn_level(spec, unit)
@@ -84,16 +87,17 @@ def shows_batches(mechanism: Spec) -> bool:
 def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair]:
     """Return pairs that neighbours attain in one epoch.
 
-    Let c be 1 over the noise multiplier of a Gaussian mechanism. *Replace-one:* all other contributions equal the
-    replacing one, and the replaced one is opposite. *Zero-out-one:* all others are zero, or all others are opposite.
-
-    For other mechanisms all other units equal the replacing or zeroed one. So a batch without the unit has the output
-    of the second data set.
+    For a Gaussian mechanism under replace-one, all other contributions equal the replacing one, and the replaced one is
+    opposite. Under zero-out-one, all other contributions are zero, or all are opposite. For other mechanisms all other
+    units equal the replacing or zeroed one. So a batch without the unit has the output of the second data set.
 
     Args:
         spec: the shuffled epochs. A remainder is taken as a smaller last batch, which the spec admits.
         case: the requested setting and effort.
         inner: guarantee of the mechanism on a batch.
+
+    Returns:
+        The pairs; none if an epoch has more than `MOST_STEPS` batches.
     """
     noise_multiplier = gaussian_multiplier(spec.mechanism)
     batch_size, population = spec.batch_size or 1, spec.population or 1
@@ -112,11 +116,12 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
     shift = (1.0 - 4 * UNIT_ROUNDOFF) / noise_multiplier
     is_replaced = case.setting.relation == "replace-one"
     pairs = []
-    at = 2.0 * shift if is_replaced else shift
-    if has_allocation_pairs(at):
-        pairs.append(unequal_attained_pair(at, steps, share, last_share, CELLS))
+    change = 2.0 * shift if is_replaced else shift
+    if has_allocation_pairs(change):
+        pairs.append(unequal_attained_pair(change, steps, share, last_share, CELLS))
     if math.isfinite(shift) and not (is_replaced and pairs):
-        pairs.append(largest_sum_pair(2.0 * shift, 0.0 if is_replaced else shift, steps + (remainder > 0), 1))
+        batches_in_epoch = steps + (remainder > 0)
+        pairs.append(largest_sum_pair(2.0 * shift, 0.0 if is_replaced else shift, batches_in_epoch, 1))
     return pairs
 
 

@@ -145,9 +145,9 @@ def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Ref
 def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
     """Return a refusal if the mechanism samples again without a `level`, and drawing clients is not covered.
 
-    This concerns guarantees for clients only. If the mechanism draws records, they hold unchanged. They also hold if it
-    draws clients, unless the draw may put a different client in place of an absent one, or count a client several
-    times. Otherwise the result is None.
+    The result is None otherwise.  This concerns guarantees for clients only. If the mechanism draws records, they hold
+    unchanged. They also hold if it draws clients, unless the draw may put a different client in place of an absent one,
+    or count a client several times.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -181,8 +181,8 @@ def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
         spec: the subsampled mechanism.
         setting: the requested setting.
     """
-    of_clients = setting.unit == "record" and drawn_level(spec, "record") == "clients"
-    return spec.mechanism if of_clients else of_records(spec.mechanism)
+    draws_clients_of_records = setting.unit == "record" and drawn_level(spec, "record") == "clients"
+    return spec.mechanism if draws_clients_of_records else of_records(spec.mechanism)
 
 
 def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -191,6 +191,9 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     Args:
         spec: the subsampled mechanism.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee, or a refusal if the batch may leave records out, or if no valid pair is known.
     """
     if spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0 or spec.largest_batch is not None:
         return Refusal(FULL_BATCH, "the batch leaves records out")
@@ -214,12 +217,15 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the amplified guarantee of Poisson sampling (Balle, Barthe and Gaboardi 2018, Theorem 8).
 
     It covers add-or-remove-one for every mechanism, and zero-out-one for noisy sums. A zeroed record and a record that
-    is not drawn add the same to a sum, so both relations have the same pair. The guarantee is tight if that of the
-    mechanism is.
+    is not drawn add the same to a sum, so both relations have the same pair. The guarantee is tight if the mechanism's
+    guarantee is.
 
     Args:
         spec: the subsampled mechanism.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee, or a refusal for other draws and for replace-one.
     """
     if refusal := reject_other_draw("poisson", POISSON, spec, case):
         return refusal
@@ -259,23 +265,23 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if noise_multiplier is None and not is_of_random_size:
         return Refusal(POISSON_REPLACE_ONE, "proved for a Gaussian base mechanism only")
     inner = case.account(spec.mechanism, case.setting)
-    law = inner.curve.upper.law
+    mixture = inner.curve.upper.law
     if noise_multiplier is not None:
-        pair, realised = opposite_gaussian(1.0 / noise_multiplier, Share.of(spec))
-        instances: tuple[Pair, ...] = (realised,)
+        upper, attained = opposite_gaussian(1.0 / noise_multiplier, Share.of(spec))
+        instances: tuple[Pair, ...] = (attained,)
     else:
-        assert isinstance(law, GaussianMixtureLaw)
-        pair, realised = sampled_mixture_pairs(law, Share.of(spec))
-        instances = (realised,) if inner.curve.tight else random_among_zeros(inner, Share.of(spec))
-    return amplified_guarantee(inner, Curve(pair, instances), POISSON_REPLACE_ONE, spec)
+        assert isinstance(mixture, GaussianMixtureLaw)
+        upper, attained = sampled_mixture_pairs(mixture, Share.of(spec))
+        instances = (attained,) if inner.curve.tight else random_among_zeros(inner, Share.of(spec))
+    return amplified_guarantee(inner, Curve(upper, instances), POISSON_REPLACE_ONE, spec)
 
 
 def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of sampling without replacement, under replace-one or zero-out-one.
 
-    The upper bound is the amplified profile, in both directions. The lower bounds are those of two examples of
-    neighbouring data sets: all other records equal the replacing record, or, for contributions of bounded norm, all
-    others are zero.
+    The upper bound is the amplified profile, in both directions. Under zero-out-one a Gaussian mechanism has a
+    dominating pair instead. The lower bounds come from two examples of neighbouring data sets: all other records
+    equal the replacing record, or, for contributions of bounded norm, all others are zero.
 
     Args:
         spec: the subsampled mechanism.
@@ -323,7 +329,7 @@ def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -
 
 
 def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:
-    """Return a replace-one guarantee as one for the relation of the setting, which is replace-one or zero-out-one.
+    """Return a replace-one guarantee as a guarantee for the relation of the setting, replace-one or zero-out-one.
 
     Args:
         guarantee: replace-one guarantee with the upper bound.

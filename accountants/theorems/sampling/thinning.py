@@ -69,6 +69,9 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     Args:
         spec: the subsampled mechanism.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee, or a refusal for other draws and for add-or-remove-one.
     """
     if spec.sampling not in ("poisson", "without-replacement"):
         return Refusal(DRAWN_OR_NOT, f"the batch is drawn by {spec.sampling} sampling")
@@ -90,8 +93,9 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair) -> Curve:
     """Return the curve with pairs that neighbouring data sets attain or approach, for lower bounds on δ.
 
-    Reports under a name show the members of the batch, and attain the upper pair. Integers, scores and queries of any
-    dependence on the batch approach it. Other cases have no pair, unless a zeroed record acts like one not drawn.
+    Reports under a name show the members of the batch, and attain the upper pair. Integers, scores and queries that may
+    depend on the batch in any way approach it. All other mechanisms have no pair, except under zero-out-one in a
+    Poisson batch, where a zeroed record acts like one that is not drawn.
 
     Args:
         spec: the subsampled mechanism.
@@ -105,8 +109,8 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
     if are_reports or _is_free_without_unit(mechanism):
         lower_rate, upper_rate = share.around
         if inner.curve.tight and lower_rate == upper_rate:
-            extra = [pair for pair in inner.curve.witnesses if pair is not inner.curve.upper]
-            instances = (upper, *(thin(pair, lower_rate) for pair in extra))
+            further_witnesses = [pair for pair in inner.curve.witnesses if pair is not inner.curve.upper]
+            instances = (upper, *(thin(pair, lower_rate) for pair in further_witnesses))
             return Curve(upper, instances, pointwise=inner.curve.pointwise)
         return Curve(upper, tuple(thin(pair, lower_rate) for pair in inner.curve.single_witnesses))
     is_zeroed_in_poisson_batch = case.setting.relation == "zero-out-one" and spec.sampling == "poisson"
@@ -123,8 +127,8 @@ def _has_reports(mechanism: Spec) -> bool:
 def _is_free_without_unit(mechanism: Spec) -> bool:
     """Return whether the outputs on batches without the unit may be singular to those on batches with it.
 
-    It holds for integers, scores and queries that may depend on the batch in any way. It does not if the mechanism
-    samples again: it may then miss the unit, and its output is that of a batch without it.
+    This is true for integers, scores and queries that may depend on the batch in any way. It is false if the mechanism
+    samples again: it may then miss the unit, and its output is as for a batch without the unit.
     """
     free = NoisyIntegers | ShiftedIntegers | ScoredChoice | ThresholdAnswers
     return not draws(mechanism) and all(isinstance(primitive, free) for primitive in primitives(mechanism))

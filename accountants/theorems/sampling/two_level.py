@@ -66,12 +66,15 @@ RECORDS_OF_A_CLIENT = Theorem(
 def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee q δ(ε) of a record whose client takes part with probability q.
 
-    δ(ε) is the profile of the client's own mechanism for the record. The guarantee is attained if the observer sees who
-    takes part.
+    δ(ε) is the profile of the client's own mechanism for the record. The guarantee is attained if the observer sees
+    which clients take part.
 
     Args:
         spec: the subsampled mechanism.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee, or a refusal if clients are not drawn, or records not protected.
     """
     if case.setting.unit != "record" or drawn_level(spec, "record") != "clients":
         return Refusal(CLIENTS_THEN_RECORDS, "the batch is not one of clients where a record is protected")
@@ -80,9 +83,6 @@ def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee q δ(ε) of a client that takes part with probability q, if the observer sees who does.
-
-    A zeroed client takes part with a contribution of zero. The absence of a removed client would be observed, so
-    add-or-remove-one is rejected.
 
     Args:
         spec: the subsampled mechanism.
@@ -130,7 +130,7 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     rate = spec.inclusion_probability
     upper = thin(inner.curve.upper, rate)
-    # A spec without a level has no lower bounds, because the other reading may protect better.
+    # A spec without a level has no lower bounds, because a draw of records may protect better.
     attained_pairs: tuple[Pair, ...] = ()
     if spec.level == "clients" and observes_draw(spec, case.setting):
         attained_pairs = tuple(thin(pair, rate) for pair in inner.curve.witnesses)
@@ -145,7 +145,7 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
 
 
 def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the client unchanged, as an upper bound for a draw among its own records.
+    """Return the unamplified guarantee of a client, as an upper bound for a draw among its own records.
 
     Args:
         spec: the subsampled mechanism.

@@ -60,8 +60,8 @@ UNSEEN_MULTIPLICITIES = Theorem(
 def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Relation) -> Pair | None:
     """Return the dominating pair of sampling with replacement of a Gaussian mechanism.
 
-    Under replace-one all distances are twice the norm of a contribution. A zeroed record is at most the norm of a
-    contribution from every other record, so the two directions of zero-out-one differ.
+    Under replace-one, two contributions are at most twice the norm of a contribution apart. Under zero-out-one, the
+    zeroed record is at most one norm from every other contribution, so the two directions differ.
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
@@ -85,15 +85,15 @@ def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Re
 
 
 def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -> DrawnSumBound:
-    """Return the bound of the theorem in one direction.
+    """Return the bound of the theorem in one direction, with all probabilities and shifts rounded up.
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
         from_others: largest distance of the record from any other one, in standard deviations of the noise.
         from_replacement: largest distance of the record from its replacement, in the same unit.
     """
-    weighed = zip(drawn.most, larger_multiplicities(drawn), strict=True)
-    possible = [(times, probability) for times, probability in weighed if probability > 0.0]
+    probabilities = zip(drawn.most, larger_multiplicities(drawn), strict=True)
+    possible = [(times, probability) for times, probability in probabilities if probability > 0.0]
     log_probabilities = [math.log(probability) for _, probability in possible]
     shifts = [from_others * times * (1.0 + 4 * UNIT_ROUNDOFF) for times, _ in possible]
     return DrawnSumBound(
@@ -110,7 +110,7 @@ def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -
 def larger_multiplicities(drawn: Multiplicities) -> tuple[float, ...]:
     """Return the probabilities of the multiplicities, given that the record is drawn, rounded for upper bounds on δ.
 
-    They are rounded so that multiplicities become stochastically larger, which raises the bound
+    They are rounded so that the multiplicity becomes stochastically larger, which raises the bound
     (docs/engine-certificate.md, A10).
 
     Args:

@@ -74,10 +74,10 @@ WITH_REPLACEMENT = Theorem(
 def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a noisy sum under sampling with replacement.
 
-    Source: Balle, Barthe and Gaboardi 2018, Theorem 10. For Gaussian noise the bound of `unseen_multiplicities` is
-    used in its place, also where batches are composed, because it is nowhere larger for one batch. Its table
-    raises a composed ε by up to 3e-5 of itself in our tests, where a record is hardly ever drawn twice. Lower bounds
-    come from examples of neighbouring data sets.
+    Source: Balle, Barthe and Gaboardi 2018, Theorem 10. For Gaussian noise the bound of `unseen_multiplicities` is used
+    in its place, also where batches are composed, because it is nowhere larger for one batch. Its table raises a
+    composed ε by up to 3e-5 of itself in tests, where a record is hardly ever drawn twice. Lower bounds come from
+    examples of neighbouring data sets.
 
     Args:
         spec: the subsampled mechanism.
@@ -109,10 +109,10 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
-    """Return the pair of a record that all draws are, which dominates sampling with replacement if draws are public.
+    """Return the pair of a record that fills all draws of a batch, which dominates sampling with replacement.
 
     The two outputs are mixtures with the weights of the draws. Given the draws, the record counts at most `draws` times
-    in both. By joint convexity the largest divergence of the components bounds that of the mixtures.
+    in both. By joint convexity the largest divergence of the components bounds the divergence of the mixtures.
 
     Args:
         mechanism: spec of a mechanism that has a `noise_of_contribution`.
@@ -132,10 +132,10 @@ def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
 def _tighten_for_gaussian_noise(
     guarantee: Guarantee, drawn: Multiplicities, contribution: ContributionNoise
 ) -> Guarantee:
-    """Return the guarantee with the bound of `unseen_multiplicities`, if the noise is Gaussian.
+    """Return the guarantee with the bound of `unseen_multiplicities`, if the noise is Gaussian; otherwise unchanged.
 
     A record that is drawn at most once has no multiplicity to hide. Under replace-one both bounds are then the same.
-    That of Theorem 10 is kept, because its composition needs no table.
+    The bound of Theorem 10 is kept, because its composition needs no table.
 
     Args:
         guarantee: the guarantee of Theorem 10, for the requested relation.

@@ -79,8 +79,9 @@ _ACCURACY = 64 * UNIT_ROUNDOFF
 def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> tuple[FloatArray, ...]:
     """Return log Φ(2s − c), log Φ(s − c) and log Φ(−c), where the output exceeds c if its loss exceeds ε.
 
-    With ω = dN(s, 1)/dN(0, 1), dP/dQ = e^ε is q e^{−s²} ω² − q e^ε ω = (1 − q)(e^ε − 1). The larger root is
-    log ω = s² + ε − log 2 + log(1 + √(1 + 4 (1 − q)/q e^{−s² − ε} (1 − e^{−ε}))). The loss increases from there on.
+    The pair is P = (1 − q) N(0, 1) + q N(2s, 1) against Q = (1 − q) N(0, 1) + q N(s, 1). With ω = dN(s, 1)/dN(0, 1),
+    the equation dP/dQ = e^ε is q e^{−s²} ω² − q e^ε ω = (1 − q)(e^ε − 1). The larger root is log ω = s² + ε − log 2 +
+    log(1 + √(1 + 4 (1 − q)/q e^{−s² − ε} (1 − e^{−ε}))). The loss increases from there on.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -97,8 +98,8 @@ def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: floa
 def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> Enclosure:
     """Enclose log E_α of the record's pair: (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1).
 
-    It is q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)) with α = e^ε. The error of c has an effect of second
-    order, far below the charged one.
+    It is q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)) with α = e^ε and the threshold c of `_log_terms`. The
+    error of c has an effect of second order, far below the slack.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -138,7 +139,7 @@ class ZeroedProfile(Profile):
         return 4.0 * _ACCURACY * (1.0 + self.shift * self.shift)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log E_α at α = e^ε, elementwise."""
+        """Enclose log E_α, the log of δ, at α = e^ε, elementwise."""
         return _log_divergence(np.asarray(epsilon, dtype=np.float64), np.asarray(self.shift), self.rate, self.absent)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
@@ -151,10 +152,10 @@ class ZeroedProfile(Profile):
 
 
 def zeroed_pair(shift: float, share: Share) -> Pair:
-    """Return the dominating pair of a batch without replacement under zero-out-one.
+    """Return the dominating pair of a batch without replacement under zero-out-one, for Gaussian noise.
 
-    The pair of N(s, 1) and N(0, 1) is above it in both directions. Both of its distributions have the same two weights,
-    and their components are at most s apart (joint convexity).
+    The pair of N(s, 1) and N(0, 1) also dominates it in both directions. Both distributions of the result have the same
+    two weights, and their components are at most s apart (joint convexity).
 
     Args:
         shift: norm of one contribution, in standard deviations of the noise.
@@ -168,7 +169,8 @@ def zeroed_pair(shift: float, share: Share) -> Pair:
 class ZeroedDrawsBound(Bound):
     """The smaller of two bounds for sampling with replacement under zero-out-one, from the record to the zeroed one.
 
-    One reveals the number of times k that the record is drawn. The other one is that of `unseen_multiplicities`.
+    The first bound reveals the number of times k that the record is drawn. The second one is that of
+    `unseen_multiplicities`.
 
     Attributes:
         unseen: the bound that reveals k in part.
@@ -197,7 +199,10 @@ class ZeroedDrawsBound(Bound):
         return Enclosure(np.minimum(unseen.lower, revealing.lower), np.minimum(unseen.upper, revealing.upper))
 
     def _revealing_bound(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of Σ w_k/η E_α of the pair with the rate η and the shift k s, and the probability left out.
+        """Enclose the log of the bound that reveals the number of times k that the record is drawn.
+
+        It is Σ_k w_k/η E_α of the pair with the rate η and the shift k s, plus the probability of the multiplicities
+        left out.
 
         Args:
             epsilon: ε ≥ 0, in nats.

@@ -34,41 +34,46 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs.selection.repetitions import Repetitions
 
 _LOG_DELTAS = (-46.0, -30.0, -20.0, -14.0, -10.0, -5.0, -1.0)
-"""log δ up to which the base profile is read, the first that it reaches: 1e-20, and larger ones."""
-_PLACES = 200
-"""Number of ε at which the base profile is read, dense near 0. Between them its bound is a line in e^ε."""
+"""Values of log δ, from 1e-20 up. The base profile is evaluated up to the ε of the first one that it attains."""
+_GRID_POINTS = 200
+"""Number of positive ε at which the base profile is evaluated. Between them its bound is linear in e^ε."""
 _LARGEST_EPSILON = 600.0
-"""Largest ε that is read, whose exponential is far below the largest double."""
+"""Largest ε [nat] of the grid, whose exponential is far below the largest double."""
 
 
 def runs_distribution(repetitions: Repetitions) -> RunsDistribution:
-    """Return the distribution of the number of runs."""
+    """Return the distribution of the number of runs, which is Poisson or truncated negative binomial."""
     if isinstance(repetitions, PoissonRepetitions):
         return RunsDistribution(repetitions.mean, math.inf)
     return RunsDistribution(repetitions.mean, repetitions.shape, repetitions.odds)
 
 
-def read_places(base: Pair) -> FloatArray:
-    """Return the ε at which a profile is read: from 0 to one at which δ is negligible, or as small as it gets."""
-    reached = (base.upper_epsilon(log_delta) for log_delta in _LOG_DELTAS)
-    end = next((epsilon for epsilon in reached if epsilon < math.inf), 1.0)
-    shares = np.arange(_PLACES + 1.0) / _PLACES
-    return np.asarray(min(max(end, 1e-6), _LARGEST_EPSILON) * shares**1.5)
+def epsilon_grid(base: Pair) -> FloatArray:
+    """Return the values of ε at which a profile is evaluated, increasing from 0 and dense near 0.
+
+    The last one is the ε at which δ is 1e-20, or the first larger δ of `_LOG_DELTAS` that some ε attains.
+    """
+    epsilons = (base.upper_epsilon(log_delta) for log_delta in _LOG_DELTAS)
+    first_finite = next((epsilon for epsilon in epsilons if epsilon < math.inf), 1.0)
+    last = min(max(first_finite, 1e-6), _LARGEST_EPSILON)
+    return np.asarray(last * (np.arange(_GRID_POINTS + 1.0) / _GRID_POINTS) ** 1.5)
 
 
 def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
     """Return the dominating pair of the best of a random number of runs, as the least of up to three bounds.
 
+    The bounds follow from the profile of one run, from its Rényi divergences, and from its pure ε if it has one.
+
     Args:
         base: dominating pair of one run.
         runs: distribution of the number of runs.
     """
-    places = read_places(base)
-    gains = [SelectionGain(runs, base.forward, base.backward, places)]
+    epsilons = epsilon_grid(base)
+    gains = [SelectionGain(runs, base.forward, base.backward, epsilons)]
     if not base.symmetric:
-        gains.append(SelectionGain(runs, base.backward, base.forward, places))
+        gains.append(SelectionGain(runs, base.backward, base.forward, epsilons))
     loss = max(gain.supremum(1.0, 1.0) for gain in gains)
-    pairs = [_profile_bound(base, runs, loss, places)]
+    pairs = [_profile_bound(base, runs, loss, epsilons)]
     bounds = bounds_at(ORDERS, lambda order: selected_renyi(base, runs, gains, order))
     if bounds.orders:
         formula = BestOfRunsRenyi(base, runs, tuple(gains), loss, bounds)
@@ -78,29 +83,36 @@ def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
     return least_of(pairs)
 
 
-def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, places: FloatArray) -> Pair:
-    """Return the pair of δ(ε + H) = E[K] δ_Q(ε), in both directions.
+def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, epsilons: FloatArray) -> Pair:
+    """Return the pair with the profile δ'(ε + H) = E[K] δ(ε), in both directions.
+
+    K is the number of runs, δ the profile of one run, and H the privacy loss that choosing the best run adds.
 
     Args:
         base: dominating pair of one run.
-        runs: distribution of the number of runs.
-        loss: upper bound on H, which the choice adds to every loss.
-        places: the ε at which the base profile is read.
+        runs: distribution of the number K of runs.
+        loss: upper bound on H, in nats.
+        epsilons: the values of ε at which the base profile is evaluated.
     """
-    log_deltas = base.log_delta(places).upper + math.log(runs.mean)
+    log_deltas = base.log_delta(epsilons).upper + math.log(runs.mean)
     slack = 8 * UNIT_ROUNDOFF * (1.0 + np.abs(np.where(np.isneginf(log_deltas), 0.0, log_deltas)))
-    moved = (places + loss) * (1.0 + 2 * UNIT_ROUNDOFF)
-    values = np.minimum(log_deltas + slack, 0.0)
-    return points_pair([ProfilePoint(*point) for point in zip(moved.tolist(), values.tolist(), strict=True)])
+    selected_epsilons = ((epsilons + loss) * (1.0 + 2 * UNIT_ROUNDOFF)).tolist()
+    selected_log_deltas = np.minimum(log_deltas + slack, 0.0).tolist()
+    return points_pair(
+        [
+            ProfilePoint(epsilon, log_delta)
+            for epsilon, log_delta in zip(selected_epsilons, selected_log_deltas, strict=True)
+        ]
+    )
 
 
 def selected_pure_epsilon(epsilon: float, runs: RunsDistribution, loss: float) -> float:
-    """Return the pure ε of the best run, rounded up.
+    """Compute the pure ε of the best of a random number of runs, rounded up.
 
     Args:
         epsilon: ε of one run, in nats.
         runs: distribution of the number of runs.
-        loss: upper bound on H, which the choice adds to every loss.
+        loss: upper bound, in nats, on the privacy loss that choosing the best run adds.
     """
     if math.isinf(runs.shape):
         added = Fraction(runs.mean * math.tanh(0.5 * epsilon) * (1.0 + 8 * UNIT_ROUNDOFF))
@@ -129,14 +141,14 @@ class SelectionInputs:
 
 
 def selected_gaussian_divergence(inputs: SelectionInputs) -> Outputs:
-    """Compute an upper bound on the Rényi divergence of the best run."""
+    """Compute an upper bound on the Rényi divergence of the best of a random number of Gaussian runs."""
     if inputs.shape is None:
         repetitions: Repetitions = PoissonRepetitions(mean=inputs.mean)
     else:
         repetitions = NegativeBinomialRepetitions(mean=inputs.mean, shape=inputs.shape)
     base = gaussian_pair(1.0 / inputs.noise_multiplier)
     runs = runs_distribution(repetitions)
-    gains = [SelectionGain(runs, base.forward, base.backward, read_places(base))]
+    gains = [SelectionGain(runs, base.forward, base.backward, epsilon_grid(base))]
     return {"renyi_divergence": selected_renyi(base, runs, gains, inputs.order)}
 
 
@@ -149,7 +161,7 @@ class PureSelectionInputs:
 
 
 def pure_selection(inputs: PureSelectionInputs) -> Outputs:
-    """Compute (2 + η) ε, rounded up."""
+    """Compute the pure ε of the best run, (2 + η) ε, rounded up, for a negative binomial number of runs of shape η."""
     return {"epsilon": round_up((2 + Fraction(inputs.shape)) * Fraction(inputs.epsilon))}
 
 
@@ -199,8 +211,8 @@ PURE_SELECTION = Theorem(
 def select_best(spec: SelectBest, case: Case) -> Guarantee:
     """Return the guarantee of the best of a random number of runs.
 
-    The lower bounds are those of one run: if all outputs are equally good, the best is like any of them. They count
-    with the probability that there is a run.
+    The lower bounds are the bounds of one run, reduced by the probability that there is a run: if all outputs are
+    equally good, the best output is distributed like any of them.
 
     Args:
         spec: the runs, and the distribution of their number.
@@ -209,8 +221,11 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     inner = case.account(spec.mechanism, case.setting)
     runs = runs_distribution(spec.repetitions)
     upper = selected_pair(inner.curve.upper, runs)
-    some_run = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF) if math.isinf(runs.shape) else 1.0
-    witnesses = tuple(thin(witness, some_run) for witness in inner.curve.witnesses) if some_run > 0.0 else ()
+    # A Poisson number of runs (infinite shape) may be 0; a negative binomial number is at least 1.
+    run_probability = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF) if math.isinf(runs.shape) else 1.0
+    witnesses: tuple[Pair, ...] = ()
+    if run_probability > 0.0:
+        witnesses = tuple(thin(witness, run_probability) for witness in inner.curve.witnesses)
     step = SELECTION.because(inner.derivation, mean=runs.mean, kind=spec.repetitions.kind)
     if inner.curve.upper.plateau is not None and inner.curve.upper.plateau.delta == 0:
         step = PURE_SELECTION.because(step)

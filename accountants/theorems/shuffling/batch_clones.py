@@ -128,9 +128,9 @@ class BatchClonesBound(ScaledBound):
         return SequentialUpper(self._best, self._upper_at)
 
     def rows(self) -> Rows:
-        """Return increasing ε with certified upper bounds on log δ.
+        """Return increasing ε with certified upper bounds on log δ, from a table.
 
-        Gaussian reports with nearly the same noise share a table, which is stored. Other reports have one of their own.
+        Gaussian reports with nearly the same noise share a table, which is stored. For other reports a table is made.
         """
         victim, crowd = cell_representative(self.victim.pair), cell_representative(self.crowd_curve.pair)
         are_gaussian = bool(victim.gaussian_dp_mu and crowd.gaussian_dp_mu)
@@ -139,14 +139,18 @@ class BatchClonesBound(ScaledBound):
         return table.rows(self._costs(pairs))
 
     def _costs(self, pairs: _ClonePairs) -> Costs:
-        """Return the terms that depend on the noise: the distance to each clone pair, and the local bound."""
+        """Return the terms of a table that depend on the noise: the distance to each clone pair, and the local bound.
+
+        Args:
+            pairs: ε₀ and ε₁ of the clone pairs of the table.
+        """
         log_delta = self.victim.pair.log_delta(pairs.victim).upper
         log_crowd = self.crowd_curve.pair.log_delta(pairs.crowd).upper
         distance = self._log_distance(_PointPairs(pairs.victim, log_delta, pairs.crowd, log_crowd))
         return Costs(np.asarray(distance), lambda epsilon: self.victim.pair.log_delta(epsilon).upper)
 
     def plan(self) -> tuple[_ClonePairs, Table]:
-        """Plan a table of upper bounds on log δ: at which ε it has rows, and by which clone pairs they are bounded.
+        """Plan a table of upper bounds on log δ: its rows (values of ε), and the clone pair that bounds δ at each.
 
         A clone pair hides the victim's report among others that look like it, the clones. It has the victim's ε₀, and
         e^−ε₁ as the probability that another report is a clone.
@@ -175,7 +179,7 @@ class BatchClonesBound(ScaledBound):
         return _ClonePairs(pairs.victim[used], pairs.crowd[used]), table
 
     def _find_pairs(self, epsilon: FloatArray) -> _ClonePairs:
-        """Return clone pairs of which one is nearly the best at each ε, by interpolation between best pairs.
+        """Return clone pairs that contain a nearly best one for each ε, by interpolation between best pairs.
 
         A clone pair is a choice of ε₀ of the victim's report and of ε₁ of the other reports (the crowd). A scan of a
         coarse grid finds the best pairs at every fourth ε (`_STRIDE`). Each of `_ROUNDS` refinements compares pairs
@@ -198,7 +202,11 @@ class BatchClonesBound(ScaledBound):
         )
 
     def _scan(self, epsilon: FloatArray) -> _ClonePairs:
-        """Return the clone pair that seems best at each ε, among every fourth point of each guarantee."""
+        """Return the clone pair that seems best at each ε, among every fourth point of each guarantee.
+
+        Args:
+            epsilon: increasing ε, in nats.
+        """
         victim, log_delta, crowd, log_crowd = self._points()
         victim, log_delta = victim[::_STRIDE], log_delta[::_STRIDE]
         crowd, log_crowd = crowd[:, ::_STRIDE], log_crowd[:, ::_STRIDE]
@@ -213,7 +221,7 @@ class BatchClonesBound(ScaledBound):
         Args:
             epsilon: ε, in nats.
             centres: a clone pair for each ε.
-            offsets: largest offsets from these in log ε₀ and in log ε₁.
+            offsets: largest offsets from the centre in log ε₀ and in log ε₁.
         """
         victim = self.victim.spread_points(np.log(centres.victim), offsets[0])
         crowd = self.crowd_curve.spread_points(np.log(centres.crowd), offsets[1])
@@ -224,15 +232,24 @@ class BatchClonesBound(ScaledBound):
         return _ClonePairs(victim[indices, rows], crowd[indices, columns])
 
     def _estimate(self, epsilon: FloatArray | float, points: _PointPairs) -> FloatArray:
-        """Estimate log δ of the clone pairs of some points, with the charge for their distance."""
+        """Estimate log δ of the clone pairs of some points, with the charge (1 + e^ε) t for their distance t.
+
+        Args:
+            epsilon: ε, in nats; arrays are broadcast with the points.
+            points: points (ε₀, δ₀) and (ε₁, δ₁) of the two guarantees.
+        """
         main = estimate_clones(epsilon, points.victim, -points.crowd, self.clients)
         charge = self._log_distance(points) + np.logaddexp(0.0, epsilon)
         return np.asarray(np.logaddexp(main, charge))
 
     def _upper_at(self, indices: tuple[int, int], epsilon: float) -> float:
-        """Return the lower one of two upper bounds on log δ(ε): of the clone pair of two points, and of one report.
+        """Return the lower of two upper bounds on log δ(ε): of the clone pair of two points, and of a single report.
 
-        The bound of one report is computed only if it may be the lower one.
+        The bound of a single report is computed only if it may be the lower one.
+
+        Args:
+            indices: indices of the points (ε₀, δ₀) and (ε₁, δ₁).
+            epsilon: ε, in nats.
         """
         bound = self._clones(indices).upper(epsilon)
         if self.victim.rough_lower_bound(epsilon) > bound:
@@ -240,7 +257,13 @@ class BatchClonesBound(ScaledBound):
         return min(bound, self.victim.pair.log_delta_bounds(epsilon).upper)
 
     def _log_distance(self, points: _PointPairs) -> FloatArray:
-        """Return log of sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), rounded up, with s = 1/(1 + e^ε₀) and m clients."""
+        """Return the log of the total variation distance between the reports and a clone pair, rounded up.
+
+        It is sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), with s = 1/(1 + e^ε₀) and m clients.
+
+        Args:
+            points: points (ε₀, δ₀) and (ε₁, δ₁) of the two guarantees.
+        """
         own = points.log_delta - np.logaddexp(0.0, points.victim)
         log_other_clients = math.log(max(self.clients - 1, 1))
         crowd_distance = log_other_clients - points.crowd + np.logaddexp(own, points.log_crowd)
@@ -248,7 +271,7 @@ class BatchClonesBound(ScaledBound):
         return total + 64 * UNIT_ROUNDOFF * (1.0 + np.abs(total))
 
     def _points(self) -> _PointPairs:
-        """Return the points of both guarantees."""
+        """Return all points of both guarantees, shaped so that they broadcast to all pairs of points."""
         victim, crowd = self.victim.points, self.crowd_curve.points
         return _PointPairs(
             victim.epsilon[:, None], victim.log_delta[:, None], crowd.epsilon[None, :], crowd.log_delta[None, :]
@@ -265,10 +288,11 @@ class BatchClonesBound(ScaledBound):
         if previous is not None:
             row_count, column_count = self._grid.log_distance.shape
             rows, columns = neighbourhood(previous[0], row_count), neighbourhood(previous[1], column_count)
-        victim, log_share, distance = (array[rows, columns] for array in self._grid)
-        main = estimate_clones(epsilon, victim, log_share, self.clients)
-        least = int(np.argmin(np.logaddexp(main, distance + np.logaddexp(0.0, epsilon))))
-        row, column = divmod(least, distance.shape[1])
+        grid = _Grid(*(array[rows, columns] for array in self._grid))
+        main = estimate_clones(epsilon, grid.victim, grid.log_share, self.clients)
+        charge = grid.log_distance + np.logaddexp(0.0, epsilon)
+        least = int(np.argmin(np.logaddexp(main, charge)))
+        row, column = divmod(least, grid.log_distance.shape[1])
         return row + (rows.start or 0), column + (columns.start or 0)
 
     @cached_property
@@ -279,7 +303,11 @@ class BatchClonesBound(ScaledBound):
         return _Grid(victim, log_share, self._log_distance(points))
 
     def _clones(self, indices: tuple[int, int]) -> ClonesBound:
-        """Return the clone bound of two points, with the charge for its distance; it is made once and stored."""
+        """Return the bound of the clone pair of two points, with the charge for its distance; it is stored.
+
+        Args:
+            indices: indices of the points (ε₀, δ₀) and (ε₁, δ₁).
+        """
         if indices not in self._clone_bounds:
             row, column = indices
             victim, log_delta = (values[row] for values in self.victim.points)
@@ -297,7 +325,14 @@ def _least_entries(estimates: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[_ClonePairs, Table]:
-    """Return the clone pairs of the table of two local guarantees, and the table."""
+    """Return the clone pairs of the table for two local guarantees, and the table.
+
+    Args:
+        clients: number m of clients, the victim included.
+        victim: dominating pair of a report for one record.
+        crowd: dominating pair of a report for a client's whole contribution.
+        coarse: whether the table has fewer rows, for a search.
+    """
     return BatchClonesBound(clients, LocalCurve(victim), LocalCurve(crowd), coarse).plan()
 
 

@@ -92,14 +92,20 @@ def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsample
 
 
 def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
-    """Return the release for a client's whole contribution, of K times the norm, with the noise rounded down."""
+    """Return the Gaussian release for a client's whole contribution, which has K times the norm of a record's.
+
+    Args:
+        draw: the client's sampling, with K records in a batch.
+        release: Gaussian release with the noise multiplier for one record. The result's is rounded down.
+    """
     return Gaussian(noise_multiplier=release.noise_multiplier / (draw.batch_size or 1) * (1.0 - 4 * UNIT_ROUNDOFF))
 
 
 def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee for one record of a client that always takes part and samples its records, or a refusal.
 
-    The report of its client hides among the others as in `BatchClonesBound`. Sampling then amplifies the guarantee.
+    The report of the client hides among the reports of the other clients as in `BatchClonesBound`. Sampling then
+    amplifies the guarantee.
 
     Args:
         spec: the shuffled mechanism.
@@ -133,7 +139,8 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee for one record if clients, and then their records, are sampled secretly; or a refusal.
 
-    It is that of replacing a client's whole report, amplified by the probability that the record is in a batch.
+    It is the guarantee for replacing a client's whole report, amplified by the probability that the record is in a
+    batch.
 
     Args:
         spec: the draw of clients, whose mechanism is shuffled.
@@ -183,9 +190,19 @@ def _amplify(
 
 
 def _attained_pairs(reports: int, release: Gaussian, rate: float, setting: Setting) -> tuple[Pair, ...]:
-    """Return a pair that neighbours attain: the sum of all reports, for a record of C or −C and all others zero.
+    """Return pairs that neighbours attain, from the sum of all reports, for lower bounds on δ.
 
-    The noise is rounded up and the rate down, for lower bounds. No pair if the observer does not see all reports.
+    The contribution of one record is C or −C, and all other contributions are zero. The noise is rounded up and the
+    rate down.
+
+    Args:
+        reports: number of reports.
+        release: Gaussian release of a client.
+        rate: probability that the record is in a report.
+        setting: relation, unit and observer of the guarantee.
+
+    Returns:
+        One pair, or none if the observer does not see all reports.
     """
     if setting.observer != "shuffled-server":
         return ()

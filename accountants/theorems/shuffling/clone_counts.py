@@ -70,7 +70,11 @@ class CountRanges(NamedTuple):
         return bool((np.diff(self.first)[1:-1] == 1.0).all())
 
     def merge(self, starts: IntArray) -> CountRanges:
-        """Merge consecutive ranges; each start is the index of the first range of a merged one."""
+        """Return a partition in which consecutive ranges are merged.
+
+        Args:
+            starts: for each merged range, the index of its first range.
+        """
         return CountRanges(self.first[starts], np.asarray(np.logaddexp.reduceat(self.log_mass, starts)))
 
 
@@ -94,14 +98,14 @@ class CloneCount:
     rate: float
 
     @cached_property
-    def law(self) -> Binomial:
+    def distribution(self) -> Binomial:
         """Distribution of C."""
         return Binomial(np.asarray(float(self.clients - 1)), self.rate, 1.0 - self.rate)
 
     @cached_property
     def _mirrored(self) -> Binomial:
         """Distribution of n − 1 − C, the number of reports that are no clones."""
-        return Binomial(self.law.trials, self.law.q, self.law.p)
+        return Binomial(self.distribution.trials, self.distribution.q, self.distribution.p)
 
     @property
     def _other_clients(self) -> float:
@@ -115,13 +119,13 @@ class CloneCount:
 
     @cached_property
     def likely(self) -> tuple[float, float]:
-        """Least and largest value of C that is distinguished; C is rounded to them beyond."""
+        """Least and largest value of C that is likely; smaller and larger values are rounded to them."""
         reach = _REACH * math.sqrt(self._mean * (1.0 - self.rate)) + 50.0
         return max(0.0, math.floor(self._mean - reach)), min(self._other_clients, math.ceil(self._mean + reach))
 
     @property
     def has_many_values(self) -> bool:
-        """True if C has too many likely values for a range of each."""
+        """True if C has more than `MOST_VALUES` likely values, too many for a range of each."""
         low, high = self.likely
         return high - low + 1.0 > MOST_VALUES
 
@@ -151,22 +155,22 @@ class CloneCount:
         """
         middle = int(np.searchsorted(first, self._mean, side="right"))
         log_below = self._mirrored.log_tail(self._other_clients - first[:middle] + 1.0)
-        log_above = self.law.log_tail(first[middle - 1 :])
+        log_above = self.distribution.log_tail(first[middle - 1 :])
         # Rounding may disturb the order of two tails; the minimum restores it.
         up_to_mean = log_difference(log_below[1:], np.minimum(log_below[:-1], log_below[1:]))
         beyond_mean = log_difference(log_above[:-1], np.minimum(log_above[1:], log_above[:-1]))
         return np.concatenate((up_to_mean, beyond_mean, log_above[-1:]))
 
     def _single_masses(self, values: FloatArray) -> FloatArray:
-        """Return the log probability of each value of C, the number of clones.
+        """Return the log probability of each likely value of C, the number of clones.
 
-        The probability of all other values counts at the nearest of these.
+        The probability of all values that are not listed counts at the nearest listed value.
 
         Args:
             values: consecutive likely values, preceded by 0 if that is not likely.
         """
-        log_mass = np.array(self.law.log_mass(values))
-        log_mass[-1:] += np.log(self.law.tail_ratio(values[-1:]))
+        log_mass = np.array(self.distribution.log_mass(values))
+        log_mass[-1:] += np.log(self.distribution.tail_ratio(values[-1:]))
         least = self.likely[0]
         if least > 0.0:
             # The value 0 stands for all values below the least likely one.
@@ -301,10 +305,10 @@ def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _Mas
 
 
 def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, effort: Effort) -> _MassesAndTails:
-    """Return the mass b(κ − 1; c) of B ~ Bin(c, 1/2), and P(B ≥ κ) relative to it.
+    """Return the mass b(κ − 1; c) of B ~ Bin(c, 1/2), and the tail P(B ≥ κ) relative to it.
 
-    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. The relative tail is
-    P(B ≥ κ)/b(κ; c) · (c + 1 − κ)/κ.
+    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. The relative tail is P(B ≥
+    κ)/b(κ; c) · (c + 1 − κ)/κ.
 
     Args:
         clones: values c.
@@ -344,12 +348,15 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
     padding = np.ones((rows, -clones.size % _BLOCK))
 
     def steps_within_blocks(values: FloatArray) -> FloatArray:
-        """Return the values in blocks of 32 without the last of each block, whose step leads to the next block."""
+        """Return the values in blocks of 32 without the last of each block, which is the step to the next block."""
         return np.concatenate((values, padding), axis=1).reshape(rows, -1, _BLOCK)[:, :, :-1]
 
-    factor, increases = steps_within_blocks(factor), steps_within_blocks(increase) > 0
-    mass = np.cumprod(np.concatenate((np.ones((*factor.shape[:2], 1)), factor), axis=2), axis=2)
-    change = 0.5 * mass[:, :, :-1] - np.where(increases, mass[:, :, 1:], 0.0)
+    # Arrays with an axis for ε, one for the blocks, and one for the steps or values within a block.
+    factor_in_block = steps_within_blocks(factor)
+    increases_in_block = steps_within_blocks(increase) > 0
+    first_mass = np.ones((*factor_in_block.shape[:2], 1))
+    mass = np.cumprod(np.concatenate((first_mass, factor_in_block), axis=2), axis=2)
+    change = 0.5 * mass[:, :, :-1] - np.where(increases_in_block, mass[:, :, 1:], 0.0)
     tail = np.cumsum(np.concatenate((tails[:, :, None], change), axis=2), axis=2)
     flat_mass = np.asarray(mass.reshape(rows, -1)[:, : clones.size], dtype=np.float64)
     flat_tail = np.asarray(tail.reshape(rows, -1)[:, : clones.size], dtype=np.float64)

@@ -1,10 +1,11 @@
-"""The clone pair: a victim's report hidden among a random number of reports that look like it.
+"""The clone pair: the report of one client, the victim, hidden among a random number of reports that look like it.
 
-Each of the n − 1 other clients sends, with probability r, a report of type 0 or 1 with equal probability, independent
-of the victim's input; C ~ Bin(n − 1, r) do. The victim's report is of type 0 with probability p = e^{ε₀}/(1 + e^{ε₀})
-in one world and 1 − p in the other. The pair is that of C and the number of reports of type 0. Given C = c, its δ is
-the δ_c of `clone_counts`. It decreases with c, because one more clone is a post-processing. So c may be rounded down
-for an upper bound and up for a lower one. The cost of a sum over ranges of C does not depend on n.
+Each of the n − 1 other clients sends, with probability r, a clone: a report of type 0 or 1 with equal probability,
+independent of the victim's input. The number of clones is C ~ Bin(n − 1, r). The victim's report is of type 0 with
+probability p = e^{ε₀}/(1 + e^{ε₀}) in one world and 1 − p in the other. The pair is that of C and the number of reports
+of type 0. Given C = c, its δ is the δ_c of `clone_counts`. It decreases with c, because one more clone is a
+post-processing. So c may be rounded down for an upper bound and up for a lower one. The cost of a sum over ranges of C
+does not depend on n.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ class ClonesBound(ScaledBound):
     def upper(self, epsilon: float) -> float:
         """Return an upper bound on log δ from fewer ranges of the number C of clones.
 
-        It is at most a relative 1e-6 above that of `log_bound`.
+        It is at most a relative 1e-6 above the upper bound of `log_bound`.
         """
         return float(self.upper_bounds(np.asarray([epsilon]))[0])
 
@@ -165,7 +166,13 @@ class ClonesBound(ScaledBound):
         return self._add_charge(epsilon, np.full(upper.size, -np.inf), upper)[1]
 
     def _add_charge(self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Add the charge (1 + e^ε) t for the distance to both bounds on log δ, rounded outward."""
+        """Add the charge (1 + e^ε) t for the total variation distance t to both bounds on log δ, rounded outward.
+
+        Args:
+            epsilon: values of ε, in nats.
+            lower: lower bound on log δ of the clone pair at each ε.
+            upper: upper bound on log δ of the clone pair at each ε.
+        """
         charge = self.log_distance + np.logaddexp(0.0, epsilon)
         slack = 8 * UNIT_ROUNDOFF
         lower = np.logaddexp(lower, charge) - slack
@@ -184,21 +191,30 @@ class ClonesBound(ScaledBound):
 
     @cached_property
     def _quick_levels(self) -> _Levels:
-        """A quarter of the ranges if C has too many values: tables evaluate many (ε₀, δ₀) a few times each."""
+        """Fine and coarse ranges of C for quick bounds.
+
+        If C has too many values, a quarter of the fine ranges is used: tables evaluate many (ε₀, δ₀) a few times each.
+        """
         return self._build_levels(_RANGES // 4) if self._count.has_many_values else self._levels
 
     def _build_levels(self, most: int) -> _Levels:
-        """Return fine ranges of C, and about a hundred coarse ones; see `CloneCount.ranges` for `most`."""
+        """Return fine ranges of C, and about a hundred coarse ones that are made of them.
+
+        Args:
+            most: approximate number of fine ranges; see `CloneCount.ranges`.
+        """
         every = self._count.ranges(most)
         starts = np.arange(0, every.first.size, max(1, every.first.size // _COARSE))
-        factor = 800.0 if every.inner_are_single else 5000.0
-        return _Levels(every, starts, every.merge(starts), factor * self._count.law.accuracy + RATIO_ACCURACY)
+        # Error of a log probability in units of the accuracy of a log mass at most e^−800, or of a difference of tails.
+        error_units = 800.0 if every.inner_are_single else 5000.0
+        accuracy = error_units * self._count.distribution.accuracy + RATIO_ACCURACY
+        return _Levels(every, starts, every.merge(starts), accuracy)
 
     def _enclose(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper bounds on log δ of the clone pair at each ε, without the charge for the distance.
 
-        δ_c decreases with c. So a range of C has the upper bound at its least value, and the lower bound at its largest
-        one or at the least value of the next range.
+        δ_c, the δ of a victim among c clones, decreases with c. So a range of C has the upper bound at its least value.
+        Its lower bound is the one at its largest value, or at the least value of the next range.
         """
         is_zero = epsilon >= self.epsilon
         if is_zero.all():  # for example if ε₀ = 0
@@ -223,11 +239,11 @@ class ClonesBound(ScaledBound):
         return np.where(epsilon >= self.epsilon, -np.inf, np.minimum(upper, 0.0))
 
     def _choose_ranges(self, levels: _Levels, epsilon: FloatArray, effort: Effort) -> tuple[CountRanges, CountBounds]:
-        """Choose ranges of the number C of clones, narrow ones where a term P(C) δ_C of the sum is not negligible.
+        """Choose ranges of the number C of clones, narrow ones where a term P(C = c) δ_c of δ is not negligible.
 
-        A clone is another client's report that looks like the victim's. δ is the sum of P(C = c) δ_c over c, where δ_c
-        is that of a victim among c clones. A coarse range stays whole if its term is below e^−negligible times the
-        largest one. The lower bound on δ_c is then 0. The upper one omits the subtracted term of `bounds_given_clones`.
+        A clone is another client's report that looks like the victim's, and δ_c is the δ of a victim among c clones. A
+        coarse range stays whole if its term is below e^−negligible times the largest one. Its lower bound on δ_c is
+        then 0, and its upper bound omits the subtracted term of `bounds_given_clones`.
 
         Args:
             levels: the narrow and the coarse ranges.
@@ -249,7 +265,7 @@ class ClonesBound(ScaledBound):
         inner = bounds_given_clones(self.epsilon, fine.first, epsilon, effort)
 
         def replace_middle(coarse_values: FloatArray, fine_values: FloatArray) -> FloatArray:
-            """Return the values of the coarse ranges, with those of the fine ranges in place of the relevant ones."""
+            """Return the values of the coarse ranges, with the fine ranges in place of the relevant ones."""
             return np.concatenate((coarse_values[..., :begin], fine_values, coarse_values[..., end:]), axis=-1)
 
         ranges = CountRanges(replace_middle(coarse.first, fine.first), replace_middle(coarse.log_mass, fine.log_mass))

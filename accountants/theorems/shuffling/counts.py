@@ -84,7 +84,7 @@ def _all_counts(clients: int) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def _log_ratio(counts: Sequence[IntArray], crowd: tuple[float, ...], replaced: tuple[float, ...]) -> FloatArray:
-    """Return log Σ_i f_i c_i/(n r_i), the log ratio of the probabilities of the counts with and without a replacement.
+    """Return the log ratio of the probabilities of counts with and without a replaced report, log Σ f_i c_i/(n r_i).
 
     Args:
         counts: the counts c_i of each kind of reports.

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 Outcomes = tuple[tuple[float, float, float], ...]
 """Weight of each outcome in the blanket, and its probabilities on either input, for one pair of inputs."""
 
-_CHARGE_ACCURACY = 16 * UNIT_ROUNDOFF
-"""Relative rounding of the charge for outcomes without weight."""
+_LOG_ACCURACY = 16 * UNIT_ROUNDOFF
+"""Bound on the rounding error of log δ by the steps after the compound sum."""
 _LEAST_WEIGHT = 1e-290
-"""Weight below which an outcome counts as not hidden: a smaller blanket is valid, and the charge is negligible."""
+"""Weight below which an outcome counts as not hidden: a smaller blanket is valid, and adds little to δ."""
 
 
 def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
@@ -109,7 +109,7 @@ class FiniteBlanketBound(ScaledBound):
         return max(losses) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return the largest lower and the largest upper bound on log δ over all pairs of inputs."""
+        """Return bounds on log δ(ε): the largest lower bound and the largest upper bound over all pairs of inputs."""
         if epsilon >= self.largest_loss:
             return Interval(-math.inf, -math.inf)
         bounds = [self._bound_pair(table, epsilon) for table in self._tables]
@@ -118,37 +118,40 @@ class FiniteBlanketBound(ScaledBound):
     def _bound_pair(self, table: FloatArray, epsilon: float) -> Interval:
         """Enclose log δ(ε) for one pair of inputs.
 
+        The lower bound leaves out what the outcomes that are not hidden add to δ.
+
         Args:
             table: weight in the blanket, and probabilities under both inputs, of each outcome.
             epsilon: ε, in nats.
         """
         weight, p, q = table
         alpha = math.exp(min(epsilon, 700.0))
-        gain, size = p - alpha * q, p + alpha * q
+        gain, magnitude = p - alpha * q, p + alpha * q
         is_hidden = weight > _LEAST_WEIGHT
         hidden_weight = weight[is_hidden]
         atoms = WeightedPoints(
             points=gain[is_hidden] / hidden_weight,
             weights=hidden_weight,
-            point_errors=8 * UNIT_ROUNDOFF * size[is_hidden] / hidden_weight,
+            point_errors=8 * UNIT_ROUNDOFF * magnitude[is_hidden] / hidden_weight,
             weight_errors=8 * UNIT_ROUNDOFF * hidden_weight,
         )
         mean = CompoundSum(StepLaw(atoms), self.clients).log_positive_part()
-        exposed = float(np.maximum(gain[~is_hidden], 0.0).sum())
-        charge = math.log(exposed) + _CHARGE_ACCURACY if exposed > 0.0 else -math.inf
+        exposed_delta = float(np.maximum(gain[~is_hidden], 0.0).sum())
+        log_exposed_delta = math.log(exposed_delta) + _LOG_ACCURACY if exposed_delta > 0.0 else -math.inf
         log_clients = math.log(self.clients)
-        upper = min(float(np.logaddexp(mean.upper - log_clients, charge)) + _CHARGE_ACCURACY, 0.0)
-        return Interval(min(mean.lower - log_clients - _CHARGE_ACCURACY, upper), upper)
+        upper = min(float(np.logaddexp(mean.upper - log_clients, log_exposed_delta)) + _LOG_ACCURACY, 0.0)
+        return Interval(min(mean.lower - log_clients - _LOG_ACCURACY, upper), upper)
 
 
 class _CountEvent(NamedTuple):
-    """The counts that are more than e^ε times as likely on the first data set as on the second, at each ε.
+    """The event that a count is more than e^ε times as likely on the first data set as on the second, at each ε.
 
-    A count is the number of clients that send one report. It is B ~ Bin(trials, base) for the other clients, with mass
-    function b, plus 1 if the client with changed data sends it.
+    The count is the number of clients that send a certain report. It is B ~ Bin(trials, base) for the other clients,
+    with mass function b, plus 1 if the client with changed data, the victim, sends it. The event is that the count is
+    at least κ.
 
     Attributes:
-        least: κ, the least of these counts; it exceeds every count if there is none.
+        least: κ; it exceeds every count if the event is impossible.
         log_mass: log b(κ − 1).
         tail: P(B ≥ κ)/b(κ − 1).
     """
@@ -162,9 +165,9 @@ class _CountEvent(NamedTuple):
 class CountProfile(Profile):
     """The profile of the number of clients that send one report: B, plus 1 if the victim sends it.
 
-    B ~ Bin(trials, `base`) counts the other clients. The victim sends the report with probability `high` in the first
-    world and `low` < `high` in the second, which differ in its data. Let κ
-    be the least count that is more than e^ε times as likely in the first world. Then
+    B ~ Bin(trials, `base`) counts the other clients. The victim is the client with data that differ between two worlds,
+    the two data sets. It sends the report with probability `high` in the first world and `low` < `high` in the second.
+    Let κ be the least count that is more than e^ε times as likely in the first world. Then
 
         δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ),   b the mass function of B,   α = e^ε.
 
@@ -184,10 +187,10 @@ class CountProfile(Profile):
     @property
     def tail_accuracy(self) -> float:
         """Error of each log tail: of a mass, of a tail ratio, and of their sum."""
-        return 2.0 * self._law.accuracy + 4 * RATIO_ACCURACY
+        return 2.0 * self._other_reports.accuracy + 4 * RATIO_ACCURACY
 
     @cached_property
-    def _law(self) -> Binomial:
+    def _other_reports(self) -> Binomial:
         """Distribution of B."""
         return Binomial(np.asarray(float(self.trials)), *self.base)
 
@@ -202,10 +205,12 @@ class CountProfile(Profile):
         Returns:
             κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
         """
-        growth = np.expm1(np.minimum(epsilon, 700.0))
-        (base, not_base), (high, not_high), (low, not_low) = self.base, self.high, self.low
-        gap = high - low - growth * low
-        complement_gap = (not_low - not_high) + growth * not_low
+        growth = np.expm1(np.minimum(epsilon, 700.0))  # α − 1
+        base, not_base = self.base
+        high, not_high = self.high
+        low, not_low = self.low
+        gap = high - low - growth * low  # A
+        complement_gap = (not_low - not_high) + growth * not_low  # D
         has_event = gap > 0.0
         with np.errstate(over="ignore"):  # if the ratio overflows, only the largest count favours the first world
             ratio = np.where(has_event, complement_gap / np.where(has_event, gap, 1.0) * (base / not_base), np.inf)
@@ -213,13 +218,17 @@ class CountProfile(Profile):
         not_sent = np.maximum(np.ceil(size / (1.0 + ratio)) - 1.0, 0.0)
         least = np.where(has_event, size - not_sent, size + 1.0)
         inside = np.minimum(least, size)
-        log_mass = np.where(has_event, self._law.log_mass(inside - 1.0), -np.inf)
+        log_mass = np.where(has_event, self._other_reports.log_mass(inside - 1.0), -np.inf)
         # P(B ≥ κ)/b(κ − 1) = P(B ≥ κ)/b(κ) · b(κ)/b(κ − 1)
-        tail = self._law.tail_ratio(np.minimum(inside, self.trials)) * not_sent * base / (inside * not_base)
+        tail = self._other_reports.tail_ratio(np.minimum(inside, self.trials)) * not_sent * base / (inside * not_base)
         return _CountEvent(least, log_mass, np.where(has_event, tail, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the logs of P(B ≥ κ) + high b(κ − 1), and of the same sum with low."""
+        """Return the log tails of the privacy loss: log P(loss > ε) in the first world and in the second.
+
+        The loss exceeds ε if the count is at least κ. The tails are P(B ≥ κ) + high b(κ − 1), and the same sum with
+        `low`.
+        """
         _, log_mass, tail = self._event(np.asarray(epsilon, dtype=np.float64))
         return Tails(
             np.minimum(log_mass + np.log(tail + self.high[0]), 0.0),
@@ -240,9 +249,9 @@ class CountProfile(Profile):
         loss = growth * tail
         # By rounding, κ may be wrong by one; b then changes by this factor at most.
         mass_ratio = least / np.maximum(self.trials + 2.0 - least, 1.0) * (self.base[1] / self.base[0])
-        relative_error = 4 * RATIO_ACCURACY + 4 * self._law.accuracy
+        relative_error = 4 * RATIO_ACCURACY + 4 * self._other_reports.accuracy
         slack = relative_error * (gain * (1.0 + mass_ratio) + loss) + 8 * UNIT_ROUNDOFF
-        error = 2.0 * self._law.accuracy * (1.0 + np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass)))
+        error = 2.0 * self._other_reports.accuracy * (1.0 + np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass)))
         with np.errstate(divide="ignore"):
             low = np.log(np.maximum(gain - loss - slack, 0.0)) + log_mass - error
             high = np.log(np.maximum(gain - loss, 0.0) + slack) + log_mass + error

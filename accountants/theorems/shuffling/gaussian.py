@@ -27,13 +27,12 @@ from epsilond.accountants.numerics.compound_sum import NEGLIGIBLE, CompoundSum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.numerics.step_law import Pieces, StepLaw, WeightedPoints
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.theorems.shuffling.gaussian_cells import FURTHEST, LUMP, Cells, blanket_cells
+from epsilond.accountants.theorems.shuffling.gaussian_cells import FURTHEST, LUMP, Cells, ExcessMasses, blanket_cells
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from epsilond.accountants.numerics.special import FloatArray
 
 _NEAREST, _STEP = 2.0, 0.25
 """Smallest w − c of a cut, and step of the search for cuts."""
@@ -56,27 +55,12 @@ LEAST_BLANKET = 8.0
 
 
 def log_blanket_mass(noise_multiplier: float) -> float:
-    """Return log γ = log 2Φ(−C/σ): the share of every report that does not depend on its contribution."""
-    return math.log(2.0) + float(log_ndtr(-1.0 / noise_multiplier))
+    """Return log γ, where γ = 2Φ(−C/σ) is the share of every report that does not depend on its contribution.
 
-
-class _ExcessMasses(NamedTuple):
-    """Masses of the privacy blanket, the density φ(|w| + c) that all Gaussian reports have in common, for w > 0.
-
-    At w, two opposite contributions have the likelihood ratio ρ = e^{2c|w|}. Its excess over 1 is x = ρ − 1. The
-    masses for w < 0 are the same.
-
-    Attributes:
-        excess: values of x.
-        weights: mass at each of them.
-        errors: bounds on the numerical errors of the masses.
-        excess_beyond: value of x for all the mass beyond the last cell.
+    Args:
+        noise_multiplier: σ/C, the noise over the largest contribution.
     """
-
-    excess: FloatArray
-    weights: FloatArray
-    errors: FloatArray
-    excess_beyond: float
+    return math.log(2.0) + float(log_ndtr(-1.0 / noise_multiplier))
 
 
 class NearBound(NamedTuple):
@@ -160,26 +144,29 @@ class GaussianBlanketBound(ScaledBound):
         )
         return StepLaw(atoms, self._pieces(growth))
 
-    def _split_masses(self, last: int) -> _ExcessMasses:
-        """Return the masses of the cells below an edge, split between the edges of each cell, for upper bounds."""
+    def _split_masses(self, last: int) -> ExcessMasses:
+        """Return the masses of the cells below the edge `last`, split between their edges, for upper bounds on δ."""
         cells = self._cells
         excess, errors = cells.edge_excess[: last + 1], cells.errors[:last]
+        # An edge has mass from the cell above it, moved down, and from the cell below it, moved up.
         weights = np.append(cells.to_low[:last], 0.0) + np.append(0.0, cells.to_high[:last])
-        return _ExcessMasses(excess, weights, np.append(errors, 0.0) + np.append(0.0, errors), float(excess[-1]))
+        edge_errors = np.append(errors, 0.0) + np.append(0.0, errors)
+        return ExcessMasses(excess=excess, weights=weights, errors=edge_errors, excess_beyond=float(excess[-1]))
 
-    def _mean_masses(self, last: int) -> _ExcessMasses:
-        """Return the masses of the cells of w below the edge with index `last`, each at the mean excess of its cell.
-
-        This gives lower bounds on δ.
-        """
+    def _mean_masses(self, last: int) -> ExcessMasses:
+        """Return the masses of the cells below the edge `last`, each at its mean excess, for lower bounds on δ."""
         cells, c = self._cells, self._scaled_norm
         excess = cells.mean_excess[:last]
         excess_beyond = float(excess[-1])
         mass_beyond = self._mass_beyond(last)
         if mass_beyond > 0.0:
+            # The mean of ρ = e^{2cw} beyond B is Φ(c − B)/Φ(−(B + c)).
             excess_beyond = float(ndtr(c - cells.edges[last])) / mass_beyond - 1.0
-        return _ExcessMasses(
-            excess, cells.to_low[:last] + cells.to_high[:last], 2.0 * cells.errors[:last], excess_beyond
+        return ExcessMasses(
+            excess=excess,
+            weights=cells.to_low[:last] + cells.to_high[:last],
+            errors=2.0 * cells.errors[:last],
+            excess_beyond=excess_beyond,
         )
 
     def _mass_beyond(self, last: int) -> float:
@@ -216,14 +203,15 @@ class GaussianBlanketBound(ScaledBound):
             epsilon: ε, in nats.
             local: upper bound of log δ without shuffling.
             expected: the expected log δ.
-            tilt: best exponential tilt λ of the sum Y₁ + … + Y_n at a smaller ε, to start the search; None for none.
+            tilt: best exponential tilt λ of the sum Y₁ + … + Y_n at a smaller ε, to start the search; None if there is
+                none.
 
         Returns:
-            The bound. It has the given tilt if the sum cannot be positive, so that only the charge remains.
+            The bound. If the sum cannot be positive, so that only the charge remains, it has the given tilt.
         """
         last = self._cut_for(expected)
-        law = self._distribution(math.expm1(min(epsilon, _LARGEST_EPSILON)), last, upper=True)
-        total = CompoundSum(law, self.clients, tilt)
+        distribution = self._distribution(math.expm1(min(epsilon, _LARGEST_EPSILON)), last, upper=True)
+        total = CompoundSum(distribution, self.clients, tilt)
         if total.law.largest_value == 0.0:
             return NearBound(min(self._charge(last), local), tilt, single=False)
         shift = math.log(self.clients)
@@ -234,11 +222,11 @@ class GaussianBlanketBound(ScaledBound):
         return NearBound(bound, total.tilt, single=excess > _FAR_ABOVE)
 
     def local_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the local guarantee, that of a single report."""
+        """Enclose log δ(ε) of a single report, the local guarantee."""
         return gaussian_pair(2.0 * self._scaled_norm).log_delta_bounds(epsilon)
 
     def _cut_for(self, log_delta: float) -> int:
-        """Return the index of an edge B with log Φ(c − B) about `_SMALL_CHARGE` below `log_delta`."""
+        """Return the index of an edge B with the log of the charge Φ(c − B) about `_SMALL_CHARGE` below `log_delta`."""
         distance = -float(ndtri_exp(min(log_delta, 0.0) - _SMALL_CHARGE))
         return self._find_edge(min(max(distance, _NEAREST), FURTHEST))
 
@@ -247,12 +235,12 @@ class GaussianBlanketBound(ScaledBound):
         return CompoundSum(self._distribution(growth, last, upper=upper), self.clients)
 
     def _find_edge(self, distance: float) -> int:
-        """Return the index of the first cell edge at least `distance` beyond c."""
+        """Return the index of the first cell edge w with w − c at least `distance`, within the cells."""
         edges = self._cells.edges
         return min(max(int(np.searchsorted(edges, self._scaled_norm + distance)), 8), edges.size - 1)
 
     def _charge(self, last: int) -> float:
-        """Return log Φ(c − B), rounded up, for the edge B with index `last`."""
+        """Return the log of the charge Φ(c − B) for a cut of Y, rounded up, for the edge B with index `last`."""
         value = float(log_ndtr(self._scaled_norm - self._cells.edges[last]))
         return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))
 
@@ -293,7 +281,7 @@ class GaussianBlanketBound(ScaledBound):
         return float(np.logaddexp(main, min(self._charge(last), local)))
 
     def _lower_at(self, growth: float, last: int) -> float:
-        """Return a lower bound on the log of the bound, with Y cut at the edge `last`, for growth = α − 1."""
+        """Return a lower bound on the log of the blanket's bound, with Y cut at the edge `last`, for growth = α − 1."""
         return self._sum(growth, last, upper=False).log_positive_part().lower - math.log(self.clients)
 
     def _first_distance(self, growth: float) -> float:
@@ -328,8 +316,8 @@ class GaussianBlanketBound(ScaledBound):
     def _estimate(self, growth: float, last: int) -> float:
         """Estimate log δ without the charge for the cut of Y, by a saddle point.
 
-        All mass of `LUMP` neighbouring cells counts at its mean excess x. It has Y = x − (α − 1) for w > 0, and
-        Y = −(x + (α − 1) + (α − 1)x) for w < 0. The error is unknown. The result is −∞ if no atom of Y is positive.
+        All mass of `LUMP` neighbouring cells counts at its mean excess x. It has Y = x − (α − 1) for w > 0, and Y = −(x
+        + (α − 1) + (α − 1)x) for w < 0. The estimate has no error bound. It is −∞ if no atom of Y is positive.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -337,11 +325,12 @@ class GaussianBlanketBound(ScaledBound):
         """
         count = max(last // LUMP, 2)
         excess, mass = self._cells.lump_excess[:count], self._cells.lump_mass[:count]
-        places = np.concatenate((excess - growth, -(excess + growth + growth * excess)))
-        no_errors = np.zeros(places.size)
-        total = CompoundSum(
-            StepLaw(WeightedPoints(places, np.concatenate((mass, mass)), no_errors, no_errors)), self.clients
+        points = np.concatenate((excess - growth, -(excess + growth + growth * excess)))
+        no_errors = np.zeros(points.size)
+        atoms = WeightedPoints(
+            points=points, weights=np.concatenate((mass, mass)), point_errors=no_errors, weight_errors=no_errors
         )
+        total = CompoundSum(StepLaw(atoms), self.clients)
         return total.log_estimate - math.log(self.clients) if total.law.largest_value > 0.0 else -math.inf
 
 
@@ -392,7 +381,7 @@ def _extrapolate(values: list[tuple[float, float]], epsilon: float) -> float:
 
     Args:
         values: at least two points (ε, log δ), in increasing ε.
-        epsilon: ε above those of the points, in nats.
+        epsilon: ε above the ε of the points, in nats.
     """
     (epsilon_before, before), (epsilon_last, last) = values[-2:]
     return last + min(last - before, 0.0) * (epsilon - epsilon_last) / (epsilon_last - epsilon_before)

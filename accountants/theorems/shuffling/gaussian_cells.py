@@ -66,6 +66,25 @@ class Cells(NamedTuple):
     lump_mass: FloatArray
 
 
+class ExcessMasses(NamedTuple):
+    """Masses of the privacy blanket, the density φ(|w| + c) that all Gaussian reports have in common, for w > 0.
+
+    At w, two opposite contributions have the likelihood ratio ρ = e^{2c|w|}. Its excess over 1 is x = ρ − 1. The
+    masses for w < 0 are the same.
+
+    Attributes:
+        excess: values of x.
+        weights: mass at each of them.
+        errors: bounds on the numerical errors of the masses.
+        excess_beyond: value of x for all the mass beyond the last cell.
+    """
+
+    excess: FloatArray
+    weights: FloatArray
+    errors: FloatArray
+    excess_beyond: float
+
+
 def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
     """Divide the privacy blanket of Gaussian reports into cells, with masses and moments of each.
 
@@ -80,23 +99,21 @@ def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
     """
     edges, levels = _edges_and_levels(c, with_pieces=with_pieces)
     low, width = edges[:-1, None], np.diff(edges)[:, None]
+    # Nodes and weights of the quadrature, with a row for each cell.
     w = low + 0.5 * width * (1.0 + _GAUSS_X)
     weight = 0.5 * width * _GAUSS_W * _NORMAL_FACTOR
-    density = np.exp(-0.5 * (w + c) ** 2)
+    density = np.exp(-0.5 * (w + c) ** 2)  # φ(w + c) times √(2π), like the heights of the pieces
     heights = _piece_heights(c, levels)
     rest = weight * np.maximum(density - _piece_density(c, w, edges, levels, heights), 0.0)
-
     # A mass at x is split between the edges of its cell in proportion to its position, which keeps the mean.
     position = np.expm1(2.0 * c * (w - low)) / np.expm1(2.0 * c * width)
     to_high, to_low = (rest * position).sum(axis=1), (rest * (1.0 - position)).sum(axis=1)
-    rest_mass = np.where(to_high + to_low > 0.0, to_high + to_low, 1.0)
+    rest_mass = np.where(to_high + to_low > 0.0, to_high + to_low, 1.0)  # 1 avoids a quotient 0/0
     edge_excess = np.expm1(2.0 * c * edges)
     level_excess = np.expm1(2.0 * c * levels)
-
     cell_mass = (weight * density).sum(axis=1)
-    moment = (weight * density * np.expm1(2.0 * c * w)).sum(axis=1)
-    first_of_lump = np.arange(0, cell_mass.size, LUMP)
-    lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)
+    cell_moment = (weight * density * np.expm1(2.0 * c * w)).sum(axis=1)
+    lump_excess, lump_mass = _combine_into_lumps(cell_moment, cell_mass)
     return Cells(
         edges=edges,
         edge_excess=edge_excess,
@@ -106,13 +123,30 @@ def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
         errors=UNIT_ROUNDOFF * (64.0 + 4.0 * (edges[1:] + c) ** 2) * cell_mass,
         levels=level_excess,
         level_mass=_NORMAL_FACTOR * (heights - np.append(heights[1:], 0.0)) * level_excess,
-        lump_excess=np.add.reduceat(moment, first_of_lump) / lump_mass,
+        lump_excess=lump_excess,
         lump_mass=lump_mass,
     )
 
 
+def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean excess x and the mass of each lump of `LUMP` consecutive cells.
+
+    Args:
+        cell_moment: integral of x over each cell under the blanket.
+        cell_mass: mass of each cell under the blanket.
+    """
+    first_of_lump = np.arange(0, cell_mass.size, LUMP)
+    lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)
+    return np.add.reduceat(cell_moment, first_of_lump) / lump_mass, lump_mass
+
+
 def _edges_and_levels(c: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the edges of the cells in w, and those of them at which uniform pieces end."""
+    """Return the edges of the cells in w, and the edges at which the uniform pieces end.
+
+    Args:
+        c: bound on a contribution in units of the noise.
+        with_pieces: whether there are uniform pieces.
+    """
     furthest = min(c + FURTHEST, _LARGEST_LOG_RATIO / (2.0 * c))
     grid = np.linspace(0.0, furthest, math.ceil(furthest * (1.0 + c) / _SPACING) + 1)
     levels = np.empty(0)
@@ -125,7 +159,11 @@ def _piece_heights(c: float, levels: FloatArray) -> FloatArray:
     """Return the heights of a step function below the density of the excess x, times √(2π), one per level.
 
     The density of x at w is φ(w + c) dw/dx = φ(w + c) e^{−2cw}/(2c), which decreases. So its value at the right end of
-    a step is the largest height there. The step function is a sum of uniform pieces [0, x_j].
+    a step is the largest possible height there. The step function is a sum of uniform pieces [0, x_j].
+
+    Args:
+        c: bound on a contribution in units of the noise.
+        levels: right ends of the steps in w, increasing.
     """
     return np.exp(-0.5 * (levels + c) ** 2 - 2.0 * c * levels) / (2.0 * c) * _BELOW
 

@@ -95,18 +95,18 @@ class LocalCurve:
         return LocalPoints(fine, self.pair.log_delta(fine).upper)
 
     def rough_lower_bound(self, epsilon: float) -> float:
-        """Estimate a lower bound on log δ₀ at ε by the value at the next larger point; −∞ beyond the last one.
+        """Return log δ₀ at the next larger point of the guarantee, as a rough lower bound on log δ₀ at ε.
 
-        The estimate decides only which bounds are evaluated. It does not enter any bound.
+        It is −∞ beyond the last point. It decides only which bounds are evaluated, and does not enter any bound.
         """
         points, log_delta = self.points
         following = int(np.searchsorted(points, epsilon))
         return float(log_delta[following]) if following < points.size else -math.inf
 
     def estimate(self, epsilon: FloatArray) -> FloatArray:
-        """Interpolate log δ₀ at several ε. The result is too low below the first point.
+        """Estimate log δ₀ at several ε by interpolation between the points.
 
-        A pure guarantee of ε₀ has the estimate 0 below ε₀ and −∞ from ε₀ on.
+        The estimate is too low below the first point. For a pure guarantee of ε₀ it is 0 below ε₀ and −∞ from ε₀ on.
         """
         points, log_delta = self.points
         if points.size == 1:
@@ -141,14 +141,14 @@ class LocalCurve:
 
 @functools.lru_cache(POINTS_KEPT)
 def _gaussian_points(pair: Pair) -> LocalPoints:
-    """Evaluate a Gaussian guarantee once for the several bounds of one account."""
+    """Return the points of a Gaussian guarantee. They are stored for the several bounds of one account."""
     return LocalCurve(pair)._evaluate_points()  # noqa: SLF001
 
 
 def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Return log of sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀, rounded up, where s = 1/(1 + e^ε₀).
+    """Return the log of the total variation distance of (ε₀, δ₀) reports from the clone pair of (ε₀, 0) reports.
 
-    This is the total variation distance of shuffled (ε₀, δ₀) reports from the clone pair of (ε₀, 0) reports.
+    The distance is sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀ with s = 1/(1 + e^ε₀). It is rounded up.
 
     Args:
         clients: number n of clients.
@@ -250,9 +250,13 @@ class LocalClonesBound(ScaledBound):
         return SequentialUpper(self._best, self._upper_at)
 
     def _upper_at(self, index: int, epsilon: float) -> float:
-        """Return the lower one of two upper bounds on log δ(ε): of the clone pair of a point, and of a single report.
+        """Return the lower of two upper bounds on log δ(ε): of the clone pair of a point, and of a single report.
 
         The bound of a single report is computed only if it may be the lower one.
+
+        Args:
+            index: index of the point (ε₀, δ₀).
+            epsilon: ε, in nats.
         """
         bound = self._clones(index).upper(epsilon)
         if self.local.rough_lower_bound(epsilon) > bound:
@@ -284,9 +288,9 @@ class LocalClonesBound(ScaledBound):
         return np.asarray(np.logaddexp(main, charge))
 
     def rows(self) -> Rows:
-        """Return increasing ε with certified upper bounds on log δ.
+        """Return increasing ε with certified upper bounds on log δ, from a table.
 
-        Gaussian reports with nearly the same noise share a table, which is stored. Other reports have one of their own.
+        Gaussian reports with nearly the same noise share a table, which is stored. For other reports a table is made.
         """
         representative = cell_representative(self.local.pair)
         make_table = _stored_table if representative.gaussian_dp_mu else _make_table
@@ -294,14 +298,18 @@ class LocalClonesBound(ScaledBound):
         return table.rows(self._costs(local))
 
     def _costs(self, local: FloatArray) -> Costs:
-        """Return the terms that depend on the noise: the distance to the clone pair of each ε₀, and the local bound."""
+        """Return the terms of a table that depend on the noise: the distance to each clone pair, and the local bound.
+
+        Args:
+            local: ε₀ of each clone pair.
+        """
         log_delta = self.local.pair.log_delta(local).upper
         return Costs(
             log_distance(self.clients, local, log_delta), lambda epsilon: self.local.pair.log_delta(epsilon).upper
         )
 
     def plan(self) -> tuple[FloatArray, Table]:
-        """Plan a table of upper bounds on log δ.
+        """Plan a table of upper bounds on log δ: its rows (values of ε), and the clone pair that bounds δ at each.
 
         Returns:
             The values of ε₀ for the clone pairs of the table, and the table.
@@ -313,15 +321,16 @@ class LocalClonesBound(ScaledBound):
             estimates = Estimates(epsilon, self._estimate(epsilon[:, None], local, log_delta), unshuffled)
 
         def upper_bounds(choice: int, epsilons: FloatArray) -> FloatArray:
+            """Return upper bounds on log δ of the clone pair with index `choice`."""
             return _clone_pair(self.clients, float(local[choice])).upper_bounds(epsilons)
 
         used, table = plan_table(estimates, upper_bounds, self._costs(local), coarse=self.coarse).compact()
         return local[used], table
 
     def _row_candidates(self) -> FloatArray:
-        """Return increasing ε at which log δ is estimated, at the scale of the shuffled loss.
+        """Return increasing ε at which log δ is estimated, at the scale of the shuffled privacy loss.
 
-        The loss of the clone pair of ε₀ has a standard deviation of about 2 tanh(ε₀/2)/√((n − 1) e^{−ε₀} + 1).
+        Its standard deviation for the clone pair of ε₀ is about 2 tanh(ε₀/2)/√((n − 1) e^{−ε₀} + 1).
         """
         local, log_delta = self.local.points
         best = float(local[int(np.argmin(self._estimate(0.0, local, log_delta)))])
@@ -329,7 +338,7 @@ class LocalClonesBound(ScaledBound):
         return epsilon_grid(scale, float(local[-1]))
 
     def _dense_points(self, epsilon: FloatArray, unshuffled: FloatArray) -> LocalPoints:
-        """Return points of the local guarantee that are closer together, in the range that has the best ones.
+        """Return closely spaced points of the local guarantee, in the range that has the best ones.
 
         Args:
             epsilon: increasing ε at which the points are compared. Every third one is used.
@@ -350,7 +359,11 @@ class LocalClonesBound(ScaledBound):
         return LocalPoints(dense, self.local.pair.log_delta(dense).upper)
 
     def _clones(self, index: int) -> ClonesBound:
-        """Return the clone bound of one point (ε₀, δ₀), with the charge for δ₀; it is made once and stored."""
+        """Return the bound of the clone pair of one point, with the charge for δ₀. It is made once and stored.
+
+        Args:
+            index: index of the point (ε₀, δ₀).
+        """
         if index not in self._clone_bounds:
             epsilon, log_delta = (float(column[index]) for column in self.local.points)
             distance = float(log_distance(self.clients, np.asarray(epsilon), np.asarray(log_delta)))
@@ -359,7 +372,13 @@ class LocalClonesBound(ScaledBound):
 
 
 def _make_table(clients: int, pair: Pair, coarse: bool) -> tuple[FloatArray, Table]:
-    """Return the table of a local guarantee, and before it the values of ε₀ that its clone pairs have."""
+    """Return the values of ε₀ of the clone pairs of the table for a local guarantee, and the table.
+
+    Args:
+        clients: number n of clients.
+        pair: dominating pair of a single report.
+        coarse: whether the table has fewer rows, for a search.
+    """
     return LocalClonesBound(clients, LocalCurve(pair), coarse).plan()
 
 
@@ -368,5 +387,5 @@ _stored_table = functools.lru_cache(TABLES_KEPT)(_make_table)
 
 @functools.lru_cache(CLONES_KEPT)
 def _clone_pair(clients: int, local: float) -> ClonesBound:
-    """Return the bound of the clone pair of (ε₀, 0), stored because its distribution of clones is expensive."""
+    """Return the bound of the clone pair of (ε₀, 0). It is stored because its distribution of clones is expensive."""
     return ClonesBound(clients, math.exp(-local), local)

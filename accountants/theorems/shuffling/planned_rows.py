@@ -40,7 +40,7 @@ _COARSE = 3.0
 _SPARSE_SPACING = 0.05
 """Least relative spacing in ε of sparse rows."""
 _TOO_FAR = 2.5
-"""Fall of log δ between rows, relative to the planned one, above which a row is inserted."""
+"""Ratio of the fall of log δ between two rows to the planned fall, above which a row is inserted."""
 _MOST_INSERTIONS = 2
 """Number of times that rows are inserted into a table between others that are too far apart."""
 _TOLERATED_EXCESS = ((9.0, 0.015), (20.0, 0.1), (np.inf, 0.3))
@@ -61,7 +61,7 @@ class Rows(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Estimates of log δ.
+    """Estimates of log δ, by which the rows of a table and the clone pairs are chosen.
 
     Attributes:
         epsilon: increasing ε from 0.
@@ -103,12 +103,12 @@ def epsilon_grid(scale: float, furthest: float) -> FloatArray:
 
 
 def cell_representative(pair: Pair) -> Pair:
-    """Return the Gaussian pair whose noise stands for all nearly equal ones; any other pair unchanged.
+    """Return the Gaussian pair that represents all pairs with nearly the same noise; any other pair unchanged.
 
-    A table of bounds on δ, which is stored for later requests, is planned for this noise. Noise multipliers are divided
-    into `CELLS` cells per factor of two, and the result is the middle of the pair's cell. The bounds of a table are by
-    clone pairs, which differ in their local ε₀. Within a cell the best pair changes less than between neighbours in the
-    table.
+    A table of bounds on δ, which is stored for later requests, is planned for the noise of this pair. Noise multipliers
+    are divided into `CELLS` cells per factor of two, and the result is the middle of the pair's cell. The bounds of a
+    table are by clone pairs, which differ in their local ε₀. Within a cell the best clone pair changes less than
+    between neighbours in the table.
     """
     mu = pair.gaussian_dp_mu
     if not mu:
@@ -149,17 +149,29 @@ class Table:
     value: FloatArray
 
     def merge(self, additional: Table) -> Table:
-        """Return a table with the rows of both, sorted by ε."""
+        """Return a table with the rows of this table and of another one, sorted by ε.
+
+        Args:
+            additional: the second table, with the same clone pairs.
+        """
         epsilon = np.concatenate((self.epsilon, additional.epsilon))
-        old_row = np.concatenate((self.row, additional.row + self.epsilon.size))
+        row = np.concatenate((self.row, additional.row + self.epsilon.size))
         order = np.argsort(epsilon, kind="stable")
-        new_row = np.empty_like(order)
-        new_row[order] = np.arange(order.size)
-        choice = np.concatenate((self.choice, additional.choice))
-        return Table(epsilon[order], new_row[old_row], choice, np.concatenate((self.value, additional.value)))
+        sorted_row = np.empty_like(order)  # the index after sorting, for each row before it
+        sorted_row[order] = np.arange(order.size)
+        return Table(
+            epsilon=epsilon[order],
+            row=sorted_row[row],
+            choice=np.concatenate((self.choice, additional.choice)),
+            value=np.concatenate((self.value, additional.value)),
+        )
 
     def compact(self) -> tuple[IntArray, Table]:
-        """Return the indices of the clone pairs that have values, and the table with indices into this array."""
+        """Return the clone pairs that are used, and the table with their new indices.
+
+        Returns:
+            The indices of the clone pairs that have values, and the table with indices into this array.
+        """
         used, new_choice = np.unique(self.choice, return_inverse=True)
         return used, Table(self.epsilon, self.row, new_choice, self.value)
 
@@ -183,7 +195,7 @@ class Table:
 def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
     """Choose the rows of a table and a clone pair for each by estimates, and evaluate the pairs there.
 
-    A row is an ε with upper bounds on log δ. A clone pair bounds a shuffled report by one that is hidden among similar
+    A row is an ε with upper bounds on log δ. A clone pair bounds δ of a shuffled report that is hidden among similar
     ones. The rows end at δ = 1e-312, or at the ε from which log δ no longer falls. Two rows are at most a few tenths of
     log δ apart where δ matters most.
 
@@ -260,7 +272,7 @@ def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_f
     choice_parts: list[IntArray] = [np.zeros(0, np.int64)]
     value_parts: list[FloatArray] = [np.zeros(0)]
     for run in _choose_runs(estimates.choices[nearest], estimates.local[nearest], spacing_factor):
-        # At the border of two choices the estimates are nearly the same, and either may be better.
+        # At the border of two runs the estimates of both clone pairs are nearly the same, and either may be better.
         rows = np.arange(max(run.start - _OVERLAP, 0), min(run.end + _OVERLAP, epsilon.size))
         row_parts.append(rows)
         choice_parts.append(np.full(rows.size, run.choice, np.int64))
@@ -306,7 +318,13 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
 
 
 def _tolerances(best: FloatArray) -> FloatArray:
-    """Return the largest tolerated excess in log δ over the best estimate at each row, by depth below the first row."""
+    """Return the largest tolerated excess in log δ over the best estimate at each row.
+
+    It is larger for rows that are deeper below the first row in log δ.
+
+    Args:
+        best: least estimate of log δ at each row.
+    """
     # If δ of a choice is 0, that of the first row may be 0 too; the difference of both logarithms would be a NaN.
     depth = np.subtract(best[0], best, where=best > -np.inf, out=np.full(best.size, np.inf))
     depths = np.asarray([depth for depth, _ in _TOLERATED_EXCESS])

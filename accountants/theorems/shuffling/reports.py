@@ -62,7 +62,7 @@ LARGEST_RESPONSE_EPSILON, MOST_CATEGORIES = 500.0, 10**6
 
 
 def not_replaced(theorem: Theorem, case: Case) -> Refusal | None:
-    """Return a refusal for relations other than replacing one client's contribution; None otherwise."""
+    """Return a refusal for a relation other than replacing one client's contribution; None otherwise."""
     if case.setting.relation == "replace-one":
         return None
     return Refusal(theorem, "the number of reports is seen, so a contribution is replaced; nothing else is covered")
@@ -71,8 +71,8 @@ def not_replaced(theorem: Theorem, case: Case) -> Refusal | None:
 def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
     """Return a refusal if shuffling amplifies nothing in the setting; None otherwise.
 
-    This is so for relations other than replace-one, an observer who knows the senders, a single client, and records of
-    which a client samples only some.
+    Shuffling amplifies nothing for a relation other than replace-one, an observer who knows the senders, a single
+    client, and records of which a client samples only some.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -116,7 +116,8 @@ def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
 def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a single report, which holds after shuffling too; or a refusal.
 
-    Lower bounds are those of the report if the observer knows its sender, and those of `attained_pairs` otherwise.
+    The lower bounds are the report's own if the observer knows its sender. Otherwise they are the bounds of
+    `attained_pairs`.
 
     Args:
         spec: the shuffled mechanism.
@@ -129,7 +130,8 @@ def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if sender_is_known:
         curve = inner.curve
     else:
-        curve = Curve(scaled_pair(PairBound(inner.curve.upper)), attained_pairs(spec, case))
+        larger_direction = scaled_pair(PairBound(inner.curve.upper))
+        curve = Curve(larger_direction, attained_pairs(spec, case))
     step = LOCAL.because(inner.derivation, clients=spec.clients)
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=inner.declared)
 
@@ -147,12 +149,15 @@ def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee
 
 
 def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarantee, LocalCurve] | Refusal:
-    """Return the guarantee of a single report, as such and as its points (ε₀, δ₀); a refusal if order hides nothing.
+    """Return the guarantee of a single report, or a refusal if the random order hides nothing.
 
     Args:
         theorem: the theorem that the refusal names.
         spec: the shuffled mechanism.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee, and its points (ε₀, δ₀).
     """
     if refusal := not_hidden(theorem, spec, case):
         return refusal

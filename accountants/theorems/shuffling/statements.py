@@ -131,18 +131,21 @@ class GaussianReportsInputs(DeltaFields):
 
 
 def clones(inputs: ClonesInputs) -> Outputs:
-    """Compute both numerical bounds of the clone pair's ε at δ, with clones at probability e^{−ε₀}."""
+    """Compute numerical bounds on ε at δ by the clone pair, with the probability e^{−ε₀} of a clone."""
     clone_rate = math.exp(-inputs.local_epsilon)
     return _epsilon_bounds(ClonesBound(inputs.clients, clone_rate, inputs.local_epsilon), inputs)
 
 
 def stronger_clones(inputs: ClonesInputs) -> Outputs:
-    """Compute both numerical bounds of ε with clones at probability 2/(e^ε₀ + 1), as for randomized response."""
+    """Compute numerical bounds on ε at δ, with the probability 2/(e^ε₀ + 1) of a clone as for randomized response."""
     return _epsilon_bounds(response_bound(inputs.clients, inputs.local_epsilon, 2), inputs)
 
 
 def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
-    """Compute the charge for δ₀ in δ(ε), (1 + e^ε) t, with our total variation distance t and with the printed one."""
+    """Compute the amount (1 + e^ε) t by which δ₀ increases δ(ε), for two values of the total variation distance t.
+
+    `added_delta` has the proved t of `log_distance`, and `printed_added_delta` the printed one, n (1 + e^−ε₀/2) δ₀.
+    """
     local_log_delta = log10(inputs.local_delta) * math.log(10.0)
     distance = float(log_distance(inputs.clients, np.asarray(inputs.local_epsilon), np.asarray(local_log_delta)))
     printed_distance = local_log_delta + math.log(inputs.clients) + math.log1p(0.5 * math.exp(-inputs.local_epsilon))
@@ -154,21 +157,33 @@ def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
 
 
 def response(inputs: ResponseInputs) -> Outputs:
-    """Compute ε of the blanket's bound at δ, and of an instance: the count of one report."""
+    """Compute bounds on ε at δ of shuffled randomized response.
+
+    Returns:
+        `epsilon` by the privacy blanket. `lower_epsilon`, which the number of reports of one category attains.
+    """
     bounds = _epsilon_bounds(response_bound(inputs.clients, inputs.local_epsilon, inputs.categories), inputs)
     instance = response_instance(inputs.clients, inputs.local_epsilon, inputs.categories)
     return {"epsilon": bounds["epsilon"], "lower_epsilon": instance.epsilon(inputs.log_delta).lower}
 
 
 def randomizer(inputs: RandomizerInputs) -> Outputs:
-    """Compute the blanket's mass, and δ at ε, the largest over all ordered pairs of inputs."""
+    """Compute the mass of the privacy blanket of a randomizer, and the largest δ at ε over all pairs of inputs.
+
+    The blanket is the part of an outcome's distribution that is the same for all inputs.
+    """
     bound = FiniteBlanketBound(inputs.clients, blanket_outcomes(inputs.probabilities))
     mass = math.fsum(map(min, zip(*inputs.probabilities, strict=True)))
     return {"blanket_mass": mass, **delta_outputs(bound.upper(inputs.epsilon))}
 
 
 def gaussian_reports(inputs: GaussianReportsInputs) -> Outputs:
-    """Compute ε of the blanket's bound at δ, ε of an instance (the reports' sum), and γ."""
+    """Compute bounds on ε at δ of shuffled Gaussian reports of one coordinate.
+
+    Returns:
+        `epsilon` by the privacy blanket. `lower_epsilon`, which the sum of the reports attains. `log10_blanket_mass`,
+        the share of a report that does not depend on its contribution.
+    """
     bound = GaussianBlanketBound(inputs.clients, inputs.noise_multiplier)
     instance = gaussian_pair(2.0 / (inputs.noise_multiplier * math.sqrt(inputs.clients)))
     return {
@@ -179,15 +194,16 @@ def gaussian_reports(inputs: GaussianReportsInputs) -> Outputs:
 
 
 def shared_outcome(inputs: ClonesInputs) -> Outputs:
-    """Compute both sides of the lemma for an outcome that two inputs give with probability r.
+    """Compute two factors of the probability r with which two inputs give an outcome, for a third input.
 
-    A third input gives it with probability at least e^{−ε₀} r; the lemma needs more.
+    The lemma on stronger clones needs the probability `needed` · r = 2r/(e^ε₀ + 1) of the outcome. Pure privacy only
+    gives `available` · r = e^{−ε₀} r.
     """
     return {"needed": 2.0 / (math.exp(inputs.local_epsilon) + 1.0), "available": math.exp(-inputs.local_epsilon)}
 
 
 def _epsilon_bounds(bound: ScaledBound, inputs: DeltaFields) -> Outputs:
-    """Return the upper and the lower numerical bound of ε at δ."""
+    """Return the upper and the lower numerical bound of ε at δ, as named outputs; "unbounded" if infinite."""
     epsilon = scaled_pair(bound).epsilon(inputs.log_delta)
     return {
         "epsilon": epsilon.upper if math.isfinite(epsilon.upper) else "unbounded",
@@ -196,7 +212,7 @@ def _epsilon_bounds(bound: ScaledBound, inputs: DeltaFields) -> Outputs:
 
 
 def _blanket_size(inputs: GaussianReportsInputs) -> Sides:
-    """Return both sides of the condition on nγ, the mean number of clients in the blanket."""
+    """Compare nγ, the mean number of clients in the blanket, with `LEAST_BLANKET`."""
     log_size = log_blanket_mass(inputs.noise_multiplier) + math.log(inputs.clients)
     return Sides.at_least(math.exp(log_size), LEAST_BLANKET)
 

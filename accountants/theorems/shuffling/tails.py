@@ -1,7 +1,7 @@
 """Tails for the bounds of shuffled mechanisms: a convex table with rows at the scale of the bound.
 
-These bounds are known by their values, and their losses may have any scale: 1e-4 for a million clients. Rows are spaced
-by the value, not by ε, so that composed rounds lose a part in a thousand at every scale.
+These bounds give values of δ(ε), and their privacy losses may have any scale: 1e-4 for a million clients. Rows are
+spaced by log δ, not by ε, so that composed rounds lose a part in a thousand at every scale.
 """
 
 from __future__ import annotations
@@ -64,7 +64,11 @@ class ScaledBound(Bound):
         return self.log_bound(epsilon).upper
 
     def rows(self) -> Rows | None:
-        """Return increasing ε with upper bounds on log δ, for a table; None if many ε at once are not cheaper."""
+        """Return increasing ε with upper bounds on log δ, for a table.
+
+        Returns:
+            The rows, or None if evaluating many ε at once is not cheaper.
+        """
         return None
 
     def sequential_upper(self) -> Callable[[float], float]:
@@ -114,7 +118,7 @@ class ScaledProfile(BoundProfile):
 
     @cached_property
     def _table(self) -> PiecewiseTails:
-        """Upper bounds on δ as a table that is convex in e^ε."""
+        """Upper bounds on δ at increasing ε, as a table that is convex in e^ε."""
         rows = self.bound.rows()
         if rows is None:
             epsilon, value = np.asarray(list(self._rows())).T
@@ -203,6 +207,6 @@ def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
 
 
 def scaled_pair(bound: ScaledBound) -> Pair:
-    """Return the symmetric pair of a bound that holds in both directions."""
+    """Return the symmetric pair of a bound on δ that holds in both directions."""
     profile = ScaledProfile(bound)
     return Pair(profile, profile)

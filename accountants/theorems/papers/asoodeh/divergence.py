@@ -14,8 +14,8 @@ from epsilond.accountants.theorems.conversions.finite_laws import (
     Probabilities,
     TwoLaws,
     apply_channel,
+    check_distribution,
     check_kernel,
-    check_law,
     hockey_stick,
     largest_loss,
     normalise,
@@ -38,23 +38,28 @@ class DivergenceInputs(TwoLaws):
     share: Annotated[float, SHARE] = 0.5
 
     def check(self) -> None:
-        """Check the two distributions, the channel and the second pair."""
+        """Check the two distributions, the channel and the second pair.
+
+        Raises:
+            InvalidInput: one of them is not made of probability vectors of the right length, or half of a pair is
+                absent.
+        """
         super().check()
         if self.kernel is not None:
             check_kernel("/kernel", self.kernel, len(self.first))
         if (self.other_first is None) != (self.other_second is None):
             raise InvalidInput.at("/other_second", "both distributions of the second pair are needed, or none")
         if self.other_first is not None and self.other_second is not None:
-            check_law("/other_first", self.other_first, len(self.first))
-            check_law("/other_second", self.other_second, len(self.first))
+            check_distribution("/other_first", self.other_first, len(self.first))
+            check_distribution("/other_second", self.other_second, len(self.first))
 
 
 def facts(inputs: DivergenceInputs) -> Outputs:
-    """Compute the hockey-stick divergence E_ε(P‖Q), and related divergences that illustrate its properties.
+    """Compute the hockey-stick divergence E_ε(P‖Q) = Σ max(P − e^ε Q, 0), and divergences that show its properties.
 
     Args:
-        inputs: two distributions P and Q, and an ε. Optionally `kernel`, a channel (the probabilities of each output
-            for each outcome). Also optionally, another pair P', Q', with which P and Q are mixed at their share λ.
+        inputs: two distributions P and Q, and ε. Optional are `kernel`, a channel (for each outcome, the probabilities
+            of the outputs), and another pair P', Q' with the share λ of P and Q in the mixtures.
 
     Returns:
         `divergence` is E_ε(P‖Q), `reversed_divergence` is E_ε(Q‖P), and `total_variation` is E_0(P‖Q). `singular_mass`

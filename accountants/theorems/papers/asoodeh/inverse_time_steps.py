@@ -53,7 +53,7 @@ class InverseTimeSteps(BatchesOnce):
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass for λ-strongly convex losses of all records, which limit how far apart a step leaves two models."""
+        """The pass for losses that are all λ-strongly convex, which limits the distance of two models after a step."""
         return self.run_of(
             smoothness=self.smoothness,
             strong_convexity=self.strong_convexity,
@@ -64,10 +64,10 @@ class InverseTimeSteps(BatchesOnce):
 
 @dataclass(frozen=True)
 class MisprintedSteps:
-    """The shifts of each step in Corollary 1 as printed, where the contraction shift is 2ρ √(λmj)/σ in step j.
+    """The shifts of the steps in Corollary 1 as printed, where the contraction shift of step j is 2ρ √(λmj)/σ.
 
-    A shift is the distance that noise of a step must hide, in standard deviations of the noise. The sensitivity shift
-    is due to the differing record, and the contraction shift to the distance of two runs within the domain of radius ρ.
+    A shift is a distance of two models divided by the noise of a step. The sensitivity shift r_s is due to the
+    differing record. The contraction shift r_c is due to the distance of two runs within the domain of radius ρ.
     """
 
     inputs: InverseTimeSteps
@@ -88,11 +88,22 @@ class MisprintedSteps:
         return True
 
     def least_contraction(self, first: int, last: int) -> float:
-        """Return the contraction shift of the first step; r_c increases with the step."""
+        """Return the smallest contraction shift of the steps first, …, last; infinite if there is no step.
+
+        The first step has the smallest shift, because the shifts increase.
+        """
         return float(self.shifts(first, first)[1][0]) if last >= first else math.inf
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Return r_s, which is correct, and r_c as printed, of steps first, …, last."""
+        """Compute the sensitivity shifts r_s, which are correct, and the contraction shifts r_c as printed.
+
+        Args:
+            first: index of the first step, from 1.
+            last: index of the last step.
+
+        Returns:
+            Both shifts of the steps first, …, last, in standard deviations of the noise.
+        """
         inputs = self.inputs
         steps = np.arange(first, last + 1, dtype=np.float64)
         root = np.sqrt(inputs.strong_convexity * inputs.participants * steps)
@@ -103,8 +114,8 @@ class MisprintedSteps:
 def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outputs:
     """Compute δ(ε) and the bound on the excess risk of the last model W_T (Corollary 1 of Asoodeh et al.).
 
-    The shift r_c(j) is the largest distance of two models before the noise of step j, in standard deviations of that
-    noise. The noise of later steps hides a record the better, the smaller these shifts are.
+    The contraction shift r_c(j) is the largest distance of two models before the noise of step j, in standard
+    deviations of that noise. Smaller shifts of later steps hide the differing record better.
 
     Args:
         inputs: batches of m clients, noise σ in d dimensions, radius ρ of the domain, and the constants of the loss:
@@ -113,9 +124,9 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
             the diameter of the set of models that step j can reach before its noise, and dσ² in the risk.
 
     Returns:
-        `delta` is the bound by the chosen formulas. `delta_two_rho` uses r_c(j) = 2ρλj√m/σ, which takes 2ρ for every
-        diameter; it is proved if every η_t ≤ 2/β. `delta_eleven` is bound (11) of the paper, with the largest r_c for
-        all steps. `excess_risk` bounds E F(W_T) − inf F for the objective F.
+        `delta` is the bound for the chosen `reading`. `delta_two_rho` uses r_c(j) = 2ρλj√m/σ, which takes 2ρ for every
+        diameter; it is proved if every step size is at most 2/β. `delta_eleven` is bound (11) of the paper, with the
+        largest r_c for all steps. `excess_risk` bounds E F(W_T) − inf F for the objective F.
     """
     run = inputs.run
     if reading == "printed":
@@ -132,13 +143,17 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
 
 
 def misprinted_log_delta(inputs: InverseTimeSteps) -> float:
-    """Compute log δ as printed, with r_c(j) = 2ρ√(λmj)/σ. It is not a valid bound."""
-    share = math.log(inputs.participants) - math.log(inputs.clients)
-    return min(log_scheduled_sum(inputs.epsilon, MisprintedSteps(inputs), inputs.steps, worst=False).upper + share, 0.0)
+    """Compute log δ of Corollary 1 as printed, with the contraction shifts 2ρ√(λmj)/σ. It is not a valid bound."""
+    log_rate = math.log(inputs.participants) - math.log(inputs.clients)
+    log_sum = log_scheduled_sum(inputs.epsilon, MisprintedSteps(inputs), inputs.steps, worst=False).upper
+    return min(log_sum + log_rate, 0.0)
 
 
 def run_of_bound_11(inputs: InverseTimeSteps) -> ProjectedRun:
-    """Return the run of bound (11): diameter 2ρ in every step, and the size of the last step for all steps."""
+    """Return the run to which bound (11) of the paper applies.
+
+    The diameter of the models is 2ρ in every step, and every step has the size of the last one, 1/(λT).
+    """
     last = Constant(value=1.0 / (inputs.strong_convexity * inputs.steps))
     return replace(inputs.run, whole_ball=True, step_schedule=last)
 
@@ -148,12 +163,12 @@ def risk_terms(inputs: InverseTimeSteps, reading: Reading) -> dict[str, float]:
 
     Args:
         inputs: n clients in batches of m, noise σ in d dimensions, and losses with smoothness β and strong convexity λ.
-            The paper's D is `gradient_bound`, the bound on the mean gradient's norm. G is `gradient_std`. If absent,
-            both are the Lipschitz constant.
+            D is `gradient_bound`, a bound on the norm of the mean gradient. G is `gradient_std`. If absent, both are
+            the Lipschitz constant.
         reading: `printed` has σ² as noise term, `corrected` has dσ² (erratum A-4).
 
     Returns:
-        `gradient`, the term of D; `sampling`, that of G; and `noise`, that of σ.
+        `gradient`, the term with D²; `sampling`, the term with G²; and `noise`, the term with σ².
     """
     mean = inputs.lipschitz if inputs.gradient_bound is None else inputs.gradient_bound
     deviation = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std

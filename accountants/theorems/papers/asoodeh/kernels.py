@@ -17,8 +17,8 @@ from epsilond.accountants.theorems.conversions.finite_laws import (
     Probabilities,
     TwoLaws,
     apply_channel,
+    check_distribution,
     check_kernel,
-    check_law,
     hockey_stick,
     normalise,
 )
@@ -45,14 +45,16 @@ class WorstPair(NamedTuple):
 
 
 def worst_pair(rows: Sequence[FloatArray], epsilon: float) -> WorstPair:
-    """Return the pair of distributions with the largest hockey-stick divergence E_ε, the first one if several have it.
+    """Return the pair of distributions with the largest hockey-stick divergence E_ε.
+
+    If several pairs attain the maximum, the first one in lexicographic order is returned.
 
     Args:
         rows: the distributions, all on the same outcomes.
         epsilon: ε ≥ 0.
     """
     table = np.stack(rows)
-    gamma = math.exp(min(epsilon, 700.0))  # e^700 times any double above 1e-304 is above 1
+    gamma = math.exp(min(epsilon, 700.0))  # finite; e^700 times a probability above 1e-304 already exceeds 1
     worst = WorstPair(0, 0, 0.0)
     for index, row in enumerate(table):
         divergences = np.maximum(row - gamma * table, 0.0).sum(axis=1)
@@ -85,16 +87,16 @@ class NeighbouringOutputs:
 
 
 def privacy_of_outputs(inputs: NeighbouringOutputs) -> Outputs:
-    """Compute the least δ at ε of a mechanism, by the largest divergence of its outputs on two neighbours.
+    """Compute the least δ at ε of a mechanism with finitely many outputs: its largest divergence E_ε on two data sets.
 
     Args:
         inputs: ε, and the distribution of the output on each data set.
 
     Returns:
         `delta`, the least δ at which the mechanism is (ε, δ)-private. `first_data_set` and `second_data_set` are the
-        indices, from 0, of two data sets x and x' that attain it. The worst event A has
-        all outputs that are more than e^ε times as probable on x as on x'. `first_probability` is M_x(A), and
-        `second_probability` is M_x'(A). Thus δ = M_x(A) − e^ε M_x'(A).
+        indices, from 0, of two data sets x and x' that attain it. Let A be the set of outputs that are more than e^ε
+        times as probable on x as on x'. `first_probability` is the probability of A on x, and `second_probability` that
+        on x'. δ is the first minus e^ε times the second.
     """
     rows = [normalise(row) for row in inputs.output_distributions]
     worst = worst_pair(rows, inputs.epsilon)
@@ -148,19 +150,20 @@ class ChannelChain(TwoLaws):
         outcomes = len(self.first)
         for index, channel in enumerate(self.channels):
             check_kernel(f"/channels/{index}", channel, outcomes)
-            check_law(f"/channels/{index}/0", channel[0], len(channel[0]))
+            check_distribution(f"/channels/{index}/0", channel[0], len(channel[0]))
             outcomes = len(channel[0])
 
 
 def divergence_after_channels(inputs: ChannelChain) -> Outputs:
-    """Compute the bound on E_ε of two distributions after a chain of channels, and E_ε itself.
+    """Compute the hockey-stick divergence of two distributions after a chain of channels, and the bound (8) on it.
 
     Args:
         inputs: the distributions μ_t and μ'_t after the step that differs, ε, and the channels of all later steps.
 
     Returns:
-        `divergence` is E_ε(μ_t‖μ'_t) and `contraction` the product of the channels' coefficients η_ε. Their product
-        `divergence_bound` is the right side of (8). `last_divergence` is E_ε after the last channel, the left side.
+        `divergence` is E_ε(μ_t‖μ'_t). `contraction` is the product of the channels' contraction coefficients, each the
+        largest E_ε of two of its rows. `divergence_bound` is the product of both, the right side of (8).
+        `last_divergence` is E_ε after the last channel, the left side.
     """
     first, second = normalise(inputs.first), normalise(inputs.second)
     divergence, contraction = hockey_stick(first, second, inputs.epsilon), 1.0

@@ -40,7 +40,7 @@ class OnePass(ScheduledPass):
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass of Theorem 2, in which a step leaves two models at most 2ρ apart; ρ is the radius of the domain."""
+        """The pass of Theorem 2. The proof bounds the distance of two models by the diameter 2ρ of the domain."""
         return self.run_of(smoothness=self.smoothness, whole_ball=True)
 
 
@@ -48,18 +48,18 @@ def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
     """Compute δ at ε of the model that is released after one pass (Theorem 2 of Asoodeh et al.).
 
     Args:
-        inputs: the pass, its schedules and ε.
+        inputs: the pass of n clients in batches of m, its schedules of step sizes and noise, and ε.
         reading: `printed` has n/m steps, which need not be an integer; `corrected` has the ⌊n/m⌋ steps of a run. The
             two differ only if step size and noise are constant.
     """
-    steps = None
+    printed_steps = None
     if reading == "printed" and inputs.run.constant:
-        steps = inputs.clients / inputs.participants
-    return bound_outputs(inputs.epsilon, inputs.run, passes=steps)
+        printed_steps = inputs.clients / inputs.participants
+    return bound_outputs(inputs.epsilon, inputs.run, passes=printed_steps)
 
 
 def compare_steps(inputs: OnePass) -> Sides:
-    """Compare n/m with ⌊n/m⌋."""
+    """Compare the printed number of steps, n/m, with the number ⌊n/m⌋ of a run."""
     return Sides.at_most(inputs.clients / inputs.participants, float(inputs.steps))
 
 
@@ -169,14 +169,14 @@ class RandomStop(OnePass):
 
 
 def corollary_3(inputs: RandomStop) -> Outputs:
-    """Compute δ at ε of the model W_τ that is released after a random step τ (Corollary 3).
+    """Compute δ at ε of the model that is released after a random step (Corollary 3 of Asoodeh et al.).
 
     Args:
         inputs: the pass, its schedules, ε, and the steps at which it may be released.
 
     Returns:
-        `delta` for the schedules of the run. `delta_twelve` is bound (12), with the least step size and the least noise
-        in every step.
+        `delta` for the schedules of the run. `delta_twelve` is bound (12) of the paper, with the least step size and
+        the least noise in every step. `first_stop` is the first step after which the model may be released.
     """
     run = inputs.run
     smallest_schedules = replace(

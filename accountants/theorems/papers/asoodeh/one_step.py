@@ -54,6 +54,8 @@ def one_step(
 ) -> Outputs:
     """Compute the divergence that the step with the differing record adds, and the contraction by any other step.
 
+    θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1).
+
     Args:
         epsilon: ε ≥ 0.
         participants: number m of users in a batch.
@@ -134,7 +136,9 @@ def bound_without_steps(
     lipschitz: Annotated[Lipschitz, ANY_SCALE],
     noise_std: Annotated[NoiseStd, ANY_SCALE],
 ) -> Outputs:
-    """Compute the bound δ ≤ θ_ε(2L/(√m σ)), that of the one step which uses the differing record.
+    """Compute the bound δ ≤ θ_ε(2L/(√m σ)), which uses only the step with the differing record.
+
+    θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1). `sensitivity_shift` is its argument.
 
     Args:
         epsilon: ε ≥ 0.
@@ -182,7 +186,7 @@ class RootNoise(BatchesOnce):
 
 
 def delta_at_root_noise(inputs: RootNoise, reading: Reading = "printed") -> Outputs:
-    """Compute δ by (12) at the noise σ_t² = √n, and the noise term of Corollary 2.
+    """Compute δ by bound (12) of Asoodeh et al. at the noise σ_t² = √n, and the noise term of Corollary 2.
 
     Args:
         inputs: n users in batches of m, the radius ρ, and the losses' Lipschitz constant L, smoothness β and strong
@@ -190,9 +194,9 @@ def delta_at_root_noise(inputs: RootNoise, reading: Reading = "printed") -> Outp
         reading: `printed` has the noise term Σ η_t σ_t²/n, `corrected` has d/2 times it (erratum A-4).
 
     Returns:
-        `delta` is (12) with the least step size 1/(λT) in each of T = ⌊n/m⌋ steps. `noise_term` is H_T/(λ√n) as
-        printed, with the harmonic number H_T. `optimisation_order` is m ln(T)/(λn), which an unspecified constant and
-        squared gradients multiply.
+        `delta` is bound (12) with the least step size 1/(λT) in each of T = ⌊n/m⌋ steps. `noise_term` is H_T/(λ√n) as
+        printed, with the harmonic number H_T. `optimisation_order` is m ln(T)/(λn), the order of the optimisation
+        error. Its factor, squared gradients times a constant, is not given in the paper.
     """
     steps = inputs.steps
     run = inputs.run_of(

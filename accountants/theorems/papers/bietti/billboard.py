@@ -59,7 +59,7 @@ BILLBOARD = Theorem(
 
 
 def to_other_clients(shared: Guarantee) -> Guarantee:
-    """Return the joint guarantee of a client, which has the same curve as that of the shared models.
+    """Return the joint guarantee of a client against all other clients, which has the curve of the shared models.
 
     Args:
         shared: guarantee of the shared models, for a client against the other clients.
@@ -68,7 +68,7 @@ def to_other_clients(shared: Guarantee) -> Guarantee:
         The outputs of all other clients together satisfy the curve of `shared` (billboard lemma).
 
     Raises:
-        InvalidInput: the guarantee is not that of a client against the other clients.
+        InvalidInput: `shared` has another unit than `client`, or another observer than `other-clients`.
     """
     if (shared.setting.unit, shared.setting.observer) != ("client", "other-clients"):
         raise InvalidInput.at(
@@ -96,13 +96,16 @@ def coalition(
 ) -> Outputs:
     """Compute the privacy of a client of k rounds against all other clients: μ = k_rel √k/z, and δ at ε or ε at δ.
 
+    The others count the participants, so the draw of clients does not amplify privacy. k_rel is 2 for replace-one and 1
+    for the other relations.
+
     Args:
-        federation: clients N and participants Q of a round.
+        federation: number N of clients and number Q of participants of a round.
         rounds: all rounds of the run.
-        noise_multiplier: z, the noise over the clipping norm.
-        rounds_of_client: k, or None for the expected number, rounds · Q/N.
-        point: ε or δ at which the curve is read, or both.
-        relation: `replace-one` has k_rel = 2, the other relations have 1.
+        noise_multiplier: noise multiplier z, the noise over the clipping norm.
+        rounds_of_client: number k of rounds of the client; if None, the expected number, rounds · Q/N.
+        point: ε, δ or both, at which the privacy curve is evaluated.
+        relation: neighbouring relation of the clients.
     """
     expected = rounds * federation.participants / federation.clients
     participated = expected if rounds_of_client is None else float(rounds_of_client)
@@ -141,18 +144,19 @@ def billboard_experiment(
     relation: Annotated[Relation, RELATION] = "replace-one",
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute ε of a run of Section 6 with all clients in every round.
+    """Compute ε at δ of an experiment of Bietti et al. (their Section 6) with all clients in every round.
 
     Args:
         clients: number N of clients.
         rounds: number of rounds.
-        noise_multiplier: σ of the experiments.
+        noise_multiplier: noise multiplier σ of the experiments.
         log_delta: natural logarithm of δ.
         relation: `replace-one` has sensitivity 2C, the other relations have C.
         reading: `printed` adds noise σC to the mean over clients; `corrected` adds σC/N, as the experiments' code does.
     """
-    noise_to_message = clients if reading == "printed" else 1.0
-    mu = sensitivity_factor(relation) * math.sqrt(rounds) / (noise_multiplier * noise_to_message)
+    # A message changes the mean by C/N. The noise is σC as printed, and σC/N in the code.
+    noise_in_units_of_code = clients if reading == "printed" else 1.0
+    mu = sensitivity_factor(relation) * math.sqrt(rounds) / (noise_multiplier * noise_in_units_of_code)
     return {"gaussian_dp_mu": mu, **figures_at(mu, epsilon=None, log_delta=log_delta)}
 
 

@@ -109,7 +109,9 @@ def noise_with_constant(
 def implied_constant(
     *, noise_std: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute the constant c at which the formula of `noise_with_constant` gives this noise.
+    """Compute the constant c with which the printed formula of `noise_with_constant` gives a noise σ_ζ.
+
+    It is c = σ_ζ Wε/(C √(n ln(1/δ))).
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean.
@@ -130,10 +132,10 @@ def implied_constant(
 
 
 def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: float) -> float:
-    """Compute the least noise constant c of Theorem 4.1 that is valid at this target, kε/(μ*√ln(1/δ)).
+    """Compute the least constant c of Theorem 4.1 with which the printed noise meets this target.
 
-    μ* is the largest μ at which μ-Gaussian differential privacy is (ε, δ). It is rounded down, so the result is an
-    upper bound.
+    It is kε/(μ*√ln(1/δ)), where μ* is the largest μ at which μ-Gaussian differential privacy is (ε, δ). A lower bound
+    on μ* is used, so the result is an upper bound on the least constant.
 
     Args:
         epsilon: ε of the target.
@@ -145,7 +147,12 @@ def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: floa
 
 
 def sharp_constant(*, ratio: float, sensitivity_factor: float) -> float:
-    """Compute k(1 + √(1 + r))/√2, the least constant c that is valid for all δ and all ε ≤ r ln(1/δ)."""
+    """Compute the least constant c of Theorem 4.1 that is valid for all δ and all ε ≤ r ln(1/δ), k(1 + √(1 + r))/√2.
+
+    Args:
+        ratio: largest ratio r of ε to ln(1/δ).
+        sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
+    """
     return sensitivity_factor * (1.0 + math.sqrt(1.0 + ratio)) / math.sqrt(2.0)
 
 
@@ -170,7 +177,7 @@ def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, pre
 
 # At a target --------------------------------------------------------------------------------------------------------
 def constants_at(*, epsilon: float, log_delta: float, relation: Relation) -> dict[str, float]:
-    """Compute the least noise constant for this target, and the least for all targets with no larger ε/ln(1/δ).
+    """Compute the least constant c of Theorem 4.1 for this target, and for all targets with no larger ratio ε/ln(1/δ).
 
     Args:
         epsilon: ε of the target.
@@ -196,7 +203,7 @@ def printed_noise(
     relation: Annotated[Relation, RELATION] = "replace-one",
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute the noise σ_ζ, the privacy that it achieves, and the least valid constants.
+    """Compute the noise σ_ζ, the privacy that it gives, and the least valid constants of the printed noise.
 
     Args:
         clients: number N of clients.
@@ -230,7 +237,7 @@ def least_noise(
     log_delta: GivenLogDelta,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the least σ_ζ for the target, a sufficient one in closed form, and the least constants of equation (4).
+    """Compute the least noise σ_ζ for the target, a sufficient one in closed form, and the least valid constants.
 
     Args:
         clients: number N of clients.
@@ -239,6 +246,10 @@ def least_noise(
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         relation: neighbouring relation of the clients.
+
+    Returns:
+        `noise_std`, and `sufficient_noise_std` in closed form. The constants of `constants_at`, for the printed noise.
+        `sensitivity`, the change kC/N of the mean by one client.
     """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
@@ -282,14 +293,14 @@ def privacy_at_noise(
     point: CurvePoint,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute μ of a run with all clients in every round, and δ at ε or ε at δ.
+    """Compute the Gaussian DP parameter μ of a run with all clients in every round, and δ at ε or ε at δ.
 
     Args:
         clients: number N of clients.
         rounds: number n of rounds.
         clipping_norm: bound C on the ℓ2 norm of a message, in the unit of σ_ζ.
         noise_std: σ_ζ, standard deviation of the noise on the mean.
-        point: ε or δ at which the curve is read, or both.
+        point: ε, δ or both, at which the privacy curve is evaluated.
         relation: neighbouring relation of the clients.
     """
     mu = full_participation_mu(
@@ -306,7 +317,7 @@ def privacy_at_noise(
 
 
 def _compare_constant(*, noise_constant: float, epsilon: float, log_delta: float, relation: Relation) -> Sides:
-    """Compare c with the least valid constant at the target."""
+    """Compare the constant c of the request with the least constant that is valid at the target."""
     least = least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=sensitivity_factor(relation))
     return Sides.at_least(noise_constant, least)
 

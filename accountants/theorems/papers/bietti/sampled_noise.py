@@ -97,7 +97,7 @@ class DrawnClients:
 
     @property
     def heterogeneity_cost(self) -> float:
-        """N m_max/M ≥ 1, the noise with weights by records over the noise with equal weights."""
+        """N m_max/M ≥ 1, the ratio of the noise with weights by records to the noise with equal weights."""
         return self.clients * self.largest_batch / self.samples
 
 
@@ -114,12 +114,15 @@ def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clippin
 
 
 def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> int | None:
-    """Return the number of clients in a round: N, a fixed Q = qN, or None if the number is random.
+    """Return the number of clients in a round.
 
     Args:
         sampling: rule by which the clients of a round are drawn.
-        rate: q, the probability that a client is drawn in a round.
+        rate: probability q that a client is drawn in a round.
         clients: number N of clients.
+
+    Returns:
+        N for `full`, the fixed number qN for `without-replacement`, and None for `poisson`, where it is random.
 
     Raises:
         InvalidInput: qN is not an integer of at least 1, or q is not 1 with `full` participation.
@@ -138,10 +141,10 @@ def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> i
 
 
 def check_groups(groups: Sequence[object]) -> None:
-    """Reject a list of no groups, or of too many.
+    """Check that a list has between 1 and 1000 groups.
 
     Raises:
-        InvalidInput: fewer than one group or more than 1000.
+        InvalidInput: there are fewer or more groups.
     """
     faults = group_count_faults(groups)
     if faults:
@@ -170,9 +173,9 @@ class SampledNoiseInputs(BudgetFields):
 
 @in_doubles
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
-    """Compute the noise σ_ζ of Theorem 5.1, its noise multiplier, and the cost of unequal batches.
+    """Compute the noise σ_ζ of Theorem 5.1 of Bietti et al., its noise multiplier, and the cost of unequal batches.
 
-    It is σ_ζ = c₂C√(T ln(1/δ))/(Wε), per coordinate of the mean update.
+    The noise is σ_ζ = c₂C√(T ln(1/δ))/(Wε), per coordinate of the mean update.
 
     Args:
         inputs: `rounds` T, `clipping_norm` C, the target (ε, δ), the constant c₂ = `noise_constant`, and the clients
@@ -205,7 +208,7 @@ def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
 
 
 def _compare_epsilon(*, participation_rate: float, rounds: int, epsilon: float, range_constant: float | None) -> Sides:
-    """Compare ε with c₁q²T; undecidable without c₁."""
+    """Compare ε with c₁q²T; the comparison is undecidable without the constant c₁, which the paper does not give."""
     squared_rate_times_rounds = participation_rate**2 * rounds
     if range_constant is None:
         return Sides(Verdict.UNDECIDABLE, epsilon, squared_rate_times_rounds)

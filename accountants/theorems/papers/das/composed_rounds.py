@@ -38,10 +38,10 @@ AMPLIFIED = Quantity(
 
 
 def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Compute the printed ε₀ of a round, ε₀ = ε/(8 √(2K log(1/δ))).
+    """Compute the printed ε₀ of a round, ε/(8 √(2K log(1/δ))) (Theorem 2 of Das et al.).
 
     Args:
-        epsilon: ε of the statement; the run has ε/8 + ε²/(256 log(1/δ)).
+        epsilon: parameter ε of the theorem. The ε of all rounds is ε/8 + ε²/(256 log(1/δ)).
         delta: slack δ of the composition.
         rounds: number K of rounds.
     """
@@ -97,7 +97,10 @@ class RunInputs(ParticipantFields):
 
 
 def theorem_2(inputs: RunInputs) -> Outputs:
-    """Compute ε₀ of a round by Theorem 2, the bound (22) on ε of all rounds, and the claimed ε and δ of the run."""
+    """Compute the ε₀ of a round by Theorem 2, the bound (22) on the ε of all rounds, and the claimed ε and δ.
+
+    The claimed ε multiplies the bound (22) by 2r/n for drawing r of n clients. The claimed δ is K 2^−d + δ.
+    """
     claimed = inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta
     return {
         "round_epsilon": round_epsilon(epsilon=inputs.epsilon, delta=inputs.delta, rounds=inputs.rounds),
@@ -209,9 +212,10 @@ class InverseInputs:
 
 
 def equation_22(inputs: InverseInputs) -> Outputs:
-    """Compute the ε of Theorem 2 for a run with composed ε̂: the solution of ε/8 + ε²/(256 log 1/δ) = ε̂."""
+    """Compute the parameter ε of Theorem 2 for a run with ε̂ in total: the solution of ε/8 + ε²/(256 log 1/δ) = ε̂."""
     log_inverse = -math.log(inputs.delta)
     target = inputs.composed_epsilon
+    # The positive root of aε² + ε/8 − ε̂ with a = 1/(256 log 1/δ), in the form that does not cancel.
     epsilon = 2.0 * target / (0.125 + math.sqrt(1.0 / 64.0 + 4.0 * target / (256.0 * log_inverse)))
     return {"epsilon": epsilon}
 
@@ -241,18 +245,22 @@ def rounds(
     amplified: Annotated[Amplified, AMPLIFIED] = "none",
     rate: Rate = 1.0,
 ) -> Outputs:
-    """Compute ε and δ of one round, and of K rounds by composition, if the draw of clients may amplify privacy.
+    """Compute ε and δ of one round, and of K composed rounds, if a secret draw of clients amplifies privacy.
 
-    A round is (ε, δ) with ε = ln(1 + q(e^ε₀ − 1)) and δ = qδ₀ if both are amplified. K rounds with slack δ' have
-    1 − (1 − δ)^K (1 − δ') as their δ.
+    With the sampling rate q, an amplified round has ε = ln(1 + q(e^ε₀ − 1)) and δ = qδ₀. K rounds with slack δ' have 1
+    − (1 − δ)^K (1 − δ') as their δ.
 
     Args:
         round_epsilon: ε₀ of a client's message.
         round_delta: δ₀ of a client's message.
         rounds: number K of rounds.
-        slack_delta: slack δ of the composition.
-        amplified: the unit that the secret draw of clients amplifies: `none`, a `record` (δ₀ only), or a `client`.
-        rate: q, the share of the clients that is drawn in a round.
+        slack_delta: slack δ' of the composition.
+        amplified: unit that the secret draw amplifies: `none`, a `record` (δ only), or a `client` (ε and δ).
+        rate: share q of the clients that is drawn in a round.
+
+    Returns:
+        ε and δ of a round and of all rounds. `epsilon` is the smallest of the theorem's three bounds, and
+        `printed_form_epsilon` the one that the paper uses.
     """
     epsilon, delta = round_epsilon, round_delta
     if amplified == "client":

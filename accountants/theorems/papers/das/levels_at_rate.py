@@ -42,7 +42,13 @@ _MOST_LEVELS = int(NOISE_LEVELS.le or 0)
 
 
 def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Shift:
-    """Return the worst integer shift within both sensitivities."""
+    """Return the worst integer shift within both sensitivities.
+
+    Args:
+        dimension: number of coordinates.
+        l1_sensitivity: ℓ1 sensitivity, in grid steps.
+        linf_sensitivity: ℓ∞ sensitivity, in grid steps.
+    """
     return largest_shift(dimension=dimension, l1=math.floor(l1_sensitivity), linf=math.floor(linf_sensitivity))
 
 
@@ -67,8 +73,9 @@ def levels(
         linf_sensitivity: ℓ∞ sensitivity Δ∞, in grid steps.
 
     Returns:
-        `noise_levels` is "unbounded" if no allowed m is sufficient. `escapes_alone` is True if α⌊Δ₁⌋ ≤ ε for the worst
-        shift: δ is then the probability that an output leaves the common support, and m is exactly the least.
+        `noise_levels` is "unbounded", without variance and δ, if no allowed m is sufficient. `escapes_alone` is True if
+        α⌊Δ₁⌋ ≤ ε for the worst shift. δ is then the probability of an escape, an output that is impossible for the
+        neighbour, and m is exactly the least.
     """
     shift = _shift(dimension, l1_sensitivity, linf_sensitivity)
     escapes_decide = Fraction(decay_rate) * shift.total <= Fraction(epsilon)
@@ -91,8 +98,9 @@ def levels(
     fewest = max(least_levels(decay_rate, shift.parts, log_delta), 1)
     least: int | None = fewest
     if not escapes_decide:
-        enough = least_levels(decay_rate, shift.parts, log_delta - _ESCAPE_MARGIN)
-        least = _bisect_levels(log_delta_at, log_delta, fewest, enough)
+        # With more levels, an escape is too unlikely to matter, and δ does not decrease further.
+        most = least_levels(decay_rate, shift.parts, log_delta - _ESCAPE_MARGIN)
+        least = _bisect_levels(log_delta_at, log_delta, fewest, most)
     if least is None or least > _MOST_LEVELS:
         return {"noise_levels": "unbounded", "escapes_alone": escapes_decide}
     return {
@@ -104,13 +112,13 @@ def levels(
 
 
 def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
-    """Return a number m of levels in [`low`, `high`] that meets the target, while m − 1 does not or is below `low`.
+    """Return a number m of levels that meets the target, while m − 1 does not or is below the smallest number.
 
     Args:
         log_delta_at: upper bound on log δ as a function of the number of levels.
         target: log δ of the target.
         low: smallest number of levels.
-        high: largest number of levels; larger values than `NOISE_LEVELS` allows are cut off.
+        high: largest number of levels; values above the limit of `NOISE_LEVELS` are reduced to it.
 
     Returns:
         The number of levels, or None if `high` does not meet the target, or if `low` is above all allowed values.

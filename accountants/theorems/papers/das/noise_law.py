@@ -39,13 +39,14 @@ def noise_distribution(
 ) -> Outputs:
     """Compute probabilities of one coordinate Y of truncated discrete Laplace noise.
 
-    They are the normaliser Z, P(Y = y), P(Y ≤ y), and the probability that Y + k exceeds the largest value of Y.
-
     Args:
         noise_levels: m, the largest absolute value of Y.
         decay_rate: α of P(Y = y) ∝ e^(−α|y|).
         value: a value y of the noise.
         shift: shift k, in grid steps.
+
+    Returns:
+        The normaliser Z, P(Y = y), P(Y ≤ y), and `escape`, the probability that Y + k exceeds the largest value m of Y.
     """
     return {
         "normaliser": float(normaliser(decay_rate, noise_levels)),
@@ -71,7 +72,9 @@ EQUATION_3 = Theorem(
 
 
 def update_error(*, dimension: int, quantization_levels: int, variance_in_steps: float) -> float:
-    """Compute the bound d/(4s²) + dV on the mean squared error of one message, equation (18) of the paper.
+    """Compute the bound d/(4s²) + dV on the mean squared error of one message, equation (18) of Das et al.
+
+    The first term is due to rounding to a grid of step 1/s, and the second to noise of variance V per coordinate.
 
     Args:
         dimension: number d of coordinates.
@@ -89,7 +92,9 @@ def noise_error(
     quantization_levels: QuantizationLevels,
     dimension: Dimension = 1,
 ) -> Outputs:
-    """Compute the variance V of the noise, two bounds on V, and the mean squared error of a message.
+    """Compute the variance V of the noise, two upper bounds on V, and the mean squared error of a message.
+
+    The bounds are the variance of uniform noise, m(m + 1)/(3s²), and Popoviciu's m²/s².
 
     Args:
         noise_levels: largest absolute value m of the noise, in grid steps.
@@ -151,7 +156,7 @@ class BitsInputs:
 
 
 def bits(inputs: BitsInputs) -> Outputs:
-    """Compute the bits of a noisy coordinate, ⌈log₂(2(s + m) + 1)⌉."""
+    """Compute the bits of a noisy coordinate, ⌈log₂(2(s + m) + 1)⌉, for s grid steps in a unit and m noise levels."""
     return {"bits_per_coordinate": bits_per_coordinate(inputs.quantization_levels, inputs.noise_levels)}
 
 
@@ -171,7 +176,10 @@ EQUATION_7 = Theorem(
 
 
 def added_bits(inputs: BitsInputs) -> Outputs:
-    """Compute the bits that the noise adds to a coordinate, and the printed bound ⌈log₂(1 + m/s)⌉ on them."""
+    """Compute the bits that the noise adds to a coordinate, and the printed bound ⌈log₂(1 + m/s)⌉ on them.
+
+    s is the number of grid steps in a unit, and m the number of noise levels.
+    """
     s, m = inputs.quantization_levels, inputs.noise_levels
     ratio = -(-(s + m) // s)  # ⌈1 + m/s⌉, in integers
     return {"extra_bits_bound": (ratio - 1).bit_length(), "extra_bits": extra_bits(s, m)}
@@ -220,7 +228,7 @@ def bits_per_round(
         participants: clients r of a round.
         dimension: number d of coordinates.
         samples_per_client: records n of a client.
-        growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
+        growth_ratio: ρ, the largest norm of a record's gradient over the norm of the mean gradient.
     """
     r, d = participants, dimension
     bits_of_coordinate = math.ceil(math.log2(1.0 + 6.0 / math.sqrt(d) + 50.0 * growth_ratio / samples_per_client))

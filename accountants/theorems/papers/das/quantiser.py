@@ -16,9 +16,15 @@ COORDINATE = Quantity(symbol="u", ge=-1, le=1, description="a coordinate of the 
 
 
 def rounding(coordinate: float, quantization_levels: int) -> tuple[int, Fraction]:
-    """Return b and the probability P that u is rounded to b/s; otherwise it is rounded to (b + 1)/s.
+    """Compute the distribution of a coordinate u after stochastic rounding to a grid of step 1/s.
 
-    b = ⌊su⌋, or s − 1 at u = 1, and P = 1 − (su − b). Both are exact.
+    Args:
+        coordinate: u in [−1, 1].
+        quantization_levels: number s of grid steps in a unit.
+
+    Returns:
+        b = ⌊su⌋, or s − 1 at u = 1, and the probability 1 − (su − b) that u is rounded to b/s. Otherwise u is rounded
+        to (b + 1)/s. Both are exact.
     """
     scaled = Fraction(coordinate) * quantization_levels
     below = min(math.floor(scaled), quantization_levels - 1)
@@ -27,9 +33,9 @@ def rounding(coordinate: float, quantization_levels: int) -> tuple[int, Fraction
 
 @formula(given="One coordinate, and the steps of the grid.", bounded=False)
 def quantiser(*, coordinate: Annotated[float, COORDINATE], quantization_levels: QuantizationLevels) -> Outputs:
-    """Compute the distribution of a coordinate u after stochastic rounding to a grid of step 1/s.
+    """Compute the distribution, mean and variance of a coordinate u after stochastic rounding to a grid of step 1/s.
 
-    The values are b/s and (b + 1)/s. With the probability f = su − b of the upper value, the variance is f(1 − f)/s²,
+    The values are b/s and (b + 1)/s. If f = su − b is the probability of the upper value, the variance is f(1 − f)/s²,
     at most 1/(4s²).
     """
     below, probability = rounding(coordinate, quantization_levels)

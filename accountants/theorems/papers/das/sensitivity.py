@@ -98,13 +98,13 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
 def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float, log_failure: float) -> Movement:
     """Return smaller sensitivities, which hold except for rounding outcomes of probability 2e^−L.
 
-    Hoeffding's inequality is applied to the sums of K_i and of K_i², where K_i is the floor or ceiling of
-    s|u_i − u'_i|. With S₁ = s ‖u−u'‖₁ and S₂ = s ‖u−u'‖₂ it gives
+    Let K_i, the change of coordinate i, be the floor or ceiling of s|u_i − u'_i|. Let S₁ = s ‖u−u'‖₁ and S₂ = s
+    ‖u−u'‖₂. Hoeffding's inequality for the sums of K_i and of K_i² gives
 
         Δ₁ = S₁ + √(dL/2),
         Δ₂² = S₂² + min{d/4, S₁} + √(L(4S₂² + 4S₁ + d)/2).
 
-    No bound exceeds that of `coupled_bounds`.
+    No bound exceeds the one of `coupled_bounds`.
 
     Args:
         dimension: number d of coordinates.
@@ -116,21 +116,29 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
     """
     exponent = math.log(2.0) - log_failure
     scaled_l1, squared_l2 = levels * l1, (levels * l2) ** 2
-    likely_l1 = scaled_l1 + math.sqrt(0.5 * dimension * exponent)
+    hoeffding_l1 = (scaled_l1 + math.sqrt(0.5 * dimension * exponent)) * _UP
     deviation = math.sqrt(0.5 * exponent * (4.0 * squared_l2 + 4.0 * scaled_l1 + dimension))
-    likely_l2 = math.sqrt(squared_l2 + min(0.25 * dimension, scaled_l1) + deviation)
+    hoeffding_l2 = math.sqrt(squared_l2 + min(0.25 * dimension, scaled_l1) + deviation) * _UP
     certain = coupled_bounds(dimension, levels, l1=l1, l2=l2, linf=linf)
     assert certain.l2 is not None  # `coupled_bounds` always has an ℓ2 bound
-    return Movement(min(likely_l1 * _UP, certain.l1), certain.linf, min(likely_l2 * _UP, certain.l2), log_failure)
+    return Movement(
+        l1=min(hoeffding_l1, certain.l1),
+        linf=certain.linf,
+        l2=min(hoeffding_l2, certain.l2),
+        log_failure=log_failure,
+    )
 
 
 def unit_distances(dimension: int) -> dict[str, float]:
-    """Return bounds on the distances of any two unit vectors."""
+    """Return upper bounds on the ℓ1, ℓ2 and ℓ∞ distances of any two unit vectors."""
     return {"l1": 2.0 * math.sqrt(dimension), "l2": 2.0, "linf": 2.0}
 
 
 def unit_vector_bounds(dimension: int, levels: int) -> Movement:
-    """Return Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), valid for any two unit vectors."""
+    """Return sensitivities that are valid for any two unit vectors, after rounding by the same random numbers.
+
+    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), for s grid steps in a unit and d coordinates.
+    """
     certain = coupled_bounds(dimension, levels, **unit_distances(dimension))
     cube = trivial_bounds(dimension, levels)
     assert certain.l2 is not None  # `coupled_bounds` always has an ℓ2 bound
@@ -139,7 +147,7 @@ def unit_vector_bounds(dimension: int, levels: int) -> Movement:
 
 
 def movement_outputs(movement: Movement) -> Outputs:
-    """Return the bounds as outputs; the ℓ2 bound is left out if there is none."""
+    """Return the bounds as named outputs; the ℓ2 bound is left out if there is none."""
     outputs = {"l1_sensitivity": movement.l1, "linf_sensitivity": movement.linf}
     if movement.l2 is not None:
         outputs["l2_sensitivity"] = movement.l2
@@ -255,7 +263,7 @@ COUPLED = Theorem(
 
 
 def hoeffding_sensitivities(inputs: LikelyUpdateInputs) -> Outputs:
-    """Compute sensitivities of the rounded values that hold except with probability `failure_delta`."""
+    """Compute sensitivities that hold except with probability `failure_delta` over the rounding."""
     movement = hoeffding_bounds(
         inputs.dimension,
         inputs.quantization_levels,

@@ -25,10 +25,11 @@ class GrowthInputs:
 
 
 def movement(inputs: GrowthInputs, reading: Reading) -> float:
-    """Compute the bound on the movement of a client's unit update by one record, 15 e^(1/4) ρ/n in Theorem 3.
+    """Compute the bound of Theorem 3 on the movement of a client's unit update by one record, 15 e^(1/4) ρ/n.
 
     Args:
-        inputs: number n of records of the client, and ratio ρ of the largest to the mean gradient norm.
+        inputs: number n of records of the client, and ratio ρ of the largest norm of a record's gradient to that of the
+            mean gradient.
         reading: `printed` has the constant 15, `corrected` has 40/3, which is sufficient.
     """
     constant = 15.0 if reading == "printed" else 40.0 / 3.0
@@ -111,14 +112,16 @@ def corollary_3_1(
     growth_ratio: GrowthRatio,
     samples_per_client: SamplesPerClient,
 ) -> Outputs:
-    """Compute the claimed ε and δ of a run of K rounds, which are not valid.
+    """Compute the ε and δ that Corollary 3.1 claims for a run of K rounds. They are not valid.
+
+    They are ε/8 + ε²/(256 log(1/δ)) and K 2^−d + δ + 4(ρ − 1)/n.
 
     Args:
-        epsilon: ε of the statement.
+        epsilon: parameter ε of the corollary.
         delta: slack δ of the composition.
         rounds: number K of rounds.
-        dimension: number d of coordinates; the statement has δ₀ = 2^−d for each round.
-        growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
+        dimension: number d of coordinates; a round is claimed to have δ₀ = 2^−d.
+        growth_ratio: ρ, the largest norm of a record's gradient over the norm of the mean gradient.
         samples_per_client: records n of a client.
     """
     claimed_epsilon = epsilon / 8.0 + epsilon**2 / (256.0 * -math.log(delta))

@@ -85,17 +85,20 @@ class Truth(NamedTuple):
 
 
 def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
-    """Compute the true δ of the printed noise at ε.
+    """Compute the true δ, at ε, of the noise that Theorem 1 prints.
 
     An output escapes if it is impossible on the neighbouring data, where the range of the noise is shifted. δ is the
-    probability of this for the worst shift. For other outputs, the ratio of probabilities is at most e^(αΔ₁) = e^ε,
-    with the decay rate α and the ℓ1 sensitivity Δ₁. Over several rounds the probability is a lower bound on δ at
-    every ε.
+    probability of an escape for the worst shift. For other outputs, the ratio of probabilities is at most e^(αΔ₁) =
+    e^ε, with the decay rate α and the ℓ1 sensitivity Δ₁. Over several rounds the probability of an escape is a lower
+    bound on δ at every ε.
 
     Args:
         inputs: ε and the sensitivities.
         levels: largest absolute value m of the noise.
         rounds: number of rounds.
+
+    Returns:
+        The logarithms of δ and of 1 − δ.
     """
     rate = inputs.decay_rate
     parts = [(size, count * rounds) for size, count in inputs.worst_shift.parts]
@@ -162,7 +165,7 @@ L1_AT_MOST_D_LINF = Condition(
 
 
 def _expm1(x: float) -> float:
-    """Compute e^x − 1; infinite on overflow."""
+    """Compute e^x − 1, or infinity for x of 709 or more, where it may overflow."""
     return math.expm1(x) if x < 709.0 else math.inf
 
 
@@ -249,7 +252,7 @@ THEOREM_1 = Theorem(
 
 
 def continuous_escape(rate: float, reach: float, shift: float) -> float:
-    """Compute P(Y > A − k) for the density ∝ e^(−|y|/λ) on [−A, A].
+    """Compute the probability P(Y > A − k) for noise Y with density ∝ e^(−|y|/λ) on [−A, A].
 
     Args:
         rate: 1/λ of the density.
@@ -260,14 +263,14 @@ def continuous_escape(rate: float, reach: float, shift: float) -> float:
 
 
 def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
-    """Compute the continuous noise of Remark 2, with density ∝ e^(−|y|/λ) on [−A, A], or its true δ.
+    """Compute the continuous noise of Remark 2 of Das et al., with density ∝ e^(−|y|/λ) on [−A, A], or its true δ.
 
-    The remark has the scale λ = Δ₁/ε and the reach A = Δ∞.
+    The remark has the scale λ = Δ₁/ε and the truncation A = Δ∞, with the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞.
 
     Args:
         inputs: ε and the sensitivities.
-        reading: `printed` gives λ, A and the claimed δ. `corrected` gives the true δ at A, and the reach at which one
-            coordinate has the claimed δ.
+        reading: `printed` gives λ, A and the claimed δ = 2^−d. `corrected` gives the true δ at A, and the truncation at
+            which one coordinate that is shifted by Δ∞ has the claimed δ.
     """
     rate, reach = inputs.decay_rate, inputs.linf_sensitivity
     log_claimed_delta = -inputs.dimension * math.log(2.0)
@@ -275,8 +278,9 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
         return {"scale": 1.0 / rate, "reach": reach, **delta_outputs(log_claimed_delta, "claimed_delta")}
     log_one_minus_delta = _continuous_log_survival(inputs)
     log_delta = math.log(-math.expm1(log_one_minus_delta)) if log_one_minus_delta < 0.0 else -math.inf
-    # One coordinate that is shifted by Δ∞ has δ = 2^−d at the reach ln(1 + e^x)/rate.
+    # One coordinate that is shifted by Δ∞ has δ = 2^−d at the truncation ln(1 + e^x)/rate.
     x = math.log(_expm1(inputs.epsilon * reach / inputs.l1_sensitivity)) - math.log(2.0) - log_claimed_delta
+    # ln(1 + e^x) = max(x, 0) + ln(1 + e^−|x|), which does not overflow.
     return {
         **delta_outputs(log_delta),
         "log10_one_minus_delta": log_one_minus_delta / _LOG_10,
@@ -288,9 +292,9 @@ def _continuous_log_survival(inputs: PrintedInputs) -> float:
     """Compute the log of the probability that no coordinate of the continuous noise escapes under the worst shift.
 
     A coordinate with noise in [−A, A] escapes if the shift moves it out of this range, so that it is impossible on the
-    neighbouring data. Here A is the ℓ∞ sensitivity Δ∞. The worst shift moves as many coordinates by A as the ℓ1
-    sensitivity Δ₁ admits. Each of them escapes if its symmetric noise is positive, with probability 1/2. One more
-    coordinate moves by the remainder of Δ₁.
+    neighbouring data. Here A is the ℓ∞ sensitivity. The worst shift moves as many coordinates by A as the ℓ1
+    sensitivity admits. Each of them escapes with probability 1/2, namely if its symmetric noise is positive. One more
+    coordinate moves by the remainder of the ℓ1 sensitivity.
     """
     reach = inputs.linf_sensitivity
     full_shifts = min(inputs.dimension, math.floor(inputs.l1_sensitivity / reach))

@@ -41,14 +41,17 @@ _SERIES = 60
 
 
 def step_sums(ratio: float, steps: int) -> tuple[float, float]:
-    """Compute Σ_{k≥0} C(E, k+1) x^k and Σ_{k≥1} k C(E, k+1) x^k, which bound the movement of a client's update.
+    """Compute the two sums over k that bound the movement of a client's update, Σ C(E, k+1) x^k and Σ k C(E, k+1) x^k.
 
-    The first sum is ((1 + x)^E − 1)/x, and the second is E(1 + x)^{E−1} minus the first. For Ex ≤ 1 these differences
-    would lose digits, and the terms are added up.
+    C(E, k) are the binomial coefficients. The first sum is ((1 + x)^E − 1)/x, and the second is E(1 + x)^{E−1} minus
+    the first. For Ex ≤ 1 these differences would lose digits, and the terms are added up.
 
     Args:
         ratio: x = ηL ≥ 0, step size times smoothness.
         steps: number E of gradient steps.
+
+    Returns:
+        The sum over k ≥ 0 and the sum over k ≥ 1.
     """
     if ratio * steps > 1.0:
         power = math.exp((steps - 1) * math.log1p(ratio))
@@ -76,14 +79,14 @@ def movement(
 ) -> Outputs:
     """Compute two bounds on the distance by which replacing or deleting one record moves a client's update.
 
-    `movement` is that of (106) at p = 4(ρ − 1)/n, 5e^(1/4) ηEρ/n ‖∇f_i(w)‖.
-    `sharper_movement` is 2ηρ/n (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B) with the sums A and B of `step_sums`. It is valid at any step
-    size η.
+    `movement` is (106) of Das et al., (5e^(1/4) ηEρ/n) ‖∇f_i(w)‖, which fails with probability 4(ρ − 1)/n over the
+    data. `sharper_movement` is (2ηρ/n) (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B) with the sums A and B of `step_sums`. It is valid at
+    any step size η.
 
     Args:
         client_gradient_norm: norm ‖∇f_i(w)‖ of the client's gradient at the model of the round.
         mean_gradient_norm: norm ‖∇f̄(w)‖ of the mean gradient there; 2‖∇f_i(w)‖ if None.
-        growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
+        growth_ratio: ρ, the largest norm of a record's gradient over the norm of the mean gradient.
         samples_per_client: records n of the client.
         local_steps: number E of gradient steps in a round.
         step_size: step size η of a client.
@@ -99,7 +102,7 @@ def movement(
 
 
 def _compare_gradient_norms(*, client_gradient_norm: float, mean_gradient_norm: float | None) -> Sides:
-    """Compare ‖∇f̄(w)‖ with 2‖∇f_i(w)‖."""
+    """Compare the norm of the mean gradient with twice the norm of the client's gradient."""
     mean = 2.0 * client_gradient_norm if mean_gradient_norm is None else mean_gradient_norm
     return Sides.at_most(mean, 2.0 * client_gradient_norm)
 
@@ -166,13 +169,14 @@ LEMMA_5 = Theorem(
 
 @formula(given="Two vectors at distance at most a times the norm of the first.")
 def unit_distance(*, relative_distance: Annotated[float, RELATIVE_DISTANCE]) -> Outputs:
-    """Compute bounds on the distance of two vectors after normalisation, if they are a times the first norm apart.
+    """Compute bounds on the distance of two vectors after normalisation, if their distance is a times the first norm.
 
-    They are 2a of Lemma 6, and the attained √(2 − 2√(1 − a²)), or 2 if a > 1.
+    The bounds are 2a (Lemma 6 of Das et al.), and √(2 − 2√(1 − a²)), which is attained, or 2 if a > 1.
     """
     a = relative_distance
-    sharp = 2.0 if a > 1.0 else a * math.sqrt(2.0 / (1.0 + math.sqrt((1.0 - a) * (1.0 + a))))
-    return {"unit_distance": 2.0 * a, "sharper_unit_distance": sharp}
+    # For a ≤ 1 this is √(2 − 2√(1 − a²)), in a form that does not cancel for small a.
+    attained = 2.0 if a > 1.0 else a * math.sqrt(2.0 / (1.0 + math.sqrt((1.0 - a) * (1.0 + a))))
+    return {"unit_distance": 2.0 * a, "sharper_unit_distance": attained}
 
 
 LEMMA_6 = Theorem(

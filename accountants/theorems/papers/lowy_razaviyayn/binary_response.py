@@ -61,19 +61,19 @@ class ReportPair(TwoLaws):
 
 
 def decompose(inputs: ReportPair) -> Outputs:
-    """Compute the two reports between which a randomized response with parameter ε gives P and Q.
+    """Compute two distributions with the mixtures P and Q by randomized response with parameter ε (Lemma F.1).
 
     Args:
         inputs: the distributions P and Q, and ε.
 
     Returns:
-        `epsilon` is ε, and `least_epsilon` the least for this pair. `weight` is e^ε/(e^ε + 1), the share of
-        `first_component` U₀ in P, and of `second_component` U₁ in Q. If ε is below the least one, an entry of U₀ or U₁
-        is negative, and no such reports exist.
+        `epsilon` is ε, and `least_epsilon` the least ε for this pair. With `weight` w = e^ε/(e^ε + 1), P is wU₀ + (1 −
+        w)U₁ and Q is (1 − w)U₀ + wU₁, for `first_component` U₀ and `second_component` U₁. If ε is below the least one,
+        an entry of U₀ or U₁ is negative, and no such distributions exist.
     """
     epsilon = inputs.used_epsilon
     change = difference(inputs.first, inputs.second)
-    growth = math.expm1(min(epsilon, 700.0))
+    growth = math.expm1(min(epsilon, 700.0))  # e^ε − 1, limited to stay finite
     shift = change / growth if growth > 0.0 else np.zeros_like(change)
     return {
         "epsilon": epsilon,
@@ -85,7 +85,7 @@ def decompose(inputs: ReportPair) -> Outputs:
 
 
 def _without_rounding(values: FloatArray) -> list[float]:
-    """Return the entries, with 0 for negative ones within `ROUNDING` of it."""
+    """Return the entries, with negative ones of at most `ROUNDING` in absolute value replaced by 0."""
     is_rounding = (values < 0.0) & (values >= -ROUNDING)
     return [float(value) for value in np.where(is_rounding, 0.0, values)]
 

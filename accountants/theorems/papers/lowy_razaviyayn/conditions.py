@@ -13,10 +13,10 @@ from epsilond.accountants.verdict import Verdict
 
 
 def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
-    """Return both sides of one condition for the client that is worst off, from the sides of every client.
+    """Return the two sides of a condition for the client that decides it, from the sides for every client.
 
-    If the condition fails for a client, it is the client with the largest relative difference of the sides. Otherwise
-    it is the client with the smallest.
+    If the condition fails for some clients, the one with the largest relative difference of the sides is chosen.
+    Otherwise the client with the smallest difference is chosen.
     """
     instances = list(sides_of_clients)
     failing = [sides for sides in instances if sides.holds == Verdict.NO]
@@ -31,7 +31,11 @@ def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
 
 
 def epsilon_range(inputs: BatchRunInputs) -> Sides:
-    """Compare ε of each client with the largest ε of the requested statement; return the worst client's sides."""
+    """Compare ε of each client with the largest ε of the requested statement.
+
+    Returns:
+        The sides for the client that decides the condition, see `binding_sides`.
+    """
     return binding_sides(
         Sides.at_most(kind.epsilon, epsilon_limit(log_delta=kind.log_delta, reading=inputs.variant))
         for kind in inputs.kinds
@@ -39,7 +43,11 @@ def epsilon_range(inputs: BatchRunInputs) -> Sides:
 
 
 def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
-    """Compare each client's batch size with its minimum at the rounds of the run; return the worst client's sides."""
+    """Compare each client's batch size with its minimum at the rounds of the run.
+
+    Returns:
+        The sides for the client that decides the condition, see `binding_sides`.
+    """
     return binding_sides(
         Sides.at_least(kind.batch_size, minimal_batch_size_real(rounds=outputs["rounds"], **kind.records_and_target))
         for kind in inputs.kinds
@@ -55,14 +63,20 @@ def _drawn_once(inputs: BatchRunInputs) -> Sides:
 
 
 def _shares(inputs: BatchRunInputs) -> Sides:
-    """Compare the least and the largest K_i/n_i exactly."""
+    """Compare the least and the largest sampling rate K_i/n_i of the clients, exactly.
+
+    The condition holds if they are equal, and for the informal statement, where all clients are equal.
+    """
     shares = [Fraction(kind.batch_size, kind.samples_per_client) for kind in inputs.kinds]
     least, largest = min(shares), max(shares)
     return Sides(Verdict.of(least == largest or inputs.variant == "informal"), float(least), float(largest))
 
 
 def _logarithm(*, outputs: Outputs) -> Sides:
-    """Compare the argument of the logarithm in the prescription with 1; it is unbounded if there is no logarithm."""
+    """Compare the argument of the logarithm in the prescription with 1.
+
+    The argument counts as infinite if the prescription has no logarithm.
+    """
     argument = outputs.get("logarithm_argument_term", math.inf)
     return Sides.above(argument, 1.0)
 

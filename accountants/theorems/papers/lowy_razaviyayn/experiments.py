@@ -191,19 +191,31 @@ def relative_error(values: tuple[float, ...], predictions: tuple[float, ...], tr
         predictions: predicted values ŷ, in the same order.
         training_mean: ȳ_train, the mean of the training records' values.
     """
-    squared_errors = math.fsum((value - guess) ** 2 for value, guess in zip(values, predictions, strict=True))
+    pairs = zip(values, predictions, strict=True)
+    squared_errors = math.fsum((value - prediction) ** 2 for value, prediction in pairs)
     squared_deviations = math.fsum((value - training_mean) ** 2 for value in values)
     return math.sqrt(squared_errors / squared_deviations)
 
 
 def group_sizes(clients: int, records: int = INSURANCE_RECORDS) -> tuple[int, ...]:
-    """Return the sizes of N groups: N − 1 of ⌈records/N⌉, and the remainder, which may be negative."""
+    """Return the sizes of the N groups into which records are split: N − 1 of ⌈records/N⌉, and the remainder.
+
+    The remainder may be negative.
+
+    Args:
+        clients: number N of groups, one for each client.
+        records: number of all records.
+    """
     size = -(-records // clients)  # ⌈records/clients⌉
     return (*(size,) * (clients - 1), records - size * (clients - 1))
 
 
 def _check_values(record: FormulaRequest) -> None:
-    """Check that there are as many predictions as values, all in range, and not all values at the mean."""
+    """Check that there are as many predictions as values, all in range, and not all values at the mean.
+
+    Raises:
+        InvalidInput: one of these fails, or there are no values or too many.
+    """
     if not 1 <= len(record.values) <= MOST_VALUES:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
     if len(record.predictions) != len(record.values):
@@ -216,7 +228,11 @@ def _check_values(record: FormulaRequest) -> None:
 
 
 def _check_client_count(record: FormulaRequest) -> None:
-    """Check that the list of group sizes is short enough for an answer."""
+    """Check that the list of group sizes is short enough for an answer.
+
+    Raises:
+        InvalidInput: there are more than 10,000 clients.
+    """
     if record.clients > MOST_LISTED:
         raise InvalidInput.at("/clients", "is more than are listed", allowed=f"≤ {MOST_LISTED}")
 
@@ -228,19 +244,19 @@ def metric(
     predictions: Annotated[tuple[float, ...], PREDICTIONS],
     training_mean: Annotated[float, TRAINING_MEAN],
 ) -> Outputs:
-    """Compute the relative root mean square error.
+    """Compute the relative root mean square error √(Σ(y − ŷ)²/Σ(y − ȳ)²) of predictions ŷ of values y.
 
     Args:
-        values: true values of the test records.
-        predictions: their predictions, in the same order.
-        training_mean: mean of the training records' values.
+        values: true values y of the test records.
+        predictions: their predictions ŷ, in the same order.
+        training_mean: mean ȳ of the training records' values.
     """
     return {"relative_error": relative_error(values, predictions, training_mean)}
 
 
 @formula(given="How many clients the insurance records are split among.", checks=(_check_client_count,), bounded=False)
 def sizes(*, clients: Clients) -> Outputs:
-    """Return the number of records of each client."""
+    """Return the number of insurance records of each client."""
     return {"samples_per_client": list(group_sizes(clients))}
 
 

@@ -72,7 +72,9 @@ def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon
 
 
 def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """Compute ε n/(4 √(2R ln(2/δ))), below which the proof's ε of a round exceeds 1.
+    """Compute the batch size εn/(4 √(2R ln(2/δ))) at which the privacy proof's ε of a round, before sampling, is 1.
+
+    The proof of Theorem 2.1 requires an ε of at most 1, and so at least this batch size.
 
     Args:
         samples_per_client: number n of the client's own records (erratum E-04).
@@ -99,17 +101,17 @@ def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, 
 
 
 def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
-    """Compute the largest ε of Theorem 2.1: ln(2/δ), 2 ln(2/δ) in the main text, or 8 ln(2/δ) in our proof.
+    """Compute the largest ε of Theorem 2.1: ln(2/δ), 2 ln(2/δ) in the main text, or 8 ln(2/δ) in the corrected proof.
 
     Args:
         log_delta: natural logarithm of δ.
-        reading: "complete" for the appendix, "informal" for the main text, "extended" for our proof.
+        reading: "complete" for the appendix, "informal" for the main text, "extended" for the corrected proof.
     """
     return RANGES[reading] * (math.log(2.0) - log_delta)
 
 
 def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float:
-    """Compute the mean of the `count` largest values of a multiset.
+    """Compute the mean of the largest values of a multiset.
 
     Args:
         values: (value, multiplicity) pairs.
@@ -141,8 +143,9 @@ def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence
     largest = max(value for value, _ in values)
     if largest == 0.0:
         return 0.0
-    means = [(average_of_largest(values, count), probability) for count, probability in counts]
-    return largest * math.sqrt(math.fsum(weight * (mean / largest) ** 2 for mean, weight in means))
+    # Division by the largest value keeps the squares within the doubles.
+    squares = [probability * (average_of_largest(values, count) / largest) ** 2 for count, probability in counts]
+    return largest * math.sqrt(math.fsum(squares))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +174,7 @@ class Aggregates:
 
 
 def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Range) -> dict[str, float]:
-    """Return the noise of a client, its noise multiplier σK/L, and the conditions of the proof.
+    """Return the noise of a client, its noise multiplier σK/L, and the limits of the privacy proof, as outputs.
 
     Args:
         client: records, batch, Lipschitz constant and target.
@@ -189,7 +192,15 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
 
 
 def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
-    """Return the clients with L = 1 and ε/L, at which σ and ψ = L² ξ are the same. ε/L is not their target."""
+    """Return clients with L = 1 and ε/L in place of ε, for which the formulas give the same noise σ and ψ = L² ξ.
+
+    Args:
+        group: the clients, with Lipschitz constant 1 in the formulas that use the result.
+        lipschitz: Lipschitz constant L of the clients' losses.
+
+    Returns:
+        The clients. Their ε/L is not a privacy target, only a way to scale the noise.
+    """
     return replace(group, epsilon=group.epsilon / lipschitz, lipschitz=1.0)
 
 
@@ -197,8 +208,9 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
     """Compute the averages over clients of ξ that Theorems 2.1, 2.2 and 2.4 of Lowy and Razaviyayn use.
 
     ξ of a client is its noise variance divided by 256L²R (see `xi`). Ξ = √E[(mean of the M_r largest ξ)²] for the
-    number M_r of participants in a round. (M~, Ξ~) is (M', Ξ) or (M, ξ_max), whichever has the smaller Ξ~/M~. With
-    equal clients and a fixed number M of participants, all of these are ξ or M (Assumption 3, Appendix E.1).
+    number M_r of participants in a round. The pair (M~, Ξ~) is the one of (M', Ξ) and (M, ξ_max) that has the smaller
+    ratio Ξ~/M~. With equal clients and a fixed number M of participants, every average of ξ is ξ, and M' = M
+    (Assumption 3, Appendix E.1).
 
     Args:
         federation: the clients, their targets, and the distribution of how many take part.
@@ -251,10 +263,12 @@ def proof_chain(
 ) -> ProofChain:
     """Compute the quantities in the privacy proof of Theorem 2.1 at the noise σ of `noise_std`.
 
-    Let ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R and ε' = nε̃/2K. A batch is (ε', δ̃) by the Gaussian mechanism, as
-    σ² = 8L² ln(1.25/δ̃)/(ε'K)² at sensitivity 2L/K. The printed proof subsamples to 2ε'K/n = ε̃. Its total,
-    R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃, exceeds ε near the upper bound of the range (E-01). The corrected proof has
-    ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1. Its composition with tanh is at most ε if ε ≤ 8 ln(2/δ).
+    Let ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R and ε' = nε̃/2K. A batch is (ε', δ̃) by the Gaussian mechanism, as σ² = 8L²
+    ln(1.25/δ̃)/(ε'K)² at sensitivity 2L/K.
+
+    The printed proof subsamples to 2ε'K/n = ε̃. Its total, R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃, exceeds ε near the upper
+    bound of the range (erratum E-01). The corrected proof has ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1. Its
+    composition with tanh is at most ε if ε ≤ 8 ln(2/δ).
 
     Args:
         samples_per_client: number n of records of a client.
@@ -267,13 +281,14 @@ def proof_chain(
     round_epsilon = epsilon / (2.0 * root)
     inner_epsilon = samples_per_client * round_epsilon / (2.0 * batch_size)
     amplified = subsampled_epsilon(epsilon=inner_epsilon, rate=batch_size / samples_per_client)
+    advanced_total = root * amplified + rounds * amplified * math.tanh(0.5 * amplified)
     return ProofChain(
         round_epsilon=round_epsilon,
         log_round_delta=log_delta - math.log(2.0 * rounds),
         inner_epsilon=inner_epsilon,
         amplified_epsilon=amplified,
         printed_total=root * round_epsilon + rounds * round_epsilon * expm1_or_infinity(round_epsilon),
-        total=min(root * amplified + rounds * amplified * math.tanh(0.5 * amplified), rounds * amplified),
+        total=min(advanced_total, rounds * amplified),
     )
 
 
@@ -304,13 +319,13 @@ class NoiseInputs(BudgetFields):
 
 
 def noise(inputs: NoiseInputs) -> Outputs:
-    """Compute the noise σ of Theorem 2.1, its smallest batch size, and the ε's in the steps of its privacy proof.
+    """Compute the noise σ of Theorem 2.1, its smallest batch size, and ε in each step of its privacy proof.
 
     Returns:
-        The outputs of `client_outputs` describe the noise. `round_epsilon` and `round_log10_delta` are what each round
-        may spend. `inner_epsilon` is the ε of a round's Gaussian noise without sampling, and `amplified_epsilon` that
-        with sampling. `printed_proof_epsilon` is ε of the run by the printed composition at `round_epsilon`.
-        `proved_epsilon` is that by a tight composition at `amplified_epsilon`.
+        The outputs of `client_outputs` describe the noise. `round_epsilon` and `round_log10_delta` are the budget of
+        each round. `inner_epsilon` is the ε of a round's Gaussian noise without sampling, and `amplified_epsilon` the ε
+        with sampling. `printed_proof_epsilon` is the ε of the run by the printed composition at `round_epsilon`.
+        `proved_epsilon` is the ε of the run by a tight composition at `amplified_epsilon`.
     """
     client, rounds = inputs.client, inputs.rounds
     std = noise_std(lipschitz=inputs.lipschitz, rounds=rounds, **client.records_and_target)
@@ -327,7 +342,7 @@ def noise(inputs: NoiseInputs) -> Outputs:
 
 
 def batch_large_enough(inputs: NoiseInputs) -> Sides:
-    """Compare K with ε n/(4 √(2R ln(2/δ)))."""
+    """Compare the batch size K with its minimum εn/(4 √(2R ln(2/δ)))."""
     least = minimal_batch_size_real(rounds=inputs.rounds, **inputs.client.records_and_target)
     return Sides.at_least(inputs.batch_size, least)
 

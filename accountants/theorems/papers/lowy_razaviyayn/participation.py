@@ -45,7 +45,12 @@ class GroupFigure:
 
 
 def _check_groups(record: FormulaRequest) -> None:
-    """Check the groups, and the distribution of participation among their clients."""
+    """Check the groups, and the distribution of the number of participants among their clients.
+
+    Raises:
+        InvalidInput: there are too many groups, the distribution is not valid, or more clients participate than there
+            are.
+    """
     read_members(record, "client_groups", GroupFigure)
     faults: list[Fault] = group_count_faults(record.client_groups)
     clients = sum(group.clients for group in record.client_groups)
@@ -69,20 +74,22 @@ def participation_and_averages(
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute averages of the number of participants, and of a figure x_i of the clients.
+    """Compute averages of the number of participants, and of a value x_i of each client (`figure`).
 
     The number M_r of participants has the averages M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. X is the root mean square of
     the mean of the M_r largest x_i. The paper bounds the exact mean(x_i)/M by min{X/M', x_max/M} (erratum E-31).
 
     Args:
-        client_groups: groups of equal clients, with the figure x of each client.
+        client_groups: groups of equal clients, with the value x of each client.
         participants: fixed number of participants, or None.
-        participation: distribution of their number, or None. If both are None, all clients take part.
+        participation: distribution of the number of participants, or None. If both are None, all clients take part.
         reading: `printed` has 1/M' = E√(1/M_r²), which is 1/M (erratum E-09).
 
     Returns:
-        `averages_of_largest` are the means of the m largest x_i, for every possible m. `client_sampling_share` is
-        Υ²/v² = 1 − (M − 1)/(N − 1), 0 for one client.
+        `average` is X. `averages_of_largest` are the means of the m largest x_i, for every possible m.
+        `bound_over_participants` is the paper's bound, and `exact_over_participants` the exact value.
+        `client_sampling_share` is 1 − (M − 1)/(N − 1), the share of the variance between clients that remains; 0 for
+        one client.
     """
     clients = sum(group.clients for group in client_groups)
     counts = participation_counts(participation) if participation else ((participants or clients, 1.0),)

@@ -68,12 +68,12 @@ _VARIANT = Quantity(description="the main text's statement with hidden constants
 
 
 def of_same_fields(cls: type[T], record: object, **replacements: object) -> T:
-    """Return an instance of a dataclass, with the values of the fields of the same names in `record`.
+    """Return an instance of a dataclass, with fields copied from the attributes of the same names in `record`.
 
     Args:
         cls: the dataclass.
         record: object with an attribute for each field that is not in `replacements`.
-        replacements: values of further fields.
+        replacements: values of the fields that are not copied.
     """
     names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
     copied = {name: getattr(record, name) for name in names if name not in replacements}
@@ -127,7 +127,7 @@ class ParticipationInputs(FederationInputs):
 
 
 def _batch_within_client(run: BatchRunInputs) -> None:
-    """Check that K ≤ n, unless records are drawn with replacement."""
+    """Check that the batch size K is at most the number n of records, unless records are drawn with replacement."""
     if run.batch_size > run.samples_per_client and run.sampling != "with-replacement":
         raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {run.samples_per_client}")
 
@@ -184,7 +184,7 @@ class UnlikeClientsInputs(BatchRunInputs):
 
     @cached_property
     def scales_of_losses(self) -> tuple[float, ...]:
-        """p_i N of each group; 1 without weights."""
+        """Factor p_i N by which the weight p_i of a client multiplies its losses, for each group; 1 without weights."""
         if not self.client_groups:
             return (1.0,)
         return loss_scales([(group.weight, group.clients) for group in self.client_groups])
@@ -197,7 +197,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         return tuple(map(self._client_group, self.client_groups, self.scales_of_losses))
 
     def _client_group(self, group: ClientGroupRequest, scale: float) -> ClientGroup:
-        """Return a group of clients, in which fields that `group` leaves out are those of the whole request.
+        """Return a group of clients, in which fields that `group` leaves out come from the whole request.
 
         Args:
             group: the group of the request.
@@ -225,15 +225,15 @@ class UnlikeClientsInputs(BatchRunInputs):
 
     @property
     def all_equal(self) -> bool:
-        """True if all clients are equal in the "printed" and in the "corrected" formulas."""
+        """True if all clients are equal in the printed and in the corrected formulas."""
         return all(len(self.federation_in(reading).groups) == 1 for reading in READINGS)
 
     def adds_own_noise(self, reading: Reading) -> bool:
-        """Return whether a client's σ is for its own L_i (`corrected`) and not for the largest L (`printed`)."""
+        """Return whether the noise is scaled with a client's own L_i (`corrected`), not the largest L (`printed`)."""
         return reading == "corrected"
 
     def federation_in(self, reading: Reading) -> Federation:
-        """Return the clients as the "printed" or the "corrected" formulas use them, with equal clients in one group."""
+        """Return the clients as the printed or the corrected formulas use them, with equal clients in one group."""
         if reading not in self._federations:
             self._federations[reading] = self._federation_of_reading(reading)
         return self._federations[reading]
@@ -244,10 +244,10 @@ class UnlikeClientsInputs(BatchRunInputs):
         return {}
 
     def _federation_of_reading(self, reading: Reading) -> Federation:
-        """Build the groups of equal clients that the "printed" or the "corrected" formulas use.
+        """Build the groups of equal clients that the printed or the corrected formulas use.
 
-        If a client's noise is for its own L_i, its ε is divided by L_i/L, where L is the largest. All clients then have
-        the constant 1, and clients that have become equal are merged.
+        If a client's noise is scaled with its own L_i, its ε is divided by L_i/L, where L is the largest constant. All
+        clients then have the constant 1, and clients that have become equal are merged.
         """
         own_noise = self.adds_own_noise(reading)
         counts: dict[ClientGroup, int] = {}
@@ -276,7 +276,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         )
 
     def noise_stds(self, rounds: int, reading: Reading) -> tuple[float, ...]:
-        """Return σ of each group at R = `rounds`, for its own L_i or for the largest L, by `adds_own_noise`."""
+        """Return the noise σ of each group at R = `rounds`, scaled with its own L_i or with the largest L."""
         own_noise = self.adds_own_noise(reading)
         stds = []
         for kind in self.kinds:
@@ -317,13 +317,13 @@ UNLIKE_CLIENTS: Fields = {
 
 # Answers of every prescription ----------------------------------------------------------------------------------------
 def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) -> Fields:
-    """Return the clients' noise at R rounds, and the limits on batch size and ε in its privacy proof.
+    """Return the noise of the clients at R rounds, and the limits on batch size and ε in its privacy proof.
 
     Args:
         inputs: the run.
         rounds: number R of rounds.
-        reading: `printed` has the paper's formulas, `corrected` those without errors. `adds_own_noise` decides for
-            both whether a client's noise is scaled with its own or with the largest Lipschitz constant.
+        reading: `printed` for the paper's formulas, `corrected` for those without its errors. `inputs.adds_own_noise`
+            decides by it which Lipschitz constant scales the noise.
 
     Returns:
         The largest values of all groups for `noise_std`, `noise_multiplier`, `sensitivity` and `minimal_batch_size`.
@@ -350,8 +350,8 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
 def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, reading: Reading) -> dict[str, float]:
     """Return the averages over clients in the appendix's statements, as the fields of a response.
 
-    The first three count participants: `effective_participants` is M~ of `Aggregates`, next to M and M'. Then follow
-    Ξ~, Ξ and ξ_max, which average the clients' ξ of `xi`, and `psi` L² Ξ~ and `average_psi` L² Ξ.
+    `effective_participants` is M~ of `Aggregates`, followed by M and M'. `xi`, `average_xi` and `largest_xi` are Ξ~, Ξ
+    and ξ_max, averages of the clients' ξ (see `noise.xi`). `psi` is L² Ξ~, and `average_psi` is L² Ξ.
 
     Args:
         inputs: the run.

@@ -41,7 +41,7 @@ DISTANCE = Quantity(symbol="t", ge=0, le=1, description="total variation distanc
 
 @formula(given="A shuffled round of reports that share a part with all others.", bounded=False)
 def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[float, LEAST_SHARE]) -> Outputs:
-    """Compute the ε at which one of N shuffled reports is hidden among the others (Lemma F.3).
+    """Compute the ε at which one of N shuffled reports is hidden among the others (Lemma F.3 of Lowy and Razaviyayn).
 
     It is ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)).
 
@@ -70,9 +70,13 @@ def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[
 
 @formula(given="An (ε, δ) report, to be replaced by a report with δ = 0.", bounded=False)
 def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
-    """Compute the total variation distance of Lemma F.5: δ with one distribution fixed, δ/(e^ε + 1) if both move."""
-    both = log_delta - float(np.logaddexp(0.0, epsilon))
-    return delta_outputs(log_delta, "distance") | delta_outputs(both, "pair_distance")
+    """Compute the total variation distance from an (ε, δ) pair of distributions to one with δ = 0 (Lemma F.5).
+
+    Returns:
+        `distance` is δ, if only one distribution is replaced. `pair_distance` is δ/(e^ε + 1), if both are replaced.
+    """
+    log_pair_distance = log_delta - float(np.logaddexp(0.0, epsilon))
+    return delta_outputs(log_delta, "distance") | delta_outputs(log_pair_distance, "pair_distance")
 
 
 @formula(given="An ε-indistinguishable pair, mixed with a common distribution.", bounded=False)
@@ -112,8 +116,8 @@ def example(
 ) -> Outputs:
     """Compute the guarantee of Algorithm 3 of Lowy and Razaviyayn, an example of a large compositionality C.
 
-    The algorithm has d = 2C² rounds. A client's input x is the number of a round. In round x the client sends a
-    randomised symbol. C is √(Σ_r (ε₀^r)²)/ε₀ for ε₀^r of the report in round r.
+    The algorithm has d = ⌈2C²⌉ rounds. A client's input x is the number of a round. In round x the client sends a
+    randomised symbol. The compositionality is √(Σ_r (ε₀^r)²)/ε₀ for ε₀^r of the report in round r.
 
     Args:
         compositionality: requested C ≥ 1.
@@ -138,7 +142,7 @@ def example(
 
 
 def _compare_share(*, share: float, log_delta: GivenLogDelta, clients: int) -> Sides:
-    """Compare p with 16 ln(2/δ)/N."""
+    """Compare the share p with its least value 16 ln(2/δ)/N."""
     return Sides.at_least(share, 16.0 * (math.log(2.0) - log_delta) / clients)
 
 

@@ -42,7 +42,10 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def prescribed_rounds(self) -> float:
-        """Prescribed number of rounds, before rounding up: (εnN)²/M, N/M, or the number for the excess risk."""
+        """Prescribed number of rounds, before rounding up.
+
+        It is the largest of (εnN)²/M, N/M, and the number of rounds that the excess risk requires.
+        """
         effective_records = self.epsilon * self.records
         privacy_rounds = effective_records * effective_records / self.participants
         return max(self._rounds_of_loss, privacy_rounds, self.clients / self.participants)
@@ -119,8 +122,11 @@ def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
     """Compute the statistical and the privacy term of the excess risk in Theorem 4.1, for RM² > Nδ.
 
     For convex losses they are LD/√(nM) and LD√p, with p = d l/(εnN)² and l = `logarithms` (equation (46)). For strongly
-    convex losses they are L²/(μnM) and L²p/μ (equation (47)). The bound is their sum times a constant that the paper
-    does not give.
+    convex losses they are L²/(μnM) and L²p/μ (equation (47)). The bound is the sum of both terms, times a constant that
+    the paper does not give.
+
+    Returns:
+        The statistical and the privacy term, in units of the loss.
     """
     n, m, d = inputs.samples_per_client, float(inputs.participants), inputs.dimension
     privacy = d * inputs.logarithms / (inputs.epsilon * inputs.records) ** 2
@@ -134,8 +140,8 @@ def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
 def step_size(inputs: ShuffledInputs) -> float | None:
     """Compute the step size η of Theorem 4.1 for convex losses.
 
-    It is min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · l)}} with l = `logarithms`, which is positive if RM² > Nδ. Other runs
-    have no step size, and must not be passed.
+    It is min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · l)}} with l = `logarithms`. The caller must ensure RM² > Nδ, so that l
+    is positive.
 
     Args:
         inputs: R rounds, M of N clients with n records each, the target (ε, δ), and d coordinates. The loss has
@@ -186,12 +192,12 @@ def shuffled_run(inputs: ShuffledInputs) -> Outputs:
 
 
 def _compare_logarithm(inputs: ShuffledInputs) -> Sides:
-    """Compare the argument of the logarithm with 1."""
+    """Compare the argument of the logarithm in the prescribed rounds with 1."""
     return Sides.above(inputs.logarithm_argument, 1.0)
 
 
 def _compare_rounds(inputs: ShuffledInputs) -> Sides:
-    """Compare R with (nNε)²/M."""
+    """Compare the number R of rounds with (nNε)²/M."""
     return Sides.at_least(inputs.rounds_run, (inputs.epsilon * inputs.records) ** 2 / inputs.participants)
 
 

@@ -100,7 +100,7 @@ class ExplicitNoiseInputs(BudgetFields):
     def noise(self) -> ExplicitNoise:
         """The noise σ² = 8L² ln(1.25/δ₀)/ε₀². It is proved only if M ≥ `least_participants` and ε ≤ 8 ln(2/δ).
 
-        M of N clients report one of their n records in each of R rounds. A report is (ε₀, δ₀)-differentially private.
+        In each of R rounds, M of N clients report one of their n records. A report is (ε₀, δ₀)-differentially private.
         The proof uses the sampling rate q = M/(nN) of a record, the ε̃ that a record may spend in a round, and
 
             ε̃ = ε/(2√(2R ln(2/δ))),                  g = (e^ε̃ − 1)/q,
@@ -113,7 +113,7 @@ class ExplicitNoiseInputs(BudgetFields):
         participants, log_delta = self.participants, self.log_delta
         rate = participants / (float(self.samples_per_client) * self.clients)
         step_epsilon = self.epsilon / (2.0 * math.sqrt(2.0 * self.rounds * (LN2 - log_delta)))
-        growth = math.expm1(min(step_epsilon, 700.0)) / rate  # g; the limit keeps it finite
+        growth = math.expm1(min(step_epsilon, 700.0)) / rate  # g, limited to stay finite
         log_uses = math.log(self.rounds) + math.log(rate)
         log_shuffling_delta = min(-LN2, log_delta - math.log(4.0) - log_uses)
         e_over_m = math.e / participants

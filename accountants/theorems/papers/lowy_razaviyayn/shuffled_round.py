@@ -55,7 +55,16 @@ class ShuffledRound:
     local_log_delta: float
 
     def epsilon(self, log_delta: float) -> float:
-        """Compute (39) of the paper, ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)]; ∞ on overflow."""
+        """Compute the ε^r of a shuffled round by equation (39) of Lowy and Razaviyayn.
+
+        It is ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)].
+
+        Args:
+            log_delta: ln δ, without the reports' own δ₀.
+
+        Returns:
+            ε^r, or infinity if e^{nε₀}/N overflows.
+        """
         log_ratio = self.samples_per_client * self.local_epsilon - math.log(self.clients)  # ln(e^{nε₀}/N)
         if log_ratio > 600.0:
             return math.inf
@@ -64,9 +73,11 @@ class ShuffledRound:
         return math.log1p(math.tanh(0.5 * self.local_epsilon) * factor)
 
     def log_distance(self, *, sharp: bool = False) -> float:
-        """Compute the logarithm of the total variation distance to a round with δ₀ = 0.
+        """Compute the logarithm of the total variation distance to a shuffled round of reports with δ₀ = 0.
 
-        It is 2Nn e^{(n−1)ε₀} δ₀, or the sharper N(n e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀.
+        Args:
+            sharp: if false, the distance is the paper's 2Nn e^{(n−1)ε₀} δ₀; if true, the smaller N(n e^{(n−1)ε₀} +
+                e^{−nε₀}/2) δ₀.
         """
         n, epsilon = self.samples_per_client, self.local_epsilon
         log_group = math.log(n) + (n - 1) * epsilon

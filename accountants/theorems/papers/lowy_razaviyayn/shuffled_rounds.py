@@ -93,11 +93,14 @@ def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
 def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
     """Compute the (ε, δ) of a shuffled round by Theorem F.2 of Lowy and Razaviyayn.
 
+    Args:
+        inputs: N clients with n records each, (ε₀, δ₀)-differentially private reports, and δ.
+        reading: formula for `delta`, `printed` or `corrected` as in `ShuffledRound.log_delta`.
+
     Returns:
-        `formula_epsilon` is ε^r of equation (39), and `epsilon` the smaller one of it and a report's ε₀. `delta` counts
-        the reports' own δ₀ by the `reading` of `ShuffledRound.log_delta`; `sharp_delta` is a smaller proved value.
-        `local_epsilon_limit` is the largest ε₀ for which the theorem holds. `scale` is equation (40), the order
-        ε₀√(ln(1/δ)/N) of ε^r for nε₀ of order 1.
+        `formula_epsilon` is ε^r of equation (39), and `epsilon` the minimum of ε^r and ε₀. `delta` counts the reports'
+        own δ₀; `sharp_delta` is a smaller proved value. `local_epsilon_limit` is the largest ε₀ for which the theorem
+        holds. `scale` is equation (40), the order ε₀√(ln(1/δ)/N) of ε^r for nε₀ of order 1.
     """
     epsilon = inputs.round.epsilon(inputs.log_delta)
     return {
@@ -111,14 +114,16 @@ def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
 
 
 def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
-    """Compute the (ε^r, δ̃) of a round by Theorem F.2 at δ = Nnδ₀, and `delta_cap`, a simple upper bound on δ̃.
+    """Compute the guarantee of a shuffled round by Theorem F.2 at δ = Nnδ₀.
 
     Args:
         inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
-        reading: `printed` has the bound 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ (erratum E-20).
+        reading: formulas for `delta` and `delta_cap`. `printed` has the cap 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} +
+            1)) Nnδ₀ (erratum E-20).
 
     Returns:
-        `epsilon` is ε^r of equation (39) at δ = Nnδ₀, and `scale` its order, equation (41).
+        `epsilon` is ε^r of equation (39) at δ = Nnδ₀, and `delta` the δ̃ that also counts the reports' δ₀. `delta_cap`
+        is a simple upper bound on δ̃. `scale` is the order of ε^r, equation (41).
     """
     return {
         "epsilon": inputs.round.epsilon(inputs.log_delta),
@@ -141,7 +146,12 @@ def _limit(inputs: RoundInputs | StandardInputs) -> float:
 
 
 def _log_cap(inputs: StandardInputs, reading: Reading) -> float:
-    """Compute ln of the bound on δ̃: 7Nnδ₀ as printed, (1 + 2e(e^{ε^r} + 1)) Nnδ₀ as corrected."""
+    """Compute the logarithm of the simple upper bound on δ̃ of a round.
+
+    Args:
+        inputs: N clients with n records each, and (ε₀, δ₀)-differentially private reports.
+        reading: `printed` has 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀.
+    """
     if reading == "printed":
         return math.log(7.0) + inputs.log_delta
     factor = math.log(2.0) + 1.0 + float(np.logaddexp(0.0, inputs.round.epsilon(inputs.log_delta)))
@@ -149,17 +159,25 @@ def _log_cap(inputs: StandardInputs, reading: Reading) -> float:
 
 
 def _log_least_local_delta(inputs: StandardInputs, reading: Reading) -> float:
-    """Compute ln of the least δ₀ allowed: 2e^{−N/16}/(Nn) as printed, 2e^{−N/(16e)}/(Nn) as corrected (E-21)."""
-    share = 16.0 if reading == "printed" else 16.0 * math.e
-    return math.log(2.0) - inputs.clients / share - math.log(inputs.clients * inputs.samples_per_client)
+    """Compute the logarithm of the least δ₀ of a report for which the theorem holds.
+
+    Args:
+        inputs: N clients with n records each.
+        reading: `printed` has 2e^{−N/16}/(Nn), `corrected` has 2e^{−N/(16e)}/(Nn) (erratum E-21).
+    """
+    divisor = 16.0 if reading == "printed" else 16.0 * math.e
+    return math.log(2.0) - inputs.clients / divisor - math.log(inputs.clients * inputs.samples_per_client)
 
 
 def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε and δ of a round by Theorem F.1, the least δ₀ allowed, and ε without constants (`scale`).
+    """Compute ε and δ of a shuffled round of sequential reports by Theorem F.1, and the least δ₀ for which it holds.
 
     Args:
         inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
         reading: `printed` has the paper's formulas. `corrected` has a larger δ (E-20) and least δ₀ (E-21).
+
+    Returns:
+        ε, δ and the least δ₀. `scale` is the order of ε, ε₀ ln(1/δ)/√N at δ = Nnδ₀, without constants.
     """
     return {
         "epsilon": standard_round(inputs, reading)["epsilon"],
@@ -170,23 +188,23 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 
 
 def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε and δ of R equal rounds by Corollary F.1, with advanced composition at the slack δ' = NnRδ₀.
+    """Compute ε and δ of R equal shuffled rounds by Corollary F.1, by advanced composition with the slack δ' = NnRδ₀.
 
     Args:
         inputs: R rounds of N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
         reading: `printed` has the paper's δ = 14NnRδ₀. `corrected` has δ = δ' + Rδ̃, with the δ̃ of a round.
     """
-    single = standard_round(inputs, "corrected")
-    slack = inputs.log_delta + math.log(inputs.rounds)
+    round_outputs = standard_round(inputs, "corrected")
+    log_slack = inputs.log_delta + math.log(inputs.rounds)
     total = advanced_composition(
-        epsilons=(single["epsilon"],),
-        log_deltas=(single["log10_delta"] * LN10,),
-        log_slack=slack,
+        epsilons=(round_outputs["epsilon"],),
+        log_deltas=(round_outputs["log10_delta"] * LN10,),
+        log_slack=log_slack,
         drift="corollary-f.1",
         times=inputs.rounds,
     )
-    log_delta = math.log(14.0) + slack if reading == "printed" else total.log_delta
-    return {"epsilon": total.epsilon, "round_epsilon": single["epsilon"], **delta_outputs(log_delta)}
+    log_delta = math.log(14.0) + log_slack if reading == "printed" else total.log_delta
+    return {"epsilon": total.epsilon, "round_epsilon": round_outputs["epsilon"], **delta_outputs(log_delta)}
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
@@ -196,22 +214,22 @@ def _compare_local_epsilon(inputs: RoundInputs | StandardInputs) -> Sides:
 
 
 def _compare_delta(inputs: RoundInputs) -> Sides:
-    """Compare log10 δ̃ (corrected) with 0."""
+    """Compare log10 of the δ̃ of the round, by the corrected formula, with 0."""
     return Sides.below(inputs.round.log_delta(inputs.log_delta) / LN10, 0.0)
 
 
 def _compare_cap(inputs: StandardInputs) -> Sides:
-    """Compare log10 of the bound on δ̃ (corrected) with 0."""
+    """Compare log10 of the simple upper bound on δ̃, by the corrected formula, with 0."""
     return Sides.below(_log_cap(inputs, "corrected") / LN10, 0.0)
 
 
 def _compare_local_delta(inputs: RepeatedInputs) -> Sides:
-    """Compare δ₀ with 1/(14NnR)."""
+    """Compare the δ₀ of a report with its largest value 1/(14NnR)."""
     return Sides.at_most(inputs.local_delta, 1.0 / (14.0 * inputs.clients * inputs.samples_per_client * inputs.rounds))
 
 
 def _compare_least_local_delta(inputs: StandardInputs) -> Sides:
-    """Compare log10 δ₀ with that of its least value (corrected)."""
+    """Compare log10 δ₀ with log10 of its least value, by the corrected formula."""
     return Sides.at_least(math.log10(inputs.local_delta), _log_least_local_delta(inputs, "corrected") / LN10)
 
 

@@ -34,7 +34,12 @@ CONVEXITY_EACH = Quantity(symbol="μ_i", unit="loss/length²", description="stro
 
 
 def scale_by_weights(weights: tuple[float, ...], values: tuple[float, ...]) -> tuple[float, ...]:
-    """Compute p_i N x_i, the constants of F̃_i = p_i N F_i."""
+    """Compute the constants p_i N x_i of the weighted losses p_i N F_i of N clients.
+
+    Args:
+        weights: weight p_i of each client.
+        values: constant x_i of each client's loss F_i.
+    """
     return tuple(weight * len(weights) * value for weight, value in zip(weights, values, strict=True))
 
 
@@ -63,13 +68,20 @@ class WeightInputs:
 
 
 def _check_rounds(record: FormulaRequest) -> None:
-    """Check that there is at least one round."""
+    """Check that the list of rounds is not empty.
+
+    Raises:
+        InvalidInput: it is empty.
+    """
     if not record.local_epsilons:
         raise InvalidInput.at("/local_epsilons", "has no entry")
 
 
 def weighted_constants(inputs: WeightInputs) -> Outputs:
-    """Compute the constants of the weighted losses F̃_i = p_i N F_i, the largest L and β, and the smallest μ."""
+    """Compute the constants of the weighted losses p_i N F_i, the largest L and β, and the smallest μ.
+
+    `sensitivity_factors` are 2 p_i N L_i, the sensitivities of the clients' messages times the batch size.
+    """
     lipschitz = scale_by_weights(inputs.weights, inputs.lipschitz)
     smoothness = scale_by_weights(inputs.weights, inputs.smoothness)
     convexity = scale_by_weights(inputs.weights, inputs.strong_convexity)
@@ -86,13 +98,16 @@ def weighted_constants(inputs: WeightInputs) -> Outputs:
 
 @formula(given="The guarantee of every client's messages for each of its records.", bounded=False)
 def weaker_observers(*, log_delta: GivenLogDelta, local_epsilon: LocalEpsilon) -> Outputs:
-    """Return the same (ε, δ) for a trusted server and for a trusted shuffler."""
+    """Return the guarantee with a trusted server and with a trusted shuffler: the (ε, δ) of the clients' messages."""
     return {"central_epsilon": local_epsilon, "shuffled_epsilon": local_epsilon, **delta_outputs(log_delta)}
 
 
 @formula(given="An algorithm that uses every record once, in rounds of the same ε₀.", bounded=False)
 def one_pass_compositionality(*, local_epsilon: LocalEpsilon, rounds: Rounds) -> Outputs:
-    """Compute C = √R, because each round may spend ε₀ on records that no other round uses."""
+    """Compute the compositionality C = √R of R rounds with ε₀ each, in which every record is used once.
+
+    Each round may have the whole ε₀, because no other round uses its records.
+    """
     return {"compositionality": math.sqrt(rounds), "round_epsilon": local_epsilon}
 
 
@@ -126,14 +141,14 @@ def advanced_compositionality(
 
 
 def _compare_weights(inputs: WeightInputs) -> Sides:
-    """Compare the smallest weight with 0; it may be 0 if no loss is strongly convex."""
-    used = max(inputs.strong_convexity) > 0.0
+    """Compare the smallest weight with 0; it may be 0 only if no loss is strongly convex."""
+    is_strongly_convex = max(inputs.strong_convexity) > 0.0
     smallest = min(inputs.weights)
-    return Sides(Verdict.of(smallest > 0.0 or not used), smallest, 0.0)
+    return Sides(Verdict.of(smallest > 0.0 or not is_strongly_convex), smallest, 0.0)
 
 
 def _compare_slack(*, log_delta: GivenLogDelta) -> Sides:
-    """Compare δ' with e^{−1/2}."""
+    """Compare the slack δ' with its largest value e^{−1/2}."""
     return Sides.at_most(math.exp(log_delta), math.exp(-0.5))
 
 

@@ -60,13 +60,13 @@ EPSILON_OR_NONE = Quantity(
     symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss bound ε of (ε, δ), 0 allowed"
 )
 _CERTIFIED_WIDTHS = (1e-14, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6, 1e-3)
-"""Relative half widths, in increasing order, of the intervals around ε whose ends are checked."""
+"""Relative half widths, in increasing order, of the intervals around the numerical ε that may be certified."""
 _LEAST_LOG_MU = -340.0
 """Least ln μ for which μ²/2 is a normal double. For a smaller μ, ε of zCDP is that of Lemma 2.6."""
 
 
 def exact_epsilon(*, mu: float, log_delta: float) -> float:
-    """Compute the least ε ≥ 0 at which μ-Gaussian differential privacy has δ, rounded up."""
+    """Compute the least ε ≥ 0 at which μ-Gaussian differential privacy is (ε, δ), rounded up."""
     return gaussian_pair(mu).epsilon(log_delta).upper
 
 
@@ -91,8 +91,11 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
         above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
         upper_log_delta = Enclosure.around(log_theta(above, mu * (1 + 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).upper
         lower_log_delta = Enclosure.around(log_theta(below, mu * (1 - 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).lower
-        upper = np.where((upper_log_delta <= log_delta) & (upper == by_lemma), np.minimum(above, by_lemma), upper)
-        lower = np.where((lower_log_delta > log_delta) & (lower == 0.0), below, lower)
+        # The first width that certifies a bound is the narrowest, so a bound is set once.
+        is_new_upper = (upper_log_delta <= log_delta) & (upper == by_lemma)
+        upper = np.where(is_new_upper, np.minimum(above, by_lemma), upper)
+        is_new_lower = (lower_log_delta > log_delta) & (lower == 0.0)
+        lower = np.where(is_new_lower, below, lower)
         if np.all((upper < by_lemma) & (lower > 0.0)):
             break
     return lower, upper
@@ -139,7 +142,10 @@ def exact_mu(*, epsilon: float, log_delta: float) -> float:
 
 
 def _mu_of_advantage(log_delta: float) -> float:
-    """Compute the μ at which μ-Gaussian differential privacy has δ at ε = 0: 2Φ⁻¹((1 + δ)/2)."""
+    """Compute the μ at which μ-Gaussian differential privacy has δ at ε = 0, μ = 2Φ⁻¹((1 + δ)/2).
+
+    For δ near 1 the complementary error function is inverted, so that 1 − δ keeps its digits.
+    """
     quantile = erfinv(math.exp(log_delta)) if log_delta < -0.5 else erfcinv(-math.expm1(log_delta))
     return 2.0 * math.sqrt(2.0) * float(quantile)
 
@@ -147,7 +153,7 @@ def _mu_of_advantage(log_delta: float) -> float:
 # The theorems ---------------------------------------------------------------------------------------------------------
 @formula(given="Rényi divergence of two Gaussians.", bounded=False)
 def gaussian_renyi(*, order: RenyiOrder, distance: Distance, noise_std: Annotated[NoiseStd, ANY_SCALE]) -> Outputs:
-    """Compute the Rényi divergence αΔ²/(2σ²) of N(u, σ²I) and N(v, σ²I).
+    """Compute the Rényi divergence αΔ²/(2σ²) of the normal distributions N(u, σ²I) and N(v, σ²I).
 
     Args:
         order: Rényi order α > 1.
@@ -202,7 +208,7 @@ def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
 
 
 def epsilon_by_lemma(inputs: MuInputs) -> Outputs:
-    """Compute ε of Lemma 2.6, the Rényi order that it uses, and ε by all three conversions."""
+    """Compute ε of Lemma 2.6 of Reshef and Levy, the Rényi order that it uses, and ε by all three conversions."""
     mu, log_delta = inputs.gaussian_dp_mu, inputs.log_delta
     conversions = epsilons(mu=mu, log_delta=log_delta)
     order = lemma_order(mu=mu, log_delta=log_delta)
@@ -210,7 +216,7 @@ def epsilon_by_lemma(inputs: MuInputs) -> Outputs:
 
 
 def exact_conversion(inputs: MuInputs) -> Outputs:
-    """Compute the exact ε, the parameter ρ²/2 of zCDP, and ε by all three conversions."""
+    """Compute the exact ε of ρ-Gaussian differential privacy, ρ²/2 of zCDP, and ε by all three conversions."""
     conversions = epsilons(mu=inputs.gaussian_dp_mu, log_delta=inputs.log_delta)
     return {"epsilon": conversions["exact_epsilon"], "zcdp_rho": 0.5 * inputs.gaussian_dp_mu**2, **conversions}
 
@@ -226,7 +232,9 @@ def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: Given
     """Compute the largest Gaussian DP parameter ρ for (ε, δ), by the three methods of `mus`.
 
     Returns:
-        `zcdp_noise_ratio` and `lemma_noise_ratio` are the noise that the method prescribes, divided by the exact noise.
+        `gaussian_dp_mu`, by the exact curve, and the values of all three methods. `zcdp_noise_ratio` and
+        `lemma_noise_ratio` are the noise that the method prescribes, divided by the noise for the exact ρ; infinite if
+        the method gives ρ = 0.
     """
     conversions = mus(epsilon=epsilon, log_delta=log_delta)
     exact = conversions["exact_gaussian_dp_mu"]

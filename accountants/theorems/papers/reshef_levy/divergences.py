@@ -18,8 +18,8 @@ from epsilond.accountants.theorems.conversions.finite_laws import (
     Probabilities,
     TwoLaws,
     apply_channel,
+    check_distribution,
     check_kernel,
-    check_law,
     difference,
     renyi_divergence,
     rounded_probabilities,
@@ -50,7 +50,7 @@ class ChannelInputs(TwoLaws):
 
 
 def post_process(inputs: ChannelInputs) -> Outputs:
-    """Compute the Rényi divergence of the two distributions, before and after the channel, each rounded up."""
+    """Compute the Rényi divergence of two distributions, before and after a channel, each rounded up."""
     change, second = difference(inputs.first, inputs.second), rounded_probabilities(inputs.second)
     change_after, second_after = apply_channel(change, inputs.kernel), apply_channel(second, inputs.kernel)
     return {
@@ -74,12 +74,12 @@ class ProductInputs(TwoLaws):
     def check(self) -> None:
         """Check both pairs of distributions."""
         super().check()
-        check_law("/other_first", self.other_first, len(self.other_first))
-        check_law("/other_second", self.other_second, len(self.other_first))
+        check_distribution("/other_first", self.other_first, len(self.other_first))
+        check_distribution("/other_second", self.other_second, len(self.other_first))
 
 
 def product(inputs: ProductInputs) -> Outputs:
-    """Compute the Rényi divergence of each pair and of their product, each rounded up."""
+    """Compute the Rényi divergence of each of two pairs of distributions and of their product, each rounded up."""
     own = _pair_divergence(inputs.first, inputs.second, inputs.order)
     independent = _pair_divergence(inputs.other_first, inputs.other_second, inputs.order)
     joint = math.nextafter(own + independent, math.inf)
@@ -87,7 +87,13 @@ def product(inputs: ProductInputs) -> Outputs:
 
 
 def _pair_divergence(first: Probabilities, second: Probabilities, order: float) -> float:
-    """Compute D_a of a pair of distributions, rounded up."""
+    """Compute the Rényi divergence of a pair of distributions, rounded up.
+
+    Args:
+        first: probabilities of P.
+        second: probabilities of Q on the same outcomes.
+        order: order a > 1.
+    """
     return renyi_divergence(difference(first, second), rounded_probabilities(second), order)
 
 
@@ -114,9 +120,9 @@ class ConcentratedCompositionInputs(DeltaFields):
 
 
 def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
-    """Compute the (ξ, ρ)-zCDP of all mechanisms together, ρ = Σρ_k and ξ = Σξ_k, and its ε at δ.
+    """Compute the (ξ, ρ)-zCDP of all mechanisms together, and its ε at δ, all rounded up.
 
-    ε is ξ + ρ + 2√(ρ ln(1/δ)), and `concentrated_mu` is √(2ρ). All are rounded up.
+    ρ = Σρ_k and ξ = Σξ_k over the mechanisms k. ε is ξ + ρ + 2√(ρ ln(1/δ)), and `concentrated_mu` is √(2ρ).
     """
     rho, offset = sum_up(inputs.zcdp_rhos), sum_up(inputs.zcdp_offsets or ())
     return {

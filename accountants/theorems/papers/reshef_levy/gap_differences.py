@@ -30,7 +30,11 @@ LAST_ROUND = Quantity(
 
 
 def _check_gap(inputs: FormulaRequest) -> None:
-    """Check that τ < t."""
+    """Check that the client's last round τ is before round t.
+
+    Raises:
+        InvalidInput: τ ≥ t.
+    """
     if inputs.last_round >= inputs.round:
         raise InvalidInput.at("/last_round", "must come before round", allowed=f"≤ {inputs.round - 1}")
 

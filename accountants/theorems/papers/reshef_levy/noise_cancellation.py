@@ -53,13 +53,13 @@ Listed = Annotated[float, Quantity(description="one of them", gt=0)]
 
 # The schedule ---------------------------------------------------------------------------------------------------------
 def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
-    """Compute the noise of a client's first report in Reshef and Levy's schedule, 2S√(1 + ln T)/μ.
+    """Compute the noise of a client's first report in the printed schedule of Reshef and Levy, 2S√(1 + ln T)/μ.
 
     The noise of its N-th report has √N times this standard deviation.
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
-        mu: μ of Gaussian differential privacy.
+        mu: Gaussian DP parameter μ of the target.
         rounds: number T of rounds.
     """
     return 2.0 * clipping_norm * math.sqrt(1.0 + math.log(rounds)) / mu
@@ -85,7 +85,7 @@ def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
-        base: standard deviation of the client's first noise; that of its k-th is √k times it.
+        base: standard deviation of the client's first noise; its k-th noise has √k times it.
         participations: number K of reports of the client.
     """
     return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)
@@ -99,7 +99,7 @@ def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
-        base: standard deviation of the client's first noise; that of its k-th is √k times it.
+        base: standard deviation of the client's first noise; its k-th noise has √k times it.
         participations: number K of reports of the client.
     """
     sum_of_indices = 0.5 * participations * (participations + 1.0)
@@ -168,10 +168,10 @@ def check_listed(name: str, values: Sequence[object], *, least: int, most: int =
 
 
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
-    """Compute the Gaussian DP parameter of each report's record, μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
+    """Compute the Gaussian DP parameter of the record in each report j, μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
 
-    The Δ_j, `distances`, are the sensitivities of the reports in ℓ2 norm. The σ_k are the standard deviations of their
-    noise. The n-th running sum of positive terms is within n + 1 units of roundoff, and its root within half of that.
+    Δ_j in `distances` is a report's ℓ2 sensitivity, and σ_k in `noise_stds` the standard deviation of its noise. The
+    n-th running sum is within n + 1 units of roundoff, and its root within half of that.
     """
     mus, precision = [], 0.0  # `precision` is the sum of 1/σ_k² from the last report back to report j
     for count, (distance, std) in enumerate(zip(reversed(distances), reversed(noise_stds), strict=True), start=1):
@@ -183,8 +183,7 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
 def all_records_mu(distances: Sequence[float], noise_stds: Sequence[float]) -> float:
     """Compute the Gaussian DP parameter if all records of a client change, √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²), rounded up.
 
-    The Δ_j, `distances`, are the sensitivities of the reports in ℓ2 norm. The σ_k are the standard deviations of their
-    noise. The n-th running sum of the Δ_j is within n units of roundoff.
+    Δ_j and σ_k are as in `record_mus`. The n-th running sum of the Δ_j is within n units of roundoff.
     """
     squares, total_distance = [], 0.0
     for distance, std in zip(distances, noise_stds, strict=True):
@@ -197,7 +196,8 @@ def all_records_mu(distances: Sequence[float], noise_stds: Sequence[float]) -> f
 def reports(inputs: ReportsInputs) -> Outputs:
     """Compute the privacy of a record by Theorem 5.1 of Reshef and Levy: μ of Gaussian DP, and μ²/2 of zCDP.
 
-    Both hold for every record of the client. They are rounded up, and are 0 without reports.
+    μ is the sensitivity of a message times √(Σ_k 1/σ_k²), for every record of the client, with the noises σ_k of all
+    reports. Both are rounded up, and are 0 without reports.
     """
     total = math.fsum(1.0 / std / std for std in inputs.noise_stds)
     mu = raise_by_units(sensitivity_factor(inputs.relation) * inputs.clipping_norm * math.sqrt(total), 8.0)
@@ -206,7 +206,7 @@ def reports(inputs: ReportsInputs) -> Outputs:
 
 @in_doubles
 def records(inputs: ReportsInputs) -> Outputs:
-    """Compute μ of Gaussian DP for the records of a client: the largest, that of the first and of the last record.
+    """Compute the largest Gaussian DP parameter of a client's records, and the parameters of its first and last record.
 
     `client_gaussian_dp_mu` is for all records at once. All are rounded up, and are 0 without reports.
     """
@@ -278,7 +278,7 @@ def trusted_server(
     noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS],
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the privacy of a record if a trusted server adds the noise: ρ = kS/m √(Σ_t 1/σ_t²) (Theorem F.1).
+    """Compute the privacy of a record if a trusted server adds the noise, ρ = kS/m √(Σ_t 1/σ_t²) (Theorem F.1).
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.

@@ -47,7 +47,7 @@ SmoothnessOrLinear = Annotated[float, SMOOTHNESS_OR_LINEAR]
 
 
 def value_or_bound(value: float | None, bound: float) -> float:
-    """Return a standard deviation, or its largest possible value if it is not given."""
+    """Return a standard deviation of the request, or its largest possible value if the request has none."""
     return bound if value is None else value
 
 
@@ -116,11 +116,13 @@ class ConstantsInputs(LossConstants):
 
 @in_doubles
 def constants(inputs: ConstantsInputs) -> Outputs:
-    """Compute bounds on the norm, the deviation and the sensitivity of a client's message s_t.
+    """Compute bounds on the norm, the standard deviations and the sensitivity of a client's message s_t.
 
     Returns:
-        The bound S on the norm in every round, and S_t in round t. The standard deviations σ̃ within a client and ξ̃
-        between clients. The sensitivity G + S_t of s_t to one record of a convex loss.
+        `clipping_norm` is the bound S on the norm in every round, and `round_clipping_norm` the bound S_t in round t.
+        `total_gradient_std` is the standard deviation σ̃ within a client, and `total_heterogeneity` the standard
+        deviation ξ̃ between clients. `convex_sensitivity` is G + S_t, the sensitivity of s_t to one record of a convex
+        loss.
     """
     round_norm = round_clipping_norm(
         lipschitz=inputs.lipschitz, smoothness=inputs.smoothness, diameter=inputs.diameter, round_=inputs.round
@@ -135,7 +137,7 @@ def constants(inputs: ConstantsInputs) -> Outputs:
 
 
 def _compare_deviations(inputs: LossConstants) -> Sides:
-    """Compare the deviation that is closest to its largest possible value with that value."""
+    """Compare the standard deviation that is nearest to its largest possible value, or exceeds it most, with it."""
     requested = [
         (inputs.gradient_std, inputs.lipschitz),
         (inputs.heterogeneity, inputs.lipschitz),

@@ -17,7 +17,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray
 from epsilond.accountants.profiles.concentrated import concentrated_log_delta
 
 MOST_NEWTON_STEPS = 100
-"""Largest number of Newton steps; a bracket that is halved in every step reaches the last digit."""
+"""Largest number of Newton steps; 100 halvings of the bracket would already reach the last digit of a double."""
 
 _SMALL_LOG_MU = -100.0
 """Largest ln μ for which the form for small μ is used; it exceeds the bound by less than μ in log δ."""
@@ -30,17 +30,20 @@ _MOST_LOG_RATIO = 300.0
 
 
 def lemma_epsilon(*, mu: float, log_delta: float) -> float:
-    """Compute ε = μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 from the Gaussian DP parameter μ (the paper's ρ), rounded up."""
+    """Compute ε = μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 of Reshef and Levy from the Gaussian DP parameter μ, rounded up."""
     return raise_by_units(mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)), 6.0)
 
 
 def lemma_order(*, mu: float, log_delta: float) -> float:
-    """Compute the Rényi order α* = 1 + √(2 ln(1/δ))/ρ that Lemma 2.6 uses; infinite at ρ = 0."""
+    """Compute the Rényi order 1 + √(2 ln(1/δ))/μ that Lemma 2.6 uses; infinite at μ = 0."""
     return 1.0 + math.sqrt(-2.0 * log_delta) / mu if mu > 0.0 else math.inf
 
 
 def lemma_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute ρ = 2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))), the inverse of Lemma 2.6."""
+    """Compute the Gaussian DP parameter for (ε, δ) by the inverse of Lemma 2.6.
+
+    It is μ = 2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))).
+    """
     return 2.0 * epsilon / (math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta))
 
 
@@ -98,7 +101,7 @@ def _log_expm1(x: FloatArray) -> FloatArray:
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute the largest μ at which every mechanism with μ²/2-zCDP is (ε, δ), rounded down.
+    """Compute the largest μ at which every μ²/2-zCDP mechanism is (ε, δ) by its best Rényi order, rounded down.
 
     Args:
         epsilon: ε, in nats.
@@ -149,11 +152,12 @@ def _bracket_root(excess: Callable[[float], float], start: float) -> tuple[float
 
 
 def _small_log_delta(log_mu: float, epsilon: float) -> float:
-    """Return an upper bound of log δ at ε for every ρ-zCDP mechanism with a small ρ = μ²/2.
+    """Compute an upper bound of log δ at ε for every ρ-zCDP mechanism with a small ρ = μ²/2.
 
     The Rényi order 1 + b gives the bound b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), for every b > 0. Let b = β/μ
-    and t = ε/μ. As (b + 1) log(1 + 1/b) ≥ 1, the bound is at most log μ + β²/2 − βt − log β − 1 + βμ/2. Without βμ/2,
-    it is least where β² − βt = 1. There it is log μ − β²/2 − log β + βμ/2, at most μ/2 above the best one.
+    and t = ε/μ. As (b + 1) log(1 + 1/b) ≥ 1, the bound is at most log μ + β²/2 − βt − log β − 1 + βμ/2. Without its
+    last term βμ/2, it is least where β² − βt = 1. At this β it is log μ − β²/2 − log β + βμ/2, at most μ/2 above the
+    best bound.
 
     Args:
         log_mu: ln μ, so small that μ itself may underflow.

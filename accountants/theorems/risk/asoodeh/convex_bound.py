@@ -35,7 +35,7 @@ STOPS = Quantity(symbol="k", ge=1, description="the last steps among which the r
 
 
 def _upper_double(value: Fraction) -> float:
-    """Return a double at or above a nonnegative number, at most two units in the last place above it."""
+    """Return a double at or above a nonnegative rational number, at most two units in the last place above it."""
     return root_up(value * value)
 
 
@@ -65,7 +65,7 @@ def convex_stops(
         stops: number k of last steps among which the run stops; if absent, all.
 
     Returns:
-        The number of steps, both bounds, and the step size of each.
+        The number of steps, the two bounds, and the step size at which each holds.
 
     Raises:
         InvalidInput: if `stops` exceeds the number of steps.
@@ -75,19 +75,22 @@ def convex_stops(
     if possible_stops > steps:
         raise InvalidInput.at("/stops", "cannot exceed the steps of the pass", allowed=f"≤ {steps}")
     squared_radius = Fraction(radius) ** 2
-    moment = Fraction(lipschitz) ** 2 + dimension * Fraction(noise_std) ** 2 / run.participants
-    growth = 1 + Fraction(harmonic(steps - 1)) * (1 + Fraction(PAD))
+    moment = Fraction(lipschitz) ** 2 + dimension * Fraction(noise_std) ** 2 / run.participants  # s²
+    last_factor = 1 + Fraction(harmonic(steps - 1)) * (1 + Fraction(PAD))  # f of the last step, rounded up
 
     def bound_at_stop(count: int, factor: Fraction) -> tuple[float, float]:
-        """Return 2ρ²/(ηk) + (ηs²/2)·factor and η; at the best η the bound is 2ρs√(factor/k)."""
+        """Return the bound 2ρ²/(ηk) + (ηs²/2) f for k = `count` and f = `factor`, and the step size η.
+
+        If η is free, it is the best one, 2ρ/(s√(fk)), at which the bound is 2ρs√(f/k).
+        """
         if step_size is None:
-            bound = root_up(4 * squared_radius * moment * factor / count)
-            return bound, float(2 * Fraction(radius) / Fraction(root_up(moment * factor * count)))
+            best_step_size = float(2 * Fraction(radius) / Fraction(root_up(moment * factor * count)))
+            return root_up(4 * squared_radius * moment * factor / count), best_step_size
         eta = Fraction(step_size)
         return _upper_double(2 * squared_radius / (eta * count) + eta * moment * factor / 2), step_size
 
     random_stop, random_step_size = bound_at_stop(possible_stops, Fraction(1))
-    final, final_step_size = bound_at_stop(steps, growth)
+    final, final_step_size = bound_at_stop(steps, last_factor)
     return {
         "steps": steps,
         "excess_risk_at_random_stop": random_stop,

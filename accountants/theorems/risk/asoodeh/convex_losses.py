@@ -11,7 +11,7 @@ from epsilond.accountants.theorem import Condition, Outputs, Source, Status, The
 
 @formula(given="One pass over n users, m in each step.", bounded=False)
 def order(*, run: ParticipantFields) -> Outputs:
-    """Return 1/√T with T = ⌊n/m⌋, the order of the excess risk. It is not a bound."""
+    """Return the number T = ⌊n/m⌋ of steps, and 1/√T, the order of the excess risk. The order is not a bound."""
     steps = run.clients // run.participants
     return {"steps": steps, "excess_risk_scale": 1.0 / math.sqrt(steps)}
 

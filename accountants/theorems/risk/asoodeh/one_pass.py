@@ -35,14 +35,15 @@ class AverageRisk(ScheduledPass):
 def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
     """Return the bound of Corollary 2 on the mean excess risk, or only its noise term if the constant c is unknown.
 
-    The optimisation term is (cm/(λn)) ((L + βρ)² + s²) ln T. c is the unpublished constant of Theorem 3 of Shamir 2016.
+    The optimisation term is (cm/(λn)) ((L + βρ)² + s²) ln T, with the unpublished constant c of Theorem 3 of Shamir
+    2016.
 
     Args:
         inputs: T steps over n clients in batches of m, the radius ρ of the domain, and optionally c. The losses have
-            Lipschitz constant L, smoothness β and strong convexity λ. The paper's G, a bound on the norm of a client's
-            gradient, is s = `gradient_std`.
-        reading: "printed" gives Σ_t η_t σ_t²/n as the noise term; "corrected" multiplies it by d/2 (erratum A-4), with
-            the dimension d.
+            Lipschitz constant L, smoothness β and strong convexity λ. s = `gradient_std` is the paper's G, a bound on
+            the norm of a client's gradient.
+        reading: "printed" has the noise term Σ_t η_t σ_t²/n; "corrected" has d/2 times this (erratum A-4), with the
+            dimension d.
     """
     steps = inputs.steps
     step_sizes = np.asarray(inputs.step_sizes, dtype=np.float64)

@@ -78,7 +78,7 @@ class ScheduledRun(ParticipantFields):
     checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
 
     def check(self) -> None:
-        """Check that lists have one value for each step, and that the run can stop after so many steps.
+        """Check that schedules have one value for each step, and that the run has enough steps to stop after.
 
         Raises:
             InvalidInput: a list has another length, or `stops` exceeds the number of steps.
@@ -104,7 +104,12 @@ class ScheduledRun(ParticipantFields):
         return self.steps if self.stops is None else self.stops
 
     def moments(self, first: int, last: int) -> FloatArray:
-        """Return s_t² = L² + dσ_t²/m of the steps first, …, last."""
+        """Return bounds s_t² = L² + dσ_t²/m on the mean squared norm of the noisy gradients of some steps.
+
+        Args:
+            first: index of the first step, from 1.
+            last: index of the last step.
+        """
         squares = np.full(last - first + 1, self.lipschitz**2)
         if self.noise_schedule is None:
             return squares
@@ -114,14 +119,24 @@ class ScheduledRun(ParticipantFields):
 
 @dataclass(frozen=True)
 class Window:
-    """The sizes e_t and moments r_t² of the steps that follow the models W_first, …, W_T, the last step imaginary."""
+    """The steps that follow the models W_first, …, W_T of a run, where the step after W_T is imaginary.
+
+    Attributes:
+        sizes: step size e_t of the step after W_t.
+        moments: bound r_t² on the mean squared norm of the gradient of that step.
+    """
 
     sizes: FloatArray
     moments: FloatArray
 
     @classmethod
     def of(cls, run: ScheduledRun, first: int) -> Window:
-        """Return the window from the model W_first on."""
+        """Return the steps that follow the models from W_first on.
+
+        Args:
+            run: the run of T steps. The imaginary step has the size of the last step, and no noise.
+            first: index of the first model.
+        """
         steps = run.steps
         sizes = np.append(run.step_schedule.at(first + 1, steps), run.step_schedule.at(steps, steps))
         moments = np.append(run.moments(first + 1, steps), run.lipschitz**2)
@@ -129,7 +144,14 @@ class Window:
 
 
 def stop_bound(run: ScheduledRun) -> float:
-    """Return the bound on the excess risk after a uniform step of the last k."""
+    """Return the bound on the excess risk of the model after a uniformly random one of the last k steps.
+
+    With the first stop a, and the step sizes e_t and moments r_t² of `Window`, it is
+
+        (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
+
+    For more than `MOST_STEPS` stops an upper bound on it is returned.
+    """
     stops, steps = run.possible_stops, run.steps
     first = steps - stops + 1
     if stops > MOST_STEPS:
@@ -143,11 +165,11 @@ def stop_bound(run: ScheduledRun) -> float:
 
 
 def _long_stop_bound(run: ScheduledRun, first: int) -> float:
-    """Return an upper bound on that of `stop_bound` in closed form, for a constant or inverse-time schedule.
+    """Return an upper bound on the result of `stop_bound` in closed form, for a constant or inverse-time schedule.
 
     Args:
-        run: the run. All noises are replaced by that of step first + 1, the largest of these.
-        first: the first step after which the run may stop.
+        run: the run. All noises are replaced by the noise of step first + 1, the largest of the following steps.
+        first: index of the first step after which the run may stop.
     """
     stops, steps = run.possible_stops, run.steps
     moment = float(run.moments(first + 1, first + 1)[0])
@@ -155,31 +177,39 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
     if isinstance(schedule, InverseTime):
         rise = max(1.0 / schedule.scale - run.strong_convexity, 0.0)
         slopes = max((first + 1.0) / schedule.scale - run.strong_convexity, 0.0) + (stops - 1.0) * rise
-        sizes = schedule.scale * (math.log1p((steps - first) / first) + 1.0 / steps)
+        # The sum of 1/(t + 1) over first ≤ t < T is at most ln(T/first).
+        sum_of_sizes = schedule.scale * (math.log1p((steps - first) / first) + 1.0 / steps)
     else:
         step_size = schedule.least(1)
-        slopes, sizes = max(1.0 / step_size - run.strong_convexity, 0.0), stops * step_size
-    return 2.0 * run.radius**2 * slopes / stops + 0.5 * moment * sizes / stops
+        slopes = max(1.0 / step_size - run.strong_convexity, 0.0)
+        sum_of_sizes = stops * step_size
+    return 2.0 * run.radius**2 * slopes / stops + 0.5 * moment * sum_of_sizes / stops
 
 
 def last_bound(run: ScheduledRun) -> float:
-    """Return the bound on the excess risk of the last model by suffix means; infinite if step sizes increase."""
+    """Return the bound on the excess risk of the last model that holds without strong convexity.
+
+    It is (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})] with the step sizes e_t and moments r_t² of `Window`, and
+    infinite if step sizes increase. For more than `MOST_STEPS` steps an upper bound on it is returned.
+    """
     steps = run.steps
     if steps > MOST_STEPS:
         return _long_last_bound(run)
     window = Window.of(run, 1)
     if np.any(np.diff(window.sizes) > 0.0):
         return math.inf
-    ages = np.maximum(np.arange(steps - 1, -1, -1, dtype=np.float64), 1.0)
-    noise = float(np.sum(window.sizes * (window.sizes / window.sizes[-1]) * window.moments / ages))
-    return 2.0 * run.radius**2 / (float(window.sizes[-1]) * steps) + 0.5 * noise
+    ages = np.maximum(np.arange(steps - 1, -1, -1, dtype=np.float64), 1.0)  # max{1, T − t}
+    last_size = float(window.sizes[-1])  # e_T
+    noise = float(np.sum(window.sizes * (window.sizes / last_size) * window.moments / ages))
+    return 2.0 * run.radius**2 / (last_size * steps) + 0.5 * noise
 
 
 def _long_last_bound(run: ScheduledRun) -> float:
-    """Return an upper bound on that of `last_bound` in closed form, for a constant or inverse-time schedule.
+    """Return an upper bound on the result of `last_bound` in closed form, for a constant or inverse-time schedule.
 
-    All noises are replaced by that of the second step, the largest of these. Let η_t = c/t. The sum over t of
-    1/((t + 1)² max{1, T − t}) is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for the others.
+    All noises are replaced by the noise of the second step, the largest of the following steps. For step sizes c/t, the
+    sum over t of 1/((t + 1)² max{1, T − t}) is needed. It is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for
+    the other t, with the harmonic number H_T.
     """
     steps, schedule = run.steps, run.step_schedule
     moment = float(run.moments(2, 2)[0])
@@ -192,25 +222,42 @@ def _long_last_bound(run: ScheduledRun) -> float:
 
 
 def squared_distance(run: ScheduledRun) -> float:
-    """Return the bound on E‖W_T − w*‖² by the recursion (a), which begins `MOST_STEPS` steps before the end."""
-    steps, curvature, largest = run.steps, run.strong_convexity, 4.0 * run.radius**2
+    """Return the bound on E‖W_T − w*‖², the mean squared distance of the last model from the minimiser.
+
+    The recursion is A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t², with step sizes η_t, moments s_t² and the strong
+    convexity λ. It begins with the squared diameter 4ρ², at most `MOST_STEPS` steps before the end.
+    """
     has_one_noise = run.noise_schedule is None or run.noise_schedule.constant is not None
     step_size = run.step_schedule.constant
     if step_size is not None and has_one_noise:
-        moment = float(run.moments(1, 1)[0])
-        contraction = 2.0 * curvature * step_size
-        if contraction >= 1.0:
-            return min(largest, step_size * step_size * moment)
-        log_power = steps * math.log1p(-contraction)
-        terms = -math.expm1(log_power) / contraction if contraction > 0.0 else float(steps)
-        return min(largest, math.exp(log_power) * largest + step_size * step_size * moment * terms)
-    first = max(steps - MOST_STEPS, 0) + 1
-    sizes, moments = run.step_schedule.at(first, steps), run.moments(first, steps)
-    shares = np.maximum(1.0 - 2.0 * curvature * sizes * (1.0 - 2.0**-50), 0.0)
+        return _squared_distance_of_equal_steps(run, step_size)
+    largest = 4.0 * run.radius**2
+    first = max(run.steps - MOST_STEPS, 0) + 1
+    sizes, moments = run.step_schedule.at(first, run.steps), run.moments(first, run.steps)
+    factors = np.maximum(1.0 - 2.0 * run.strong_convexity * sizes * (1.0 - 2.0**-50), 0.0)
     distance = largest
-    for share, added in zip(shares.tolist(), (sizes * sizes * moments).tolist(), strict=True):
-        distance = min((share * distance + added) * GROWTH, largest)
+    for factor, added in zip(factors.tolist(), (sizes * sizes * moments).tolist(), strict=True):
+        distance = min((factor * distance + added) * GROWTH, largest)
     return distance
+
+
+def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> float:
+    """Return the bound of `squared_distance` in closed form, for steps of one size and one noise.
+
+    With c = 2λη it is (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and at most 4ρ².
+
+    Args:
+        run: the run of T steps, with strong convexity λ, moment s² of a gradient, and radius ρ of the domain.
+        step_size: step size η.
+    """
+    largest = 4.0 * run.radius**2
+    moment = float(run.moments(1, 1)[0])
+    contraction = 2.0 * run.strong_convexity * step_size
+    if contraction >= 1.0:
+        return min(largest, step_size * step_size * moment)
+    log_power = run.steps * math.log1p(-contraction)
+    sum_of_powers = -math.expm1(log_power) / contraction if contraction > 0.0 else float(run.steps)
+    return min(largest, math.exp(log_power) * largest + step_size * step_size * moment * sum_of_powers)
 
 
 @in_doubles
@@ -218,9 +265,10 @@ def scheduled_risk(run: ScheduledRun) -> Outputs:
     """Bound the excess risk of the model after a random step and after the last step, for any schedules.
 
     Returns:
-        `steps`, T. `excess_risk_at_random_stop`, after a uniform step of the last k. `excess_risk_of_last`, the least
-        bound on the last model; infinite if F is not strongly convex and step sizes increase. With a smoothness β,
-        `excess_risk_of_last_if_interior` is at most β/2 times the bound on E‖W_T − w*‖². All bounds are rounded up.
+        `steps`, the number T. `excess_risk_at_random_stop`, after a uniformly random one of the last k steps.
+        `excess_risk_of_last`, the least bound on the last model; infinite if the loss is not strongly convex and step
+        sizes increase. `excess_risk_of_last_if_interior`, for strongly convex losses of smoothness β with the minimiser
+        w* inside the domain; it is at most β/2 times the bound on E‖W_T − w*‖². All bounds are rounded up.
     """
     last = last_bound(run)
     outputs: dict[str, float] = {}

@@ -29,7 +29,10 @@ NOISE_MULTIPLIERS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
 @formula(given="Features of at most this norm.")
 def squared_loss(*, feature_norm: Annotated[float, FEATURE_NORM]) -> Outputs:
-    """Return the smoothness 2R² of the squared loss, and R², its smoothness in w or in θ_i with the other fixed."""
+    """Return the smoothness 2R² of the squared loss for features of norm R, and its smoothness R² in each part.
+
+    The parts are the shared model w and the own model θ_i of a client; the other part is fixed.
+    """
     squared = feature_norm * feature_norm
     return {"smoothness": 2.0 * squared, "smoothness_of_a_part": squared}
 
@@ -71,7 +74,7 @@ def synthetic_constants(
     label_std: Annotated[float, LABEL_STD] = 0.01,
     batch_size: BatchSize = 10,
 ) -> Outputs:
-    """Return the constants of the paper's synthetic data, and the values that its search tries.
+    """Return the constants of the paper's synthetic data, and the values over which its experiments search.
 
     The features have the covariance Σ = diag(1/k), and client i has the true model θ_i*. The risk of models w + θ_i is
     (1/N) Σ_i ‖w + θ_i − θ_i*‖²_Σ, in expectation over the random θ_i*.
@@ -87,7 +90,7 @@ def synthetic_constants(
 
     Returns:
         tr Σ, the mean squared norm of the common model, the risk before training, the least risk of one model for all
-        clients, and the variance of the gradient at the optimum. The last three entries are the values that are tried.
+        clients, and the variance of the gradient at the optimum. The last three entries are the values of the search.
         The noise multipliers are in units of the clipping norm divided by N.
     """
     trace = harmonic(dimension)

@@ -51,11 +51,11 @@ class FullParticipationBound(NamedTuple):
 
 
 def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float = 3.0) -> FullParticipationBound:
-    """Return the bound of Theorem 4.5 of Bietti et al. as its two summands.
+    """Return the bound of Theorem 4.5 of Bietti et al., 4L_α‖z*‖²/n + 3σ‖z*‖/√n, as its two summands.
 
     Args:
         smooth: L_α‖z*‖², the smoothness times the squared distance of the initial model from the minimiser z*.
-        variance: σ²‖z*‖², the variance of a step times the same.
+        variance: σ²‖z*‖², the variance of a step times the squared distance.
         rounds: number n of rounds.
         factor: constant of the variance term: 3 as printed, 2√2 with the shorter step size of erratum E-B11.
     """
@@ -99,7 +99,7 @@ def parts_at_step(
 ) -> FullParticipationBound:
     """Return the two summands of `bound_at_step`: ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α).
 
-    They are those of the paper's inequality (22). For η ≤ 1/(4L_α) their sum is at most `simple_bound_at_step`.
+    They are the summands of the paper's inequality (22). For η ≤ 1/(4L_α) their sum is at most `simple_bound_at_step`.
 
     Args:
         step: step size η. It is 0 only if the initial model is a minimiser; the bound is then 0.
@@ -136,7 +136,7 @@ def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, r
 
 
 def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: int) -> Outputs:
-    """Return the bound at the step size of Theorem 4.5, and at the shorter one of erratum E-B11.
+    """Return the bound at the step size of Theorem 4.5, and at the shorter step size of erratum E-B11.
 
     Args:
         smoothness: smoothness L_α.
@@ -145,14 +145,16 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
         rounds: number n of rounds.
 
     Returns:
-        L_α and σ². Then for each step size the step, the bound with its constant, and the sharper bound (23) of the
-        paper at this step.
+        `weighted_smoothness` L_α and `variance` σ². For the step size of the theorem: the step size, the bound with its
+        two terms, and `excess_risk_at_step`, the sharper bound (23) of the paper at this step. The outputs with
+        `refined` have the same for the shorter step size.
     """
     squared = norm * norm
     scaled: Fields = {"smooth": smoothness * squared, "variance": variance * squared, "rounds": rounds}
     bound = theorem_bound(**scaled)
     refined = theorem_bound(**scaled, factor=2.0 * math.sqrt(2.0))
     step = theorem_step(smoothness=smoothness, norm=norm, variance=variance, rounds=rounds)
+    # Twice the variance gives the step size with √(2n) in place of √n.
     shorter_step = theorem_step(smoothness=smoothness, norm=norm, variance=2.0 * variance, rounds=rounds)
     run: Fields = {"squared_norm": squared, "variance": variance, "rounds": rounds}
     return {
@@ -226,8 +228,9 @@ class BoundInputs(WeightedOptimum):
 def generalisation(inputs: BoundInputs) -> Outputs:
     """Return the bound of Theorem 4.5 on the excess risk, with the smoothness and the variance in the α-norm.
 
-    The smoothness is L_α = L max{α, 1/N}. The variance is σ² = (ασ_w² + σ_θ²)/N + αd_wσ_ζ², with the standard
-    deviations σ_w and σ_θ of the shared and the local gradient.
+    The smoothness is L_α = L max{α, 1/N} for N clients and losses of smoothness L. The variance is σ² = (ασ_w² +
+    σ_θ²)/N + αd_wσ_ζ². Here σ_w and σ_θ are the standard deviations of the shared and the local gradient, and σ_ζ is
+    the noise in each of the d_w shared coordinates.
     """
     alpha, clients = inputs.personalization, inputs.clients
     sampling_variance = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
@@ -251,9 +254,10 @@ class AnyStepInputs(WeightedOptimum):
 
 @in_doubles
 def any_step(inputs: AnyStepInputs) -> Outputs:
-    """Return two bounds on the excess risk at the given step size η, for a minimiser at distance ‖z*‖.
+    """Return two bounds on the excess risk after n rounds at a step size η.
 
-    They are (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α), and ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α).
+    They are (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α), and ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α). ‖z*‖ is the
+    distance of the initial model from the minimiser, L_α the smoothness, and σ² the variance of a step.
     """
     squared, variance = inputs.norm**2, inputs.gradient_std**2
     return {
@@ -290,7 +294,7 @@ UNCLIPPED = Condition(
 
 
 def _no_clipping(inputs: BoundInputs) -> Sides:
-    """Check that gradients are at most the clipping norm; undecidable if either bound is absent."""
+    """Compare the bound on the norm of gradients with the clipping norm; undecidable if one of them is absent."""
     if inputs.lipschitz is None or inputs.clipping_norm is None:
         return Sides(Verdict.UNDECIDABLE, inputs.lipschitz or math.inf, inputs.clipping_norm or math.inf)
     return Sides.at_most(inputs.lipschitz, inputs.clipping_norm)

@@ -42,7 +42,10 @@ def distance_of_all(
     personalization: Annotated[float, FINITE_PERSONALIZATION],
     excess_risk: Annotated[float, MODEL_EXCESS],
 ) -> Outputs:
-    """Return the bound 2L_α(f(z) − f(z*)) on the squared distance of the step from that at the optimum (Lemma B.2).
+    """Return a bound on the squared distance of a step from the step at the optimum, with all clients (Lemma B.2).
+
+    The bound is 2L_α(f(z) − f(z*)) with L_α = L max{α, 1/N}. The distance is in the inverse α-norm, which divides the
+    weight α of the shared part.
 
     Args:
         clients: number N of clients.
@@ -67,7 +70,9 @@ def distance_of_drawn(
     personalization: Annotated[float, FINITE_PERSONALIZATION],
     excess_risk: Annotated[float, MODEL_EXCESS],
 ) -> Outputs:
-    """Return two bounds on the mean squared distance of the step from that at the optimum (Lemma B.3).
+    """Return two bounds on the mean squared distance of a step from the step at the optimum, for drawn clients.
+
+    They are the printed and a sharper form of Lemma B.3 of Bietti et al.
 
     Args:
         records: number M of records in the batches of all clients.
@@ -79,7 +84,7 @@ def distance_of_drawn(
 
     Returns:
         `weighted_smoothness` is L max{α + αm_max/(qM), m_max/(qM)}, and `squared_distance` twice that times the excess
-        risk. The sharper ones have α(1 − q)m_max/(qM) in the first term, by the variance of the draw.
+        risk. The outputs with `sharper` replace the second α by α(1 − q), which follows from the variance of the draw.
     """
     local = largest_batch / (participation_rate * records)
     printed = smoothness * max(personalization * (1.0 + local), local)

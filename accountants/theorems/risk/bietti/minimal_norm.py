@@ -31,7 +31,12 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
 
 
 def shared_part(*, alpha: float, clients: int) -> float:
-    """Return the ratio w/v̄ = αN/(αN + 1); 1 at α = ∞."""
+    """Return the ratio αN/(αN + 1) of the shared part w of the minimiser to the mean v̄ of the optima; 1 at α = ∞.
+
+    Args:
+        alpha: weight α of the shared part, in [0, ∞].
+        clients: number N of clients.
+    """
     return 1.0 if math.isinf(alpha) else alpha * clients / (alpha * clients + 1.0)
 
 
@@ -63,7 +68,7 @@ class BoundFactors(NamedTuple):
         return theorem_bound(smooth=smooth, variance=self.sampled + self.private, rounds=rounds)
 
     def proved_bound(self, rounds: int) -> FullParticipationBound:
-        """Return the smaller bound of `parts_at_step` at the step size of the theorem."""
+        """Return the smaller bound of `parts_at_step` for n rounds, at the step size of the theorem."""
         return parts_at_step(
             step=self.step(rounds),
             smoothness=self.smoothness,
@@ -81,8 +86,8 @@ class AtPersonalization:
         alpha: weight α of the shared part, in [0, ∞].
         optimisation, variance: summands of the bound of the theorem, in loss units.
         statistical, privacy: the variance term with sampling only, and with noise only.
-        at_step: smaller bound at the step sizes, inequality (23) of the paper.
-        proved: still smaller bound at the step sizes, inequality (22) of the paper.
+        at_step: smaller bound at these step sizes, inequality (23) of the paper.
+        proved: still smaller bound at these step sizes, inequality (22) of the paper.
         step_size, shared_step_size: step sizes of the local parts and of the shared part.
     """
 

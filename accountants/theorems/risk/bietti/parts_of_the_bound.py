@@ -76,16 +76,21 @@ def variance_alone(
         The best α, which is 0 on a tie; the term there, at α = 0 and at α = ∞; and the noise variance σ_ζ² at which
         the terms at 0 and ∞ are equal.
     """
-    records = participation_rate * batch_size
-    local = local_gradient_std**2 / records
-    sampling_variance = shared_gradient_std**2 / clients / records
-    shared = sampling_variance + shared_dimension * noise_std**2
+    expected_records = participation_rate * batch_size
+    local_variance = local_gradient_std**2 / expected_records  # at α = 0
+    sampling_variance = shared_gradient_std**2 / clients / expected_records
+    shared_variance = sampling_variance + shared_dimension * noise_std**2  # at α = ∞
+
+    def term(variance: float) -> float:
+        """Return the variance term 3‖v‖√(variance/T) of the bound."""
+        return 3.0 * optimum_norm * math.sqrt(variance / rounds)
+
     return {
-        "personalization": 0.0 if local <= shared else math.inf,
-        "variance_term": 3.0 * optimum_norm * math.sqrt(min(local, shared) / rounds),
-        "local_variance_term": 3.0 * optimum_norm * math.sqrt(local / rounds),
-        "global_variance_term": 3.0 * optimum_norm * math.sqrt(shared / rounds),
-        "threshold_noise_variance": max(local - sampling_variance, 0.0) / shared_dimension,
+        "personalization": 0.0 if local_variance <= shared_variance else math.inf,
+        "variance_term": term(min(local_variance, shared_variance)),
+        "local_variance_term": term(local_variance),
+        "global_variance_term": term(shared_variance),
+        "threshold_noise_variance": max(local_variance - sampling_variance, 0.0) / shared_dimension,
     }
 
 
@@ -119,7 +124,11 @@ VARIANCE_ALONE = Theorem(
 
 # The bias where a client is drawn once in N rounds --------------------------------------------------------------------
 def _check_personalization(inputs: object) -> None:
-    """Reject an α that is neither a number from 0 to 1e100 nor "unbounded"."""
+    """Check that α is a number from 0 to 1e100 or "unbounded".
+
+    Raises:
+        InvalidInput: it is neither.
+    """
     personalization_value(inputs.personalization)  # type: ignore[attr-defined]
 
 
@@ -138,10 +147,10 @@ def bias(
     personalization: Personalization,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the bias term of the bound of PPSGD at the weight α of the shared part, at 0, at ∞, and at α = b/a.
+    """Return the bias term of the bound of PPSGD at a weight α of the shared part, at 0, at ∞, and at the balanced α.
 
-    The bias term is the optimisation error, without the variance of the steps. It is proportional to the smoothness
-    L max{αa, b} of the weighted problem, with a and b of `DrawnGradients.smoothness_factors`. At the balanced α = b/a,
+    The bias term is the optimisation error, without the variance of the steps. It is proportional to the smoothness L
+    max{αa, b} of the weighted problem, with a and b of `DrawnGradients.smoothness_factors`. At the balanced α = b/a,
     the shared part and the clients' own parts are equally smooth.
 
     Args:

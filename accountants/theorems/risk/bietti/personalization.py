@@ -57,7 +57,7 @@ _RANGE_MARGIN = 1e8
 _LARGEST_SEARCHED_WEIGHT = 1e90
 """Largest α of the search; products of α with the constants of a problem stay finite doubles."""
 SHOWN = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""Multiples of the balanced α = b/a at which the curve is shown."""
+"""Multiples of the balanced α = b/a at which `Landscape.curve` evaluates the bound."""
 
 
 # The bound as a function of α ---------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class Landscape:
 
     @property
     def balanced(self) -> float:
-        """The α = b/a at which both sides of the maximum are equal: 1/(qN + 1 − q), so 1/N with all clients."""
+        """The α = b/a at which the shared part and the local parts are equally smooth, 1/(qN + 1 − q) at rate q."""
         return self.smooth_factors[1] / self.smooth_factors[0]
 
     def at(self, alpha: float) -> AtPersonalization:
@@ -150,7 +150,7 @@ class Landscape:
         )
 
     def _infinite_bound(self) -> AtPersonalization:
-        """Return the infinite bound at α = ∞ of clients with different optima."""
+        """Return the bound of clients with different optima at α = ∞, where it is infinite."""
         return AtPersonalization(
             alpha=math.inf,
             optimisation=math.inf,
@@ -166,7 +166,8 @@ class Landscape:
     def _limit_factors(self) -> BoundFactors:
         """Return the factors of the bound in the limit α = ∞, where all clients have one optimum v̄.
 
-        z* is the minimiser of least α-norm. α‖z*‖² tends to ‖v̄‖²; smoothness and variance are divided by α instead.
+        As α grows, α‖z*‖² tends to ‖v̄‖² for the minimiser z* of least α-norm. The factors have this limit as squared
+        norm, and smoothness and variance divided by α. The bound depends on their products only.
         """
         shared_variance = self.sampled_factors[0]
         return BoundFactors(
@@ -178,7 +179,7 @@ class Landscape:
         )
 
     def _factors(self, alpha: float) -> BoundFactors:
-        """Return ‖z*‖², L max{αa, b}, αA + B and its parts at a finite α; ‖z*‖ is the least α-norm of a minimiser."""
+        """Return the least ‖z*‖²_α of a minimiser, the smoothness L max{αa, b}, and the variance αA + B by parts."""
         shared_smoothness, local_smoothness = self.smooth_factors
         shared_variance, local_variance = self.sampled_factors
         squared = minimal_norm(
@@ -193,18 +194,18 @@ class Landscape:
         )
 
     def _total(self, alpha: float) -> float:
-        """Return `total` at a finite α; cheaper than `at`, for the search."""
+        """Return the bound of the theorem at a finite α, without the other parts of `at`, for the search."""
         return self._factors(alpha).bound(self.rounds).total
 
     def _proved_total(self, alpha: float) -> float:
-        """Return `proved.total` at a finite α; cheaper than `at`, for the search."""
+        """Return the smaller bound `proved` at a finite α, without the other parts of `at`, for the search."""
         return self._factors(alpha).proved_bound(self.rounds).total
 
     def best(self) -> AtPersonalization:
-        """Return the smallest bound over α in [0, ∞], and its α; on a tie the smaller one.
+        """Return the smallest bound of the theorem over α in [0, ∞] with its α; on a tie, the smaller α.
 
-        If all clients have one optimum (S = 0), the minimum is exact, at 0, the balanced α or ∞. Otherwise it is
-        searched to about 1e-9 of its value. The bound is valid at every α.
+        If all clients have one optimum (S = 0), the minimum is exact, at 0, the balanced α or ∞. Otherwise a search
+        finds it to a relative accuracy of about 1e-9. The bound is valid at every α.
         """
         alphas = [0.0, self.balanced, math.inf]
         if self.spread_squared > 0.0:
@@ -212,9 +213,9 @@ class Landscape:
         return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda point: point.total)
 
     def best_proved(self) -> AtPersonalization:
-        """Return the smallest value of the sharper bound `proved` over α in [0, ∞], as a search finds it.
+        """Return the smallest value that a search finds for the sharper bound `proved` over α in [0, ∞].
 
-        The step sizes are those of the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
+        The step sizes are as in the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
 
         Guarantees:
             The result is at most the proved bound at 0, at the balanced α, at ∞, and at the α of `best`.
@@ -243,7 +244,7 @@ class Landscape:
         return grid_minima(bound, low, middle, intervals) + grid_minima(bound, middle, high, intervals)
 
     def curve(self, *alphas: float) -> tuple[AtPersonalization, ...]:
-        """Return the bound at 0, ∞, multiples `SHOWN` of the balanced α, and `alphas`, in increasing order of α.
+        """Return the bound at 0, ∞, `alphas` and the multiples `SHOWN` of the balanced α, in increasing order of α.
 
         A multiple that differs from a member of `alphas` only by rounding is left out.
         """
@@ -257,7 +258,7 @@ class Landscape:
 
 # The minimiser of least norm, and the best α ------------------------------------------------------------------------
 def _check_personalization(inputs: FormulaRequest) -> None:
-    """Reject an α that is neither a number from 0 to 1e100 nor "unbounded"."""
+    """Check that α is a number from 0 to 1e100 or "unbounded"."""
     personalization_value(inputs.personalization)
 
 
@@ -272,9 +273,10 @@ def minimal_norm_optimum(
     optimum_norm: Annotated[float, OPTIMUM_NORM],
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
 ) -> Outputs:
-    """Return a, 1 − a and ‖z*‖²_α for the minimiser z* of least α-norm, w = a v̄ and θ_i = v_i − a v̄.
+    """Return the minimiser z* of least α-norm for given optima of the clients: its shared share, local share and norm.
 
-    The model of client i is the shared part w plus its own part θ_i. v_i is its optimum, and v̄ the mean of all v_i.
+    With the optimum v_i of client i and the mean v̄ of all, the minimiser is w = a v̄ and θ_i = v_i − a v̄. The outputs
+    are a, 1 − a and ‖z*‖²_α = ‖w‖²/α + Σ‖θ_i‖².
 
     Args:
         clients: number N of clients.

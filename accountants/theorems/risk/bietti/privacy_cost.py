@@ -54,7 +54,7 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
 
 # The bound at the noise of a target ---------------------------------------------------------------------------------
 def _least_noise_constant(*, epsilon: float, log_delta: float, relation: Relation) -> float:
-    """Return the least noise constant c that meets the target under the relation."""
+    """Return the least constant c with which the printed noise meets the target under the relation."""
     factor = sensitivity_factor(relation)
     return least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)
 
@@ -94,7 +94,7 @@ def privacy_cost(
         noise_constant: constant c of the noise; if absent, the least one for the target.
 
     Returns:
-        The noise, the three terms and their sum; `joined_excess_risk` has the last two terms under one root.
+        The noise, the three terms and their sum; `joined_excess_risk` has the last two under one root.
     """
     alpha, norm = personalization, optimum.norm
     if noise_constant is None:
@@ -123,14 +123,14 @@ def privacy_cost(
 
 
 def _constant_suffices(*, noise_constant: float | None, epsilon: float, log_delta: float, relation: Relation) -> Sides:
-    """Check that c is at least the least constant for the target."""
+    """Compare the constant c of the request with the least constant for the target, which is the default."""
     least = _least_noise_constant(epsilon=epsilon, log_delta=log_delta, relation=relation)
     return Sides.at_least(least if noise_constant is None else noise_constant, least)
 
 
 # Nothing shared, and everything --------------------------------------------------------------------------------------
 def _limit(smooth: float, variance: float, rounds: int) -> Outputs:
-    """Return the bound of Theorem 4.5 with its terms."""
+    """Return the bound of Theorem 4.5 with its terms; both factors include the squared distance ‖z*‖²."""
     bound = theorem_bound(smooth=smooth, variance=variance, rounds=rounds)
     return {
         "optimisation_term": bound.optimisation,
@@ -149,7 +149,7 @@ def local_limit(
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
 ) -> Outputs:
-    """Return the bound if nothing is shared (α = 0), 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)), without noise.
+    """Return the bound if nothing is shared (α = 0), 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)), for optima θ_i*.
 
     Args:
         clients: number N of clients; the bound does not depend on it.
@@ -211,7 +211,7 @@ class VarianceTermInputs(DeltaFields):
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
 
     def check(self) -> None:
-        """Reject an α that is neither a number from 0 to 1e100 nor "unbounded"."""
+        """Check that α is a number from 0 to 1e100 or "unbounded"."""
         personalization_value(self.personalization)
 
     @property
@@ -220,10 +220,10 @@ class VarianceTermInputs(DeltaFields):
         return self.gradient_std**2 / self.batch_size
 
     def constant(self, reading: Reading) -> float:
-        """Return the constant c of the noise: that of the request, or a default if it is absent.
+        """Return the constant c of the noise, given in the request or a default.
 
         Args:
-            reading: the default is 1 for "printed", as the paper hides c, and the least for the target for "corrected".
+            reading: default if absent. "printed" has 1, as the paper hides c; "corrected" has the least for the target.
         """
         if self.noise_constant is not None:
             return self.noise_constant
@@ -232,7 +232,7 @@ class VarianceTermInputs(DeltaFields):
         return _least_noise_constant(epsilon=self.epsilon, log_delta=self.log_delta, relation=self.relation)
 
     def threshold(self, reading: Reading) -> float:
-        """Return the number N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)) of rounds from which on α = 0 has the least variance."""
+        """Return the rounds N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)) from which on α = 0 has the least variance term."""
         pairs = float(self.clients) * (self.clients - 1)
         noise = self.constant(reading) * self.lipschitz
         numerator = pairs * self.gradient_variance * self.epsilon**2
@@ -242,13 +242,13 @@ class VarianceTermInputs(DeltaFields):
 def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
     """Return the variance term of the bound at α, 0 and ∞, and when α = 0 is best (Lemma 4.6 of Bietti et al.).
 
-    With s = σ²/(Nn) and r = c²G²d_w ln(1/δ)/(Nε)², the term is ‖v‖√(N((α + 1)s + αr)/(αN + 1)), and ‖v‖√(s + r) at
-    α = ∞. σ² is the variance of a batch's gradient. α = 0 is best from `threshold_rounds` on, by equation (10) in ε²;
+    With s = σ²/(Nn) and r = c²G²d_w ln(1/δ)/(Nε)², the term is ‖v‖√(N((α + 1)s + αr)/(αN + 1)), or ‖v‖√(s + r) at α =
+    ∞. σ² is the variance of a batch's gradient. α = 0 is best from `threshold_rounds` on, by equation (10) in ε²;
     `appendix_threshold_rounds`, by Appendix B.3, is in ε (erratum E-B4).
 
     Args:
         inputs: N clients, n rounds, the optimum's norm ‖v‖, Lipschitz constant G, d_w shared coordinates, and c.
-        reading: if c is absent, "printed" takes 1 for the hidden constant; "corrected" takes the least for the target.
+        reading: default of an absent c: 1 for "printed", the least constant for the target for "corrected".
     """
     alpha, clients, rounds = personalization_value(inputs.personalization), inputs.clients, inputs.rounds
     noise = inputs.constant(reading) * inputs.lipschitz
@@ -276,7 +276,7 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
 
 
 def threshold_epsilon(inputs: VarianceTermInputs) -> float:
-    """Return the ε up to which no sharing (α = 0) has the smallest variance term; infinite if it always has."""
+    """Return the ε up to which α = 0 has the smallest variance term at the least noise; infinite if it always has."""
     pairs = float(inputs.clients) * (inputs.clients - 1) * inputs.gradient_variance
     if pairs == 0.0:
         return math.inf

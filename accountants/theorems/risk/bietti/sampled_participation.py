@@ -70,7 +70,7 @@ class GroupOfUsers(EqualClients):
 
 @dataclass(frozen=True, kw_only=True)
 class Variances:
-    """Variances of a round with all clients: of the shared gradient, by drawing clients, and of local gradients."""
+    """Variances of a round, averaged over clients: of shared gradients, by drawing clients, and of local gradients."""
 
     shared: float
     selection: float
@@ -93,18 +93,18 @@ class DrawnGradients(DrawnClients):
         return absence * self.clients / (self.clients - 1)
 
     def mean(self, value: Callable[[GroupOfUsers], float]) -> float:
-        """Return the sum over all clients of a group's value, divided by W."""
+        """Return the sum over all clients of a value of each client, divided by their total weight W."""
         return math.fsum(group.clients * value(group) for group in self.groups) / self.weight
 
     def smoothness_factors(self, reading: Reading | Literal["proof"] = "corrected") -> tuple[float, float]:
-        """Return (a, b) such that the smoothness in the bound is L max{αa, b}, at the shared part's weight α.
+        """Return the factors (a, b) of the smoothness L max{αa, b} in the bound, at the weight α of the shared part.
 
-        L is the smoothness of the losses.
+        L is the smoothness of the losses, and q the probability that a client is drawn. W is the total weight of the
+        clients, and ω the largest number of gradients in a message (`largest_message`).
 
         Args:
-            reading: with ω = `largest_message`, "printed" has b = ω/W and a = 1 + b, as the theorem. "proof" has
-                b = ω/(qW) and a = 1 + b, as its proof. "corrected" has the same b, and the true a = 1 + κb with κ of
-                `selection` (erratum E-B5).
+            reading: "printed" has b = ω/W and a = 1 + b, as the theorem. "proof" has b = ω/(qW) and a = 1 + b, as its
+                proof. "corrected" has the same b, and the true a = 1 + κb with κ of `selection` (erratum E-B5).
         """
         if reading == "printed":
             local = self.largest_message / self.weight
@@ -134,7 +134,7 @@ class DrawnGradients(DrawnClients):
     def variance_factors(
         self, *, noise_std: float, dimension: int, reading: Reading = "corrected"
     ) -> tuple[float, float]:
-        """Return (A, B) such that the variance of a step is αA + B.
+        """Return the factors (A, B) of the variance αA + B of a step, at the weight α of the shared part.
 
         Args:
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.
@@ -148,9 +148,9 @@ class DrawnGradients(DrawnClients):
     def coarser_variance(
         self, *, alpha: float, noise_std: float, dimension: int, reading: Reading = "corrected"
     ) -> float:
-        """Return a step's variance as if all batches had the smallest size (equation (36) of Bietti et al.).
+        """Return the variance of a step as if all batches had the smallest size (equation (36) of Bietti et al.).
 
-        Clients have equal weights.
+        It bounds the variance from above. Clients have equal weights.
 
         Args:
             alpha: weight α of the shared part, finite.
@@ -180,7 +180,7 @@ class _Sampled(WeightedOptimum):
     noise_std: Annotated[float, SHARED_NOISE_STD]
 
     def check(self) -> None:
-        """Reject groups with wrong fields, and fewer than 1 or more than 1000 groups."""
+        """Check that there are 1 to 1000 groups, each with the fields of a group."""
         read_members(self, "client_groups", GroupOfUsers)
         check_groups(self.client_groups)
 
@@ -201,11 +201,10 @@ class DrawnInputs(_Sampled):
     weighting: Annotated[Weighting, WEIGHTING] = "clients"
 
     def check(self) -> None:
-        """Reject wrong groups, and a rate that the sampling cannot have.
+        """Check the groups, and that the sampling allows the rate.
 
         Raises:
-            InvalidInput: for wrong groups, or a rate other than 1 for "full", or other than a multiple of 1/N for a
-                fixed number.
+            InvalidInput: a group is wrong, or the rate is not 1 for "full", or no multiple of 1/N for a fixed number.
         """
         super().check()
         clients = sum(group.clients for group in self.client_groups)
@@ -214,7 +213,7 @@ class DrawnInputs(_Sampled):
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
-    """Return the bound and the three variances, by the "printed" or the "corrected" smoothness and variance."""
+    """Return the bound on the excess risk with its terms, and the three variances of a round, as named outputs."""
     alpha = inputs.personalization
     shared_smoothness, local_smoothness = federation.smoothness_factors(reading)
     shared_variance, local_variance = federation.variance_factors(
@@ -235,12 +234,12 @@ def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> di
 
 
 def _federation(inputs: SampledInputs, weighting: Weighting) -> DrawnGradients:
-    """Return the clients of a request with a weighting."""
+    """Return the clients of a request, weighted equally (`clients`) or by their records (`samples`)."""
     return DrawnGradients(groups=inputs.client_groups, weighting=weighting, rate=inputs.participation_rate)
 
 
 def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> float:
-    """Return the smoothness that the printed proof gives."""
+    """Return the smoothness in the α-norm that the printed proof gives, which differs from the printed statement."""
     shared, local = federation.smoothness_factors("proof")
     return inputs.smoothness * max(inputs.personalization * shared, local)
 
@@ -249,12 +248,14 @@ def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> floa
 def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
     """Return the bound of Theorem 5.2 of Bietti et al., in which clients are weighted by their numbers of records.
 
-    `proof_weighted_smoothness` is the smoothness that the printed proof gives. `clipping_multiplier` is the number of
-    gradients in the largest message. `heterogeneity_cost` is the noise relative to that with equal weights.
-
     Args:
         inputs: the clients and the run.
         reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
+
+    Returns:
+        The bound and the three variances. `proof_weighted_smoothness` is the smoothness in the printed proof.
+        `clipping_multiplier` is the number of gradients in the largest message. `heterogeneity_cost` is the ratio of
+        the noise to the noise with equal weights.
     """
     federation = _federation(inputs, "samples")
     return {
@@ -269,12 +270,13 @@ def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Out
 def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
     """Return the bound of Theorem B.4 of Bietti et al., in which clients have equal weights.
 
-    `proof_weighted_smoothness` is the smoothness that the printed proof gives. `coarser_variance` is the variance of a
-    step as if all batches had the smallest size, equation (36).
-
     Args:
         inputs: the clients and the run.
         reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
+
+    Returns:
+        The bound and the three variances. `proof_weighted_smoothness` is the smoothness in the printed proof, and
+        `coarser_variance` a step's variance as if all batches had the smallest size, equation (36).
     """
     federation = _federation(inputs, "clients")
     coarser = federation.coarser_variance(
@@ -289,7 +291,7 @@ def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Out
 
 @in_doubles
 def bound_for_sampling(inputs: DrawnInputs) -> Outputs:
-    """Return the corrected bound for independent draws, a fixed number of clients, or full participation."""
+    """Return the corrected bound on the excess risk for independent draws, a fixed number, or all clients."""
     federation = DrawnGradients(
         groups=inputs.client_groups,
         weighting=inputs.weighting,
@@ -301,14 +303,14 @@ def bound_for_sampling(inputs: DrawnInputs) -> Outputs:
 
 # Theorems -----------------------------------------------------------------------------------------------------------
 def _all_participate(inputs: SampledInputs) -> Sides:
-    """Check that q = 1."""
+    """Compare the probability q that a client is drawn with 1."""
     return Sides.at_least(inputs.participation_rate, 1.0)
 
 
 def _selection_vanishes(inputs: SampledInputs) -> Sides:
-    """Check that (1 − q) times the largest norm of a shared gradient is 0."""
-    most = max(group.shared_gradient_norm for group in inputs.client_groups)
-    return Sides.at_most((1.0 - inputs.participation_rate) * most, 0.0)
+    """Compare (1 − q) times the largest norm of a shared gradient at the optimum with 0."""
+    largest_norm = max(group.shared_gradient_norm for group in inputs.client_groups)
+    return Sides.at_most((1.0 - inputs.participation_rate) * largest_norm, 0.0)
 
 
 PRINTED_SMOOTHNESS = Condition(

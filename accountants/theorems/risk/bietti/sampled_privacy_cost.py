@@ -75,16 +75,16 @@ class SampledTargetInputs(WeightedOptimum, BudgetFields):
     range_constant: Annotated[float | None, RANGE_CONSTANT] = None
 
     def check(self) -> None:
-        """Reject groups with wrong fields, and fewer than 1 or more than 1000 groups.
+        """Check that there are 1 to 1000 groups, each with the fields of a group.
 
         Raises:
-            InvalidInput: for either.
+            InvalidInput: there are fewer or more groups, or one has wrong fields.
         """
         read_members(self, "client_groups", GroupOfUsers)
         check_groups(self.client_groups)
 
     def federation(self, weighting: Weighting) -> DrawnGradients:
-        """Return the clients with a weighting."""
+        """Return the clients of the request, weighted equally (`clients`) or by their records (`samples`)."""
         return DrawnGradients(groups=self.client_groups, weighting=weighting, rate=self.participation_rate)
 
 
@@ -101,20 +101,27 @@ def _at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading:
 
     Returns:
         The noise, the smoothness and variance in the α-norm, the step size, and the bound `excess_risk`. The bound is
-        `optimisation_term` + √(`statistical_term`² + `privacy_term`²); the latter are due to sampling and to noise.
+        `optimisation_term` + √(`statistical_term`² + `privacy_term`²). The last two terms are due to sampling and to
+        noise.
     """
     alpha, dimension, rounds = inputs.personalization, inputs.shared_dimension, inputs.rounds
-    std, clipping_norm = _noise_std(inputs, federation), _clipping_norm(inputs, federation)
+    std = _noise_std(inputs, federation)
+    multiplier = noise_multiplier_of(
+        noise_std=std,
+        rate=federation.rate,
+        weight=federation.weight,
+        clipping_norm=_clipping_norm(inputs, federation),
+    )
     smoothness = _smoothness(inputs, federation, reading)
     shared, local = federation.variance_factors(noise_std=0.0, dimension=dimension, reading=reading)
-    sampling_variance, noise_variance = alpha * shared + local, alpha * dimension * std * std
-    variance, squared = sampling_variance + noise_variance, inputs.norm * inputs.norm
-    bound = theorem_bound(smooth=smoothness * squared, variance=variance * squared, rounds=rounds)
+    sampling_variance = alpha * shared + local
+    noise_variance = alpha * dimension * std * std
+    variance = sampling_variance + noise_variance
+    squared_norm = inputs.norm * inputs.norm
+    bound = theorem_bound(smooth=smoothness * squared_norm, variance=variance * squared_norm, rounds=rounds)
     return {
         "noise_std": std,
-        "noise_multiplier": noise_multiplier_of(
-            noise_std=std, rate=federation.rate, weight=federation.weight, clipping_norm=clipping_norm
-        ),
+        "noise_multiplier": multiplier,
         "weighted_smoothness": smoothness,
         "variance": variance,
         "step_size": theorem_step(smoothness=smoothness, norm=inputs.norm, variance=variance, rounds=rounds),
@@ -143,13 +150,25 @@ def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float
 
 
 def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> float:
-    """Return the smoothness L max{αa, b} in the α-norm, with the factors a and b of the weighting."""
+    """Return the smoothness L max{αa, b} in the α-norm.
+
+    Args:
+        inputs: the run, with smoothness L of the losses and weight α of the shared part.
+        federation: the clients. Their weighting gives the factors a and b.
+        reading: factors as "printed" or as "corrected".
+    """
     shared, local = federation.smoothness_factors(reading)
     return inputs.smoothness * max(inputs.personalization * shared, local)
 
 
 def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
-    """Return the variance of a step as if every batch had the smallest size (equation (36)), and the bound with it."""
+    """Return the variance of a step as if every batch had the smallest size (equation (36)), and the bound with it.
+
+    Args:
+        inputs: clients, rounds, constants of the losses, and the target (ε, δ).
+        federation: the clients with equal weights.
+        reading: smoothness and variance as "printed" or as "corrected".
+    """
     alpha, dimension, squared = inputs.personalization, inputs.shared_dimension, inputs.norm * inputs.norm
     std = _noise_std(inputs, federation)
     noise_variance = alpha * dimension * std * std
@@ -164,7 +183,7 @@ def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, re
 def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
     """Return the bound on the excess risk at the noise for a target (ε, δ), with clients weighted by their records.
 
-    The bound is equation (14) of Bietti et al., and the noise is that of their equation (12).
+    The bound is equation (14) of Bietti et al., and the noise is their equation (12).
 
     Args:
         inputs: the clients, the run and the target.
@@ -181,7 +200,7 @@ def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -
 def cost_by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
     """Return the bound on the excess risk at the noise for a target (ε, δ), with equal weights of the clients.
 
-    The noise is that of equation (12) of Bietti et al.
+    The noise is equation (12) of Bietti et al.
 
     Args:
         inputs: the clients, the run and the target.

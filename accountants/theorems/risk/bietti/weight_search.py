@@ -9,9 +9,9 @@ from epsilond.accountants.numerics.minimum import golden_section
 
 
 def grid_minima(bound: Callable[[float], float], low: float, high: float, intervals: int) -> list[float]:
-    """Return two candidates for the α that minimises a bound: the best point of a grid, and its refinement.
+    """Return two candidates for the α that minimises a bound: the best point of a grid, and a refinement of it.
 
-    The grid is uniform in log α. A golden section search refines its best point between both neighbours.
+    The grid is uniform in log α. A golden section search between the neighbours of its best point refines this point.
 
     Args:
         bound: the bound as a function of α.

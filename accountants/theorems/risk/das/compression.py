@@ -22,7 +22,7 @@ def compression(
     noise_levels: NoiseLevels,
     decay_rate: Annotated[float | None, FLAT_DECAY_RATE] = None,
 ) -> Outputs:
-    """Return the printed bound γ on the mean squared error of a rounded and noisy unit update, and the exact maximum.
+    """Return the printed bound γ on the mean squared error of a rounded and noisy unit update, and a sharper one.
 
     Args:
         dimension: number d of coordinates.
@@ -31,18 +31,18 @@ def compression(
         decay_rate: decay rate α of the noise; if absent 0, the largest variance.
 
     Returns:
-        `compression`, d(1 + 4m²)/(4s²). `least_compression`, d/(4s²) + dV with the noise variance V at this α; its
-        summands are `rounding_term` and `noise_term`.
+        `compression` is the printed d(1 + 4m²)/(4s²). `least_compression` is d/(4s²) + dV with the noise variance V at
+        this α. Its summands are `rounding_term` and `noise_term`.
     """
-    d, square = dimension, quantization_levels * quantization_levels
-    in_steps = variance(decay_rate or 0.0, noise_levels)
+    square = quantization_levels * quantization_levels
+    variance_in_steps = variance(decay_rate or 0.0, noise_levels)
     return {
-        "compression": d * (1 + 4 * noise_levels * noise_levels) / (4 * square),
+        "compression": dimension * (1 + 4 * noise_levels * noise_levels) / (4 * square),
         "least_compression": update_error(
-            dimension=d, quantization_levels=quantization_levels, variance_in_steps=in_steps
+            dimension=dimension, quantization_levels=quantization_levels, variance_in_steps=variance_in_steps
         ),
-        "rounding_term": d / (4 * square),
-        "noise_term": d * in_steps / square,
+        "rounding_term": dimension / (4 * square),
+        "noise_term": dimension * variance_in_steps / square,
     }
 
 

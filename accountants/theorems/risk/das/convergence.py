@@ -46,7 +46,7 @@ class RoundSteps:
 
 
 def error_factor(compression: float, participants: int) -> float:
-    """Return √(1 + γ/r), the factor by which the mean squared error γ of a message raises both terms of the bound."""
+    """Return √(1 + γ/r), the factor by which the error γ of a message raises the bound; r clients are in a round."""
     return math.sqrt(1.0 + compression / participants)
 
 
@@ -115,7 +115,7 @@ class ConvergenceInputs:
 
     @property
     def ratio(self) -> float:
-        """The ratio β/η: that of the request, or the printed ratio."""
+        """The ratio β/η of the request, or the printed ratio if absent."""
         if self.step_ratio is not None:
             return self.step_ratio
         return printed_ratio(
@@ -141,11 +141,12 @@ def bound_39(inputs: ConvergenceInputs) -> Outputs:
     """Return the bound of equation (39) of Das et al. on the mean over the rounds of the gradient norm.
 
     It is 12(La/ζ)² Eg/(xK) + 3xg/(4E) + 6Lb/ζ with smoothness L, quasar convexity ζ, E local steps, K rounds, and the
-    ratio x of the step sizes. a = `initial_distance`, b = `client_optimum_distance`, and g is `error_factor`.
+    ratio x of the step sizes. a is `initial_distance`, b is `client_optimum_distance`, and g is `error_factor`.
 
     Returns:
-        Both step sizes, the bound, and its three terms: by the initial distance from the minimiser (`start_term`), by
-        the step sizes, and by the distance of the clients' optima from the minimiser.
+        Both step sizes, the bound, and its three terms. `start_term` is due to the distance of the initial model from
+        the minimiser, `steps_term` to the step sizes, and `client_optima_term` to the distance of the clients' optima
+        from the minimiser.
     """
     ratio = inputs.ratio
     factor = error_factor(inputs.compression, inputs.participants)
@@ -198,15 +199,16 @@ EQUATION_39 = Theorem(
 
 
 def _whole_root(inputs: ConvergenceInputs) -> Sides:
-    """Check that E² = K for E local steps and K rounds; the reported sides are E and √K."""
+    """Check that E² = K for E local steps and K rounds, exactly; the sides of the condition are E and √K."""
     root = math.sqrt(inputs.rounds)
     return Sides(Verdict.of(inputs.local_steps**2 == inputs.rounds), float(inputs.local_steps), root)
 
 
 def utility(inputs: ConvergenceInputs) -> Outputs:
-    """Return the bound of Theorem 2 on the least gradient norm of a round, with its terms.
+    """Return the bound of Theorem 2 of Das et al. on the least gradient norm of a round, with its two terms.
 
-    It is for E = √K local steps in each of K rounds, and the step sizes of the theorem.
+    With the notation of `bound_39` it is (6L/ζ)(ga/√K + b). It holds for E = √K local steps in each of K rounds, and
+    the step sizes of the theorem.
     """
     optima_factor = 6.0 * inputs.smoothness / inputs.quasar_convexity
     message_factor = error_factor(inputs.compression, inputs.participants)
@@ -276,11 +278,11 @@ class FedAvgInputs(ParticipantFields):
 
 
 def variance_constant(*, clients: int, participants: int) -> float:
-    """Return the constant c̄ of Theorem 4, max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))).
+    """Return the constant c̄ of Theorem 4, max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))), and 64 for r = n.
 
     Args:
         clients: number n of clients.
-        participants: number r of clients in a round; c̄ is 64 if it is n.
+        participants: number r of clients in a round.
     """
     if participants == clients:
         return 64.0
@@ -332,7 +334,7 @@ def update_norm(
     smoothness: Annotated[Smoothness, ANY_SCALE],
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return a lower bound on the norm of the sum of a client's gradients in a round (Lemma 3).
+    """Return a lower bound on the norm of the sum of a client's gradients in a round (Lemma 3 of Das et al.).
 
     Args:
         gradient_norm: norm ‖∇f‖ of the client's gradient at the model of the round.
@@ -343,7 +345,7 @@ def update_norm(
             ηLE ≤ 1/4.
 
     Returns:
-        The bound; for "corrected" also √(31/128), the constant that the printed proof gives for 2/3.
+        The bound. For "corrected" also √(31/128), the constant in place of 2/3 that the printed proof gives.
     """
     if reading == "printed":
         return {"update_norm": 2.0 / 3.0 * local_steps * gradient_norm}

@@ -67,8 +67,9 @@ def alignment(
         quasar_convexity: quasar-convexity ζ of the client's loss, in (0, 1].
 
     Returns:
-        `inner_product`, ζ‖u‖²/(4LE), for η ≤ ζ/(2L). It is (34) without the term η‖u‖²/2. `sharper_inner_product`,
-        ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L. The second is never smaller where both hold, also with that term.
+        `inner_product` is ζ‖u‖²/(4LE), for η ≤ ζ/(2L): equation (34) of the paper without its term η‖u‖²/2.
+        `sharper_inner_product` is ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L. Where both hold, it is not below equation
+        (34).
     """
     squared, largest_step = update_norm * update_norm, quasar_convexity / smoothness
     return {
@@ -78,7 +79,14 @@ def alignment(
 
 
 def _quasar_step(*, step_size: float, smoothness: float, quasar_convexity: float, most: float) -> Sides:
-    """Check that η is at most `most` times ζ/L."""
+    """Compare the step size η with `most` times ζ/L.
+
+    Args:
+        step_size: step size η.
+        smoothness: smoothness L.
+        quasar_convexity: quasar-convexity ζ.
+        most: largest allowed multiple of ζ/L.
+    """
     return Sides.at_most(step_size, most * quasar_convexity / smoothness)
 
 
@@ -146,9 +154,8 @@ def approach(
         quasar_convexity: quasar-convexity ζ of the client's loss, in (0, 1].
 
     Returns:
-        `squared_distance`, ‖w − w*‖² − (ηζ/(2L))Σ‖∇f‖², for η ≤ ζ/(2L). `sharper_squared_distance`,
-        ‖w − w*‖² − η(ζ/L − η)Σ‖∇f‖², for η ≤ ζ/L. Neither is below 0.
-        A negative value would mean that no client has these gradients.
+        `squared_distance` is ‖w − w*‖² − (ηζ/(2L))Σ‖∇f‖², for η ≤ ζ/(2L). `sharper_squared_distance` is ‖w − w*‖² −
+        η(ζ/L − η)Σ‖∇f‖², for η ≤ ζ/L. A negative bound is raised to 0; it means that no client has these gradients.
     """
     squared, largest_step = client_distance * client_distance, quasar_convexity / smoothness
     return {
@@ -182,7 +189,12 @@ LEMMA_2_DISTANCE = Theorem(
 
 
 def growth(ratio: float, steps: int) -> float:
-    """Return ((1 + x)^τ − 1)/(τx) at x = `ratio` ≥ 0 and τ = `steps`; its limit 1 at x = 0."""
+    """Return ((1 + x)^τ − 1)/(τx), the growth of a path of τ steps; its limit 1 at x = 0.
+
+    Args:
+        ratio: x ≥ 0, step size times smoothness.
+        steps: number τ of steps.
+    """
     exponent = steps * math.log1p(ratio)
     return math.expm1(exponent) / (steps * ratio) if steps * ratio > 0.0 else 1.0
 
@@ -209,8 +221,8 @@ def distance(
         smoothness: smoothness L of the client's loss.
 
     Returns:
-        `distance`, 2ητ‖∇f(w)‖, for ηLE ≤ 1/2. `sharper_distance`, ((1 + ηL)^τ − 1)/L ‖∇f(w)‖, which holds at any η and
-        is attained.
+        `distance` is 2ητ‖∇f(w)‖, for ηLE ≤ 1/2. `sharper_distance` is ((1 + ηL)^τ − 1)/L ‖∇f(w)‖, which holds at any η
+        and is attained.
     """
     length = step_size * steps_taken * gradient_norm
     return {"distance": 2.0 * length, "sharper_distance": length * growth(step_size * smoothness, steps_taken)}

@@ -44,9 +44,10 @@ class FedAvgAtStep(FedAvgInputs):
 
 
 def largest_step(inputs: FedAvgInputs) -> float:
-    """Return the largest step size for which (85) is proved, min{ζ/(2L), 1/(4LE), ζ/(cLE)}.
+    """Return the largest step size for which equation (85) of Das et al. is proved, min{ζ/(2L), 1/(4LE), ζ/(cLE)}.
 
-    In a round r of n clients take part, and c is the larger of 2 + 23(n − r)/(r(n − 1)) and 64n(r − 1)/(r(n − 1)).
+    In a round r of n clients take part. c is the larger of 2 + 23(n − r)/(r(n − 1)) and 64n(r − 1)/(r(n − 1)), or 64
+    for r = n.
 
     Args:
         inputs: the run, with smoothness L, quasar-convexity ζ and E local steps.
@@ -62,13 +63,14 @@ def largest_step(inputs: FedAvgInputs) -> float:
 
 @in_doubles
 def fedavg_at_step(inputs: FedAvgAtStep) -> Outputs:
-    """Return the bound of (85) on the mean over the rounds of the squared gradient norm of FedAvg.
+    """Return the bound (85) of Das et al. on the mean over the rounds of the squared gradient norm of FedAvg.
 
-    It is 32L/(ηζE) (a²/K + b²) with K rounds of E local steps and a = `initial_distance`. The root mean square of the
-    distances of the clients' minimisers is b = `client_optimum_distance`.
+    It is 32L/(ηζE) (a²/K + b²) with K rounds of E local steps, smoothness L, quasar convexity ζ and step size η. a is
+    `initial_distance`, and b is `client_optimum_distance`, the root mean square of the distances of the clients'
+    minimisers.
 
     Returns:
-        The bound and its two terms, with the largest step size of the proof.
+        The bound, its two terms, and the largest step size for which it is proved.
     """
     scale = 32.0 * inputs.smoothness / (inputs.step_size * inputs.quasar_convexity * inputs.local_steps)
     start = scale * inputs.initial_distance**2 / inputs.rounds
@@ -140,14 +142,16 @@ class TwoRates(ParticipantFields):
 
 @in_doubles
 def compare_rates(inputs: TwoRates) -> Outputs:
-    """Return the bounds of Theorems 2 and 4 on one federation, their ratio, and its range over all federations.
+    """Return the bounds of Theorems 2 and 4 of Das et al. on one federation, their ratio, and the range of this ratio.
 
-    Let a = `initial_distance`/√K, b = `client_optimum_distance` and g = √(1 + γ/r). The bounds are (6L/ζ)(ga + b)
-    and (L/ζ)√(32c̄(a² + b²)). As b is both a mean and a root mean square, it is one distance of all clients.
+    Let a = `initial_distance`/√K, b = `client_optimum_distance` and g = √(1 + γ/r). The bounds are (6L/ζ)(ga + b) and
+    (L/ζ)√(32c̄(a² + b²)). b is a mean in the first bound and a root mean square in the second; here it is one distance
+    of all clients.
 
     Returns:
-        `gradient_norm` is the bound of DP-NormFedAvg, and `fedavg_gradient_norm` the root of that of FedAvg. `ratio` is
-        the first over the second, between `least_ratio` = 6/√(32c̄) and `largest_ratio` = 6√(2 + γ/r)/√(32c̄).
+        `gradient_norm` is the bound of DP-NormFedAvg, and `fedavg_gradient_norm` the root of the bound of FedAvg.
+        `ratio` is the first divided by the second. Over all a and b it is between `least_ratio` = 6/√(32c̄) and
+        `largest_ratio` = 6√(2 + γ/r)/√(32c̄).
     """
     factor = error_factor(inputs.compression, inputs.participants)
     start, optima = inputs.initial_distance / math.sqrt(inputs.rounds), inputs.client_optimum_distance
@@ -164,7 +168,7 @@ def compare_rates(inputs: TwoRates) -> Outputs:
 
 
 def _square_rounds(inputs: TwoRates) -> Sides:
-    """Check that the number of rounds is a square; the sides are the root and its floor."""
+    """Check that the number K of rounds is a square; the sides of the condition are √K and its integer part."""
     root = math.isqrt(inputs.rounds)
     return Sides(Verdict.of(root * root == inputs.rounds), math.sqrt(inputs.rounds), float(root))
 

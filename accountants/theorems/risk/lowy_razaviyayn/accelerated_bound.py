@@ -123,14 +123,18 @@ class AcceleratedProblem(EqualClientsRound):
         )
 
     def envelope_convexity(self, envelope_smoothness: float) -> float:
-        """Return the strong convexity of the mean of the envelopes."""
+        """Return the strong convexity μb/(μ + b) of the mean of the Moreau envelopes of smoothness b.
+
+        Args:
+            envelope_smoothness: smoothness b.
+        """
         return envelope_strong_convexity(
             strong_convexity=self.strong_convexity, envelope_smoothness=envelope_smoothness
         )
 
     @property
     def smoothing_gap(self) -> float:
-        """L²/(2b), in loss units; 0 for a smooth loss."""
+        """Largest difference L²/(2b) between the loss and its envelope, in loss units; 0 for a smooth loss."""
         if self.envelope_smoothness is None:
             return 0.0
         return envelope_gap(lipschitz=self.lipschitz, envelope_smoothness=self.envelope_smoothness)
@@ -149,12 +153,12 @@ class AcceleratedProblem(EqualClientsRound):
         return self.fresh_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)
 
     def _worst_statistics(self) -> tuple[float, float]:
-        """Return the φ and v of the largest possible variance of a round's mean gradient, in loss/length.
+        """Return the standard deviations φ and v that maximise the variance of a round's mean gradient.
 
-        φ is the standard deviation of a record's gradient, at most `gradient_std`. v is that of the clients' expected
-        gradients, at most `heterogeneity`. A Lipschitz constant L of the loss implies φ² + v² ≤ L². The variance is
-        linear in φ² and v². Hence the statistic with the larger factor is set first, and the other one to the
-        remainder.
+        φ is the standard deviation of a record's gradient, at most `gradient_std`. v is the standard deviation of the
+        clients' expected gradients, at most `heterogeneity`. A Lipschitz constant L of the loss implies φ² + v² ≤ L².
+        The variance is linear in φ² and v². Hence the one with the larger factor is set to its bound, and the other one
+        to the remainder.
         """
         std = self.lipschitz if self.gradient_std is None else self.gradient_std
         client_std = self.lipschitz if self.heterogeneity is None else self.heterogeneity
@@ -166,7 +170,11 @@ class AcceleratedProblem(EqualClientsRound):
         return std, min(client_std, self._remaining_std(std))
 
     def _remaining_std(self, std: float) -> float:
-        """Return √(L² − std²), rounded up: the largest value of one of φ and v if the other one is `std`."""
+        """Return √(L² − s²), rounded up: the largest value of one of φ and v if the other one is s.
+
+        Args:
+            std: s, the standard deviation that is set.
+        """
         return math.sqrt(max(self.lipschitz * self.lipschitz - std * std, 0.0)) * (1.0 + 2.0**-40)
 
 
@@ -203,7 +211,7 @@ def accelerated_risk(
         problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
-        stages: stages with R rounds in all; None for those of `best_stages`.
+        stages: stages with R rounds in all; None for the result of `best_stages`.
 
     Guarantees:
         E F(w^ag) − F* is at most `total`, under the declared conditions of the theorem.
@@ -223,10 +231,11 @@ def accelerated_risk(
 
 
 def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
-    """Return the smoothness b of a Moreau envelope at which the bound is nearly minimal. Every b gives a valid bound.
+    """Return the smoothness b of a Moreau envelope at which the bound on the excess risk is nearly minimal.
 
-    For μ = 0, the part of the bound that depends on b is 2bD₀²/(R + 1)² + L²/(2b), with the initial distance D₀. The
-    minimiser is L(R + 1)/(2D₀). For μ > 0, multiples of this b by powers of two are compared.
+    Every b gives a valid bound. For μ = 0, the part of the bound that depends on b is 2bD₀²/(R + 1)² + L²/(2b), with
+    the initial distance D₀. The minimiser is L(R + 1)/(2D₀). For μ > 0, the multiples of this b by 2^−4, …, 2^12 are
+    compared.
 
     Args:
         problem: the clients and the loss, which need not be smooth.
@@ -277,7 +286,7 @@ class AcceleratedRiskInputs(EqualClientsRun):
 
 
 def bound(inputs: AcceleratedRiskInputs) -> Outputs:
-    """Return the bound, its terms, and the stages that attain it."""
+    """Return the bound on the excess risk of accelerated descent, its terms, and the stages that attain it."""
     return accelerated_risk(inputs.problem, noise_std=inputs.noise_std, rounds=inputs.rounds).outputs
 
 

@@ -43,11 +43,11 @@ class DescentFacts:
     initial_gap: float = math.inf
 
     def squared_distance(self, gap: float, *, largest_distance: float) -> float:
-        """Return the smallest known bound on |w − w*|², the squared distance of a point w from the minimiser w*.
+        """Return the least of two bounds on the squared distance |w − w*|² of a point w from the minimiser w*.
 
         Args:
             gap: bound on the excess risk F(w) − F(w*). If μ > 0, it implies |w − w*|² ≤ 2 · gap/μ.
-            largest_distance: bound on |w − w*| that is known otherwise.
+            largest_distance: bound on |w − w*| from another source, such as the diameter of the domain.
         """
         squared = largest_distance * largest_distance
         if self.strong_convexity == 0.0:
@@ -57,9 +57,11 @@ class DescentFacts:
 
 @dataclass(frozen=True)
 class DescentBound:
-    """The bound E F(w^ag) − F* ≤ `optimisation` + `variance_factor` · V² on the excess risk of an output w^ag.
+    """The bound A + B V² on the excess risk of an output, for gradients of variance at most V².
 
-    V² bounds the variance of a gradient.
+    Attributes:
+        optimisation: A, in loss units.
+        variance_factor: B.
     """
 
     optimisation: float
@@ -124,10 +126,10 @@ def _upper_variance_sum(rounds: int, offset: float, strong_convexity: float) -> 
 
 
 def _upper_integral(low: float, high: float, offset: float, strong_convexity: float) -> float:
-    """Return the integral of x²/(μx² + c) over [low, high], or a close upper bound on it.
+    """Return an upper bound on the integral of x²/(μx² + c) over [low, high].
 
-    It is (x − a arctan(x/a))/μ between the limits, with a = √(c/μ). For x far below a the difference would lose its
-    digits, so the integral of the larger x²/c is returned.
+    The integral is (x − a arctan(x/a))/μ between the limits, with a = √(c/μ). For x far below a the difference would
+    lose its digits. The slightly larger integral of x²/c is then returned.
 
     Args:
         low: lower limit of the integral.
@@ -188,10 +190,10 @@ WEIGHT_FRACTIONS = (1.0, 2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8, 2.0**-10, 0.0)
 
 
 def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, variance: float) -> Stage:
-    """Return a stage of T rounds with a nearly minimal bound. Every prox weight v above βT/(T + 1) is valid.
+    """Return a stage of T rounds with a nearly minimal bound on the excess risk.
 
-    Let s = v − βT/(T + 1). For μ = 0, s = √(V²(2T + 1)T(T + 1)/(24 D₀²)) is optimal. For μ > 0 the best s is smaller;
-    the `WEIGHT_FRACTIONS` of this s are compared.
+    Every prox weight v above βT/(T + 1) is valid. Let s = v − βT/(T + 1). For μ = 0, s = √(V²(2T + 1)T(T + 1)/(24 D₀²))
+    is optimal. For μ > 0 the best s is smaller; the `WEIGHT_FRACTIONS` of this s are compared.
 
     Args:
         rounds: number T of rounds.
@@ -200,8 +202,8 @@ def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, v
         variance: bound V² on the variance of a gradient.
     """
     least_weight = descent.smoothness * (rounds / (rounds + 1.0)) * (1.0 + 2.0**-49)  # above βT/(T + 1)
-    cubed_rounds = (2.0 * rounds + 1.0) * rounds * (rounds + 1.0) / 24.0
-    excess_weight = math.sqrt(variance * cubed_rounds / squared_distance)
+    rounds_factor = (2.0 * rounds + 1.0) * rounds * (rounds + 1.0) / 24.0
+    excess_weight = math.sqrt(variance * rounds_factor / squared_distance)  # the best s for μ = 0
     if descent.strong_convexity == 0.0:
         return Stage(rounds=rounds, prox_weight=least_weight + excess_weight)
 
@@ -242,7 +244,7 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
             bound = stages_bound(stages, descent, variance=variance).at(variance)
             if bound < smallest_bound:
                 best, smallest_bound = stages, bound
-            elif len(stages) > 2:
+            elif len(stages) > 2:  # A second early stage may help even if the first does not.
                 break
     return best
 

@@ -36,7 +36,11 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
 
 
 def _informal_logarithm_argument(run: ReusedRun) -> float:
-    """Return DμMε²n²/(Ld), the argument of the logarithm in the rounds of the main text for μ > 0."""
+    """Return DμMε²n²/(Ld), the argument of the logarithm in the rounds of the main text for strongly convex losses.
+
+    M clients with n records and privacy parameter ε each take part in a round. The loss in d dimensions has Lipschitz
+    constant L and strong convexity μ, on a domain of diameter D.
+    """
     (group,) = run.federation.groups
     participants, effective_records = run.federation.participation.mean, group.epsilon * group.samples_per_client
     scale = run.diameter * run.strong_convexity * participants
@@ -88,7 +92,8 @@ def _informal_scale(run: ReusedRun) -> float:
     """
     (group,) = run.federation.groups
     participants, effective_records = run.federation.participation.mean, group.epsilon * group.samples_per_client
-    cost = run.dimension * ((math.log(2.0) if run.is_smooth else 0.0) - group.log_delta)
+    log_two = math.log(2.0) if run.is_smooth else 0.0
+    cost = run.dimension * (log_two - group.log_delta)
     if run.strong_convexity == 0.0:
         return run.lipschitz * run.diameter * math.sqrt(cost / participants) / effective_records
     curvature = run.strong_convexity * effective_records * effective_records * participants

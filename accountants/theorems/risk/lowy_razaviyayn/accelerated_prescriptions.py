@@ -59,10 +59,14 @@ class ReusedRun(DescentRun):
         return participation.mean * self.federation.smallest_batch < records
 
     def sampled_records(self, reading: Reading) -> float:
-        """Return the number MK of records by which sampling divides the variance of a record's gradient in a round.
+        """Return the number of records by which sampling divides the variance of a record's gradient in a round.
 
-        It is infinite if a round uses all records, as sampling then adds no variance. `leaves_records_out` decides that
-        for the reading.
+        Args:
+            reading: rule of `leaves_records_out`.
+
+        Returns:
+            MK for M participants and the smallest batch K. It is infinite if a round uses all records, as sampling then
+            adds no variance.
         """
         if not self.leaves_records_out(reading):
             return math.inf
@@ -81,14 +85,21 @@ class ReusedRun(DescentRun):
         return client_factor(clients=self.federation.clients, participants=moments.mean) * squared
 
     def aggregates(self, rounds: int, reading: Reading) -> Aggregates:
-        """Return the averages of ξ over the clients.
+        """Return the averages of ξ over the clients at a number of rounds.
 
-        The readings differ in M~ only, which the paper defines for the envelope of Theorem 2.4 only.
+        Args:
+            rounds: number R of rounds.
+            reading: "printed" or "corrected" effective number M~ of participants. It only matters for losses that are
+                not smooth, as the paper defines M~ for the envelope of Theorem 2.4 only.
         """
         return aggregates(self.federation, rounds, "corrected" if self.is_smooth else reading)
 
     def privacy(self, totals: Aggregates) -> float:
-        """Return d Ψ~ = d L² Ξ~, in squared gradient units, with the dimension d; `totals.xi` is Ξ~."""
+        """Return the cost of privacy d Ψ~ = d L² Ξ~, in squared gradient units, with the dimension d.
+
+        Args:
+            totals: averages over the clients, where `totals.xi` is Ξ~.
+        """
         return self.dimension * self.lipschitz * self.lipschitz * totals.xi
 
 
@@ -287,7 +298,12 @@ def _strongly_convex_terms(
 
 
 def _logarithm_argument(run: ReusedRun, totals: Aggregates) -> float:
-    """Return ΔμM*/(dΨ~), the argument of the logarithm in R of the strongly convex statements; M* is M' or M."""
+    """Return ΔμM*/(dΨ~), the argument of the logarithm in the rounds of the strongly convex statements.
+
+    Args:
+        run: the federation and the loss, with excess risk Δ of the first iterate and strong convexity μ.
+        totals: averages over the clients. M* is `totals.plain_participants`, and dΨ~ is `run.privacy(totals)`.
+    """
     return run.gap * run.strong_convexity * totals.plain_participants / run.privacy(totals)
 
 
@@ -320,15 +336,16 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
 def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
     """Return the number of rounds that the appendix's statement of Theorem E.1 or 2.4 prescribes, before rounding up.
 
-    It is the larger one of `_descent_rounds` and of the rounds after which the sampling of records costs no more than
-    privacy. The latter are Φ̂²/(K dΨ~) if a round leaves records out, otherwise 0. Φ̂ is the standard deviation of the
-    records' gradients, K the smallest batch size, and dΨ~ = `run.privacy(totals)` the cost of privacy.
+    It is the larger of two numbers. The first is `_descent_rounds`. The second is the number of rounds after which the
+    sampling of records costs no more than privacy: Φ̂²/(K dΨ~) if a round leaves records out, otherwise 0. Φ̂ is the
+    standard deviation of the records' gradients, K the smallest batch size, and dΨ~ = `run.privacy(totals)` the cost of
+    privacy.
 
     Args:
         run: the federation and the loss.
         totals: averages over the clients of their noise variances, up to a factor.
-        reading: "printed" has 1 in place of K (erratum E-10). "corrected" adds v̂²(N − M)/((N − 1) dΨ~) for the sampling
-            of M of N clients, whose mean gradients have standard deviation v̂ (E-12).
+        reading: "printed" has 1 in place of K (erratum E-10). "corrected" adds v̂²(N − M)/((N − 1) dΨ~) for the
+            sampling of M of N clients, with v̂ the standard deviation of their mean gradients (E-12).
     """
     # Theorem 2.4 has L² in place of Φ̂² here, in both readings.
     gradient_std = run.empirical_gradient_std if run.is_smooth else run.lipschitz

@@ -68,15 +68,15 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
 
     @property
     def gap(self) -> float:
-        """Δ of the request; if absent LD, its largest value."""
+        """The excess risk Δ of the first iterate; if absent in the request LD, its largest value."""
         return self.largest_lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
 
     @abstractmethod
     def run(self, reading: Reading, /) -> ReusedRun:
-        """Return the federation and the loss, for the "printed" or the "corrected" formulas."""
+        """Return the federation and the loss, for the printed or the corrected formulas."""
 
     def prescription(self, reading: Reading) -> AcceleratedPrescription:
-        """Return the prescription of the requested statement: that of the main text, or that of the appendix."""
+        """Return the prescription of the requested statement, which is in the main text or in the appendix."""
         if self.variant == "informal":
             return informal_prescription(self.run(reading), rounds=self.rounds)
         return complete_prescription(self.run(reading), rounds=self.rounds, reading=reading)
@@ -99,7 +99,7 @@ class SmoothReusedInputs(ReusedInputs):
         return True
 
     def run(self, reading: Reading, /) -> ReusedRun:
-        """Return the federation and the loss, which are the same for the "printed" and the "corrected" formulas."""
+        """Return the federation and the loss, which are the same for the printed and the corrected formulas."""
         std = self.largest_lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
         smoothness = max(self.scales_of_losses) * self.smoothness
         return self.run_in(reading, ReusedRun, smoothness=smoothness, empirical_gradient_std=std)
@@ -161,7 +161,7 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
         "before_excess_risk_scale": math.fsum(figures.terms.values()),
         "gradient_variance": figures.variance,
         "regularization": figures.regularization,
-        # V/(D√R) of Lemma E.11, about the start (E-29).
+        # Lemma E.11 has the weight V/(D√R), for the squared distance from the first iterate (erratum E-29).
         "regularization_of_the_lemma": 2.0 * figures.regularization,
         **aggregate_outputs(inputs, figures.aggregates, reading),
         **{f"{name}_term": value for name, value in figures.terms.items()},
@@ -182,7 +182,7 @@ def _logarithm(inputs: ReusedInputs) -> Sides:
 
 
 def _gap(inputs: ReusedInputs) -> Sides:
-    """Check that Δ ≤ LD."""
+    """Compare the excess risk Δ of the first iterate with LD, its largest value."""
     return Sides.at_most(inputs.gap, inputs.largest_lipschitz * inputs.diameter)
 
 

@@ -48,7 +48,7 @@ MOST_STAGES = 64
 
 
 def _strongly_convex_and_smooth(record: FormulaRequest) -> None:
-    """Reject a μ that is 0 or above β.
+    """Check that the strong convexity μ is positive and at most the smoothness β.
 
     Raises:
         InvalidInput: unless 0 < μ ≤ β.
@@ -74,8 +74,10 @@ class StagesInputs:
     def stage(self, number: int, reading: Reading = "corrected") -> Stage:
         """Return stage k of the schedule, which aims at an excess risk of Δ2^{−k} for the initial excess risk Δ.
 
-        Its rounds R_k and its prox weight v_k depend on the variance V² of a gradient:
-        R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉, v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}.
+        With the variance V² of a gradient, it has R_k rounds and the prox weight v_k:
+
+            R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉,
+            v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}.
 
         Args:
             number: number k of the stage, from 1.
@@ -83,11 +85,11 @@ class StagesInputs:
                 E-15). "corrected" has it in the numerator.
         """
         mu, variance = self.strong_convexity, self.gradient_variance
-        inverse_target = 2.0 ** (number + 1) / self.initial_gap
+        inverse_target = 2.0 ** (number + 1) / self.initial_gap  # 1/(Δ2^{−(k+1)})
         rounds_for_noise = 128.0 * variance * inverse_target / (3.0 * mu)
         rounds = math.ceil(max(4.0 * math.sqrt(2.0 * self.smoothness / mu), rounds_for_noise))
         product = float(rounds) * (rounds + 1.0) * (rounds + 2.0)
-        scale = mu * variance * (inverse_target / 4.0) / 3.0
+        scale = mu * variance * (inverse_target / 4.0) / 3.0  # μV²/(3Δ2^{−(k−1)})
         squared_weight = scale / product if reading == "printed" else scale * product
         return Stage(rounds=rounds, prox_weight=max(2.0 * self.smoothness, math.sqrt(squared_weight)))
 
@@ -126,7 +128,7 @@ def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
 
 
 def _first_stage(inputs: StagesInputs) -> Sides:
-    """Check that the first stage fits in the rounds."""
+    """Compare the rounds of the run with the rounds of the first stage."""
     return Sides.at_least(inputs.rounds, inputs.stage(1).rounds)
 
 
@@ -185,7 +187,7 @@ def convex_rate(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the order of the excess risk of accelerated descent by Lemma E.11, and our explicit bound.
+    """Return the order of the excess risk of accelerated descent by Lemma E.11, and a proved bound with constants.
 
     Args:
         smoothness: smoothness β of the loss.
@@ -222,7 +224,7 @@ def strongly_convex_rate(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the order of the excess risk for strongly convex losses by Lemma E.12, and our explicit bound.
+    """Return the order of the excess risk for strongly convex losses by Lemma E.12, and a proved bound with constants.
 
     Args:
         smoothness: smoothness β of the loss.

@@ -89,7 +89,13 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         )
 
     def envelope_convexity(self, envelope_smoothness: float) -> float:
-        """Return μb/(μ_max + b), a lower bound on the strong convexity of the mean of the envelopes."""
+        """Return μb/(μ_max + b), a lower bound on the strong convexity of the mean of the envelopes of smoothness b.
+
+        μ_max is the strong convexity of the client's loss with the largest weight.
+
+        Args:
+            envelope_smoothness: smoothness b.
+        """
         steepest = self.heaviest * self.strong_convexity
         convexity = envelope_strong_convexity(strong_convexity=steepest, envelope_smoothness=envelope_smoothness)
         return convexity / self.heaviest
@@ -142,7 +148,11 @@ class FederatedAcceleratedInputs(FederatedRun):
     objective: Annotated[Objective, OBJECTIVE] = "population"
 
     def problem_on(self, envelope_smoothness: float | None) -> UnequalAcceleratedProblem:
-        """Return the clients and the loss on its envelope of smoothness b, or on the loss itself if b is None."""
+        """Return the clients and the loss that the run minimises.
+
+        Args:
+            envelope_smoothness: smoothness b of the Moreau envelope of the loss, or None for the loss itself.
+        """
         groups = self.groups
         clients = sum(group.clients for group in groups)
         mean_lipschitz = math.fsum(group.clients / clients * group.lipschitz for group in groups)
@@ -164,26 +174,38 @@ class FederatedAcceleratedInputs(FederatedRun):
 
     @property
     def envelope(self) -> float | None:
-        """The smoothness b of the envelope: that of the request, or nearly the best one; None for a smooth loss."""
+        """The smoothness b of the envelope, given in the request or nearly the best one; None for a smooth loss."""
         if self.smoothness is not None or self.envelope_smoothness is not None:
             return self.envelope_smoothness
         return best_envelope_smoothness(self.problem_on(None), noise_std=self.noise_std, rounds=self.rounds)
 
     def risk(self, envelope_smoothness: float | None) -> AcceleratedRisk:
-        """Return the bound on the excess risk of a run on an envelope of smoothness b, or on the loss itself."""
+        """Return the bound on the excess risk of the run.
+
+        Args:
+            envelope_smoothness: smoothness b of the Moreau envelope of the loss, or None for the loss itself.
+        """
         problem = self.problem_on(envelope_smoothness)
         return accelerated_risk(problem, noise_std=self.noise_std, rounds=self.rounds)
 
 
 def bound(inputs: FederatedAcceleratedInputs) -> Outputs:
-    """Return the bound, its terms, the stages that attain it, and the envelope if there is one."""
+    """Return the bound on the excess risk of accelerated descent, its terms, and the stages that attain it.
+
+    Returns:
+        If the run minimises a Moreau envelope, `envelope_smoothness` is its smoothness.
+    """
     envelope = inputs.envelope
     outputs = inputs.risk(envelope).outputs
     return outputs if envelope is None else outputs | {"envelope_smoothness": envelope}
 
 
 def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
-    """Check that one pass has enough records, K_i R ≤ n_i for every client. If records are re-used, it always holds."""
+    """Compare the largest share K_i R/n_i of a client's records that the run uses with 1.
+
+    This is for one pass over the records. If they are re-used, the share is compared with itself, so the condition
+    holds.
+    """
     shares = [group.batch_size * inputs.rounds / group.samples_per_client for group in inputs.client_groups]
     largest = max(shares)
     return Sides.at_most(largest, 1.0 if inputs.objective == "population" else largest)

@@ -27,14 +27,24 @@ SINGLE = 32
 
 
 def compression_variance(*, dimension: int, quantization_levels: int) -> float:
-    """Return ω = min{d/(4s²), √d/s}, a bound on the relative mean squared error of the quantiser."""
+    """Return ω = min{d/(4s²), √d/s}, a bound on the relative mean squared error of the quantiser.
+
+    Args:
+        dimension: number d of coordinates.
+        quantization_levels: levels s between 0 and the norm of a message.
+    """
     return min(
         dimension / (4.0 * quantization_levels * quantization_levels), math.sqrt(dimension) / quantization_levels
     )
 
 
 def bits_per_message(*, dimension: int, quantization_levels: int) -> int:
-    """Return the bits of a message: the norm in single precision, and one of 2s + 1 values for each coordinate."""
+    """Return the bits of a message: the norm in single precision, and one of 2s + 1 values for each coordinate.
+
+    Args:
+        dimension: number of coordinates.
+        quantization_levels: levels s between 0 and the norm of a message.
+    """
     return SINGLE + dimension * (2 * quantization_levels).bit_length()
 
 
@@ -48,7 +58,7 @@ def quantisation(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     quantization_levels: Annotated[int, LEVELS],
 ) -> Outputs:
-    """Return the cost of compressing messages by stochastic rounding, and the bits that it saves.
+    """Return the cost of compressing messages by stochastic rounding, and the bits of a message.
 
     The cost is an increase of the variance V² of a round's averaged gradient by ω(L² + dσ²)/M. Every bound of the paper
     may be evaluated at the increased V².

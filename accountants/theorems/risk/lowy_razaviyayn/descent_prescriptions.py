@@ -54,13 +54,15 @@ class DescentRun:
 
     @property
     def is_smooth(self) -> bool:
-        """True if β is finite."""
+        """True if the smoothness β is finite."""
         return math.isfinite(self.smoothness)
 
     def rate(self, totals: Aggregates) -> float:
-        """Return ν = max{1/√n_min, √(d Ξ~)}, with the fewest records n_min of a client and the dimension d.
+        """Return the rate ν = max{1/√n_min, √(d Ξ~)}, the larger of the statistical error and the cost of privacy.
 
-        The first number is the statistical error, the second the cost of privacy. `totals.xi` is Ξ~.
+        Args:
+            totals: averages over the clients. `totals.xi` is Ξ~, d the dimension, and n_min the fewest records of a
+                client.
         """
         return math.sqrt(max(1.0 / self.federation.fewest_samples, self.dimension * totals.xi))
 
@@ -122,7 +124,7 @@ class Prescription:
     def proof_excess_risk(self) -> float:
         """Upper bound on the excess risk by the terms of the proof in the appendix, in loss units.
 
-        For convex losses the terms are those of inequality (27) of the paper. For strongly convex losses they are the
+        For convex losses the terms are in inequality (27) of the paper. For strongly convex losses they are the
         empirical bound of Lemma E.9 and the stability. A run on an envelope adds the gap between loss and envelope.
         """
         gap = self.terms.get("smoothing_gap", 0.0)
@@ -230,14 +232,14 @@ class DescentInputs(UnlikeClientsInputs, ABC):
 
     @abstractmethod
     def run(self, reading: Reading, /) -> DescentRun:
-        """Return the federation and the loss, for the "printed" or the "corrected" formulas."""
+        """Return the federation and the loss, for the printed or the corrected formulas."""
 
     @abstractmethod
     def complete(self, reading: Reading, /) -> Prescription:
-        """Return the prescription of the appendix's statement, by its "printed" or its "corrected" formulas."""
+        """Return the prescription of the appendix's statement, by its printed or its corrected formulas."""
 
     def prescription(self, reading: Reading) -> Prescription:
-        """Return the prescription of the requested statement: that of the main text, or that of the appendix."""
+        """Return the prescription of the requested statement, which is in the main text or in the appendix."""
         if self.variant == "informal":
             return informal(self.run(reading), rounds=self.rounds)
         return self.complete(reading)

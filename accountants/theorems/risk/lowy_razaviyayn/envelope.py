@@ -33,23 +33,47 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_envelope.py"
 
 
 def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
-    """Return L²/(2b), the largest excess of f over f_b. It is added to an excess risk of f_b, in loss units."""
+    """Return the largest difference L²/(2b) between a loss f and its Moreau envelope f_b, in loss units.
+
+    The envelope is below the loss, so the difference is added to a bound on the excess risk of f_b.
+
+    Args:
+        lipschitz: Lipschitz constant L of the loss.
+        envelope_smoothness: smoothness b of the envelope.
+    """
     return lipschitz * lipschitz / (2.0 * envelope_smoothness)
 
 
 def envelope_lipschitz(*, lipschitz: float, reading: Reading = "corrected") -> float:
-    """Return the bound on |∇f_b| over the domain: L, or 2L in the printed lemma (erratum E-17)."""
+    """Return the Lipschitz constant of a Moreau envelope on the domain.
+
+    Args:
+        lipschitz: Lipschitz constant L of the loss.
+        reading: "corrected" has L, "printed" has 2L as Lemma E.10 (erratum E-17).
+    """
     return 2.0 * lipschitz if reading == "printed" else lipschitz
 
 
 def envelope_strong_convexity(*, strong_convexity: float, envelope_smoothness: float) -> float:
-    """Return μb/(μ + b), the strong convexity of f_b."""
+    """Return the strong convexity μb/(μ + b) of a Moreau envelope.
+
+    Args:
+        strong_convexity: strong convexity μ of the loss.
+        envelope_smoothness: smoothness b of the envelope.
+    """
     return strong_convexity * (envelope_smoothness / (strong_convexity + envelope_smoothness))
 
 
 # The explicit bound on the envelope, derived in `unequal_clients.py` -------------------------------------------------
 def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> ExcessRiskProblem:
-    """Return the problem on the envelope, which is b-smooth and less strongly convex."""
+    """Return the problem with the Moreau envelope in place of the loss.
+
+    The envelope is b-smooth and less strongly convex.
+
+    Args:
+        problem: the clients and the loss.
+        envelope_smoothness: smoothness b of the envelope.
+    """
     convexity = envelope_strong_convexity(
         strong_convexity=problem.strong_convexity, envelope_smoothness=envelope_smoothness
     )
@@ -59,7 +83,7 @@ def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> Exces
 def enveloped_excess_risk(
     problem: ExcessRiskProblem, *, envelope_smoothness: float, noise_std: float, rounds: int, step_size: float
 ) -> ExcessRisk:
-    """Return the bound on E F(ŵ) − F* of a run on the envelope, for losses that need not be smooth.
+    """Return the bound on the expected excess risk of a run on the envelope, for losses that need not be smooth.
 
     Args:
         problem: the clients and the loss.
@@ -85,12 +109,12 @@ class EnvelopeChoice:
 
 
 def best_envelope(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> EnvelopeChoice:
-    """Return the smoothness b of an envelope and a step size η at which the bound is small. Every choice is valid.
+    """Return the smoothness b of an envelope and a step size η at which the bound on the excess risk is small.
 
-    The search is over η and the product x = ηb. It starts at x = L/(L + V), which is the best x for μ = 0; L is the
-    root mean square of the Lipschitz constants, and V² the variance of a step. For μ = 0 the result minimises the bound
-    over both, to about 1e-4 relative. If μ > 0, b also determines the strong convexity of the envelope, and x is
-    searched too.
+    Every choice is valid. The search is over η and the product x = ηb. It starts at x = L/(L + V), which is the best x
+    for μ = 0; L is the root mean square of the Lipschitz constants, and V² the variance of a step. For μ = 0 the result
+    minimises the bound over η and b, to about 1e-4 relative. If μ > 0, b also determines the strong convexity of the
+    envelope, and x is searched too.
 
     Args:
         problem: the clients and the loss.
@@ -163,12 +187,18 @@ class _EnvelopeSearch:
 
 
 def _minimiser(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Return the minimiser of `cost` on an interval, to about 1e-5 of its length."""
-    return golden_section(cost, low, high, width=0.0, most=24)
+    """Return the minimiser of a function on an interval, to about 1e-5 of its length.
+
+    Args:
+        cost: the function, with one minimum.
+        low: lower limit of the interval.
+        high: upper limit of the interval.
+    """
+    return golden_section(cost, low, high, width=0.0, most=24)  # 0.618^24 is about 1e-5
 
 
 def _logistic(logit: float) -> float:
-    """Return 1/(1 + e^(−x)), which maps the search variable to x = ηb in (0, 1)."""
+    """Return the logistic function 1/(1 + e^(−x)), which maps the search variable x to the product ηb in (0, 1)."""
     return 1.0 / (1.0 + math.exp(-logit))
 
 

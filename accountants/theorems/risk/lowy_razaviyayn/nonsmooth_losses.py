@@ -88,6 +88,7 @@ def complete_convex_envelope(
     smooth = complete_convex(replace(run, smoothness=smoothness), rounds=chosen, reading=reading)
     gap = envelope_gap(lipschitz=lipschitz, envelope_smoothness=smoothness)
     lipschitz_factor = envelope_lipschitz(lipschitz=lipschitz, reading=reading) / lipschitz
+    # In units of L D ν/√M~, the gap L²/(2b) is 1/2. The printed constant 545 = 2 · 272 + 1 counts it twice.
     claimed_gap = 2.0 * gap if reading == "printed" else gap
     claim = PRINTED_CONSTANT * lipschitz_factor * smooth.terms["unit"] + claimed_gap
     enveloped = replace(
@@ -123,7 +124,7 @@ def complete_strongly_convex_envelope(
             "corrected" computes η and the weights with the envelope's own strong convexity μb/(μ + b).
 
     Returns:
-        The run and its risk. `terms` has those of Theorem 2.1, the argument of the logarithm, and `smoothing_gap`,
+        The run and its risk. `terms` has the terms of Theorem 2.1, the argument of the logarithm, and `smoothing_gap`,
         the largest difference L²/(2b) between the loss and its envelope.
     """
     federation, mu = run.federation, run.strong_convexity
@@ -157,7 +158,12 @@ def complete_strongly_convex_envelope(
 
 
 def _envelope_for(run: DescentRun, totals: Aggregates) -> float:
-    """Return b = μM~/ν², the smoothness of the envelope of Theorem 2.2 for μ > 0; M~ is `totals.participants`."""
+    """Return the smoothness b = μM~/ν² of the envelope of Theorem 2.2 for strongly convex losses.
+
+    Args:
+        run: the federation and the loss, with strong convexity μ and the rate ν of `run.rate`.
+        totals: averages over the clients, where `totals.participants` is M~.
+    """
     nu = run.rate(totals)
     return run.strong_convexity * totals.participants / (nu * nu)
 
@@ -189,10 +195,10 @@ class NonsmoothInputs(DescentInputs):
     """
 
     def check(self) -> None:
-        """Reject groups that do not add up to the clients, and constants that no loss can have.
+        """Check that the groups add up to the clients, and that a loss can have the given constants.
 
         Raises:
-            InvalidInput: for such groups, or if μD > 2L for the smallest L of a client.
+            InvalidInput: the groups do not, or μD > 2L for the smallest L of a client.
         """
         super().check()
         constants = [group.lipschitz for group in self.client_groups or (self,)]
@@ -215,7 +221,7 @@ class NonsmoothInputs(DescentInputs):
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _claim(_inputs: NonsmoothInputs, outputs: Outputs) -> Sides:
-    """Check that the sum of the terms of the proof is at most the risk that the theorem claims.
+    """Compare the sum of the terms of the proof with the risk that the theorem claims.
 
     A statement with a hidden constant claims no number; the condition then holds.
     """

@@ -172,28 +172,31 @@ def _risk_outputs(run: OnePassFacts, *, batch_size: int, reading: Reading) -> di
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _epsilon_range(inputs: OnePassInputs) -> Sides:
-    """Check that ε ≤ 8 ln(1/δ)."""
+    """Compare ε with its largest value 8 ln(1/δ)."""
     return Sides.at_most(inputs.epsilon, -8.0 * inputs.log_delta)
 
 
 def _full_participation(inputs: OnePassInputs) -> Sides:
-    """Check that all clients participate in every round, unless the heterogeneity v is 0."""
+    """Compare the least number of participants with the number of clients.
+
+    The condition always holds if the heterogeneity v is 0.
+    """
     fewest = min(count for count, _ in inputs.counts)
     return Sides.at_least(fewest, inputs.clients if inputs.heterogeneity > 0.0 else fewest)
 
 
 def _batch_at_least_one(inputs: OnePassInputs) -> Sides:
-    """Check that the prescribed batch is at least 1."""
+    """Compare the prescribed batch size with 1."""
     return Sides.at_least(prescribed_batch(inputs.run), 1.0)
 
 
 def _batch_at_most_all(inputs: OnePassInputs) -> Sides:
-    """Check that the prescribed batch is at most n."""
+    """Compare the prescribed batch size with the number n of records of a client."""
     return Sides.at_most(prescribed_batch(inputs.run), inputs.samples_per_client)
 
 
 def _logarithm(inputs: OnePassInputs) -> Sides:
-    """Check that the argument of the logarithm exceeds 1."""
+    """Compare the argument of the logarithm in the prescribed batch size with 1; it is infinite if μ = 0."""
     argument = logarithm_argument(inputs.run) if inputs.strong_convexity > 0.0 else math.inf
     return Sides.above(argument, 1.0)
 

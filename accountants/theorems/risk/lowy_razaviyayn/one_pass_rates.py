@@ -32,7 +32,7 @@ def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log
 
 
 def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
-    """Return ⌊n/K⌋, the number of disjoint batches."""
+    """Return the number ⌊n/K⌋ of disjoint batches of K among n records."""
     return samples_per_client // batch_size
 
 
@@ -94,9 +94,9 @@ class OnePassFacts:
 
 
 def convex_batch(run: OnePassFacts) -> float:
-    """Return the prescribed batch size for convex losses, a real number that may be outside [1, n].
+    """Return the batch size K that Theorem 2.3 prescribes for convex losses, a real number that may be outside [1, n].
 
-    It is K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}).
+    It is K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}), with the symbols of `OnePassFacts`.
     """
     n = float(run.samples_per_client)
     slope = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
@@ -112,9 +112,10 @@ def logarithm_argument(run: OnePassFacts) -> float:
 
 
 def strongly_convex_batch(run: OnePassFacts) -> float:
-    """Return the prescribed batch size for strongly convex losses, n/(√κ ln a), with a of `logarithm_argument`.
+    """Return the batch size n/(√κ ln a) that Theorem 2.3 prescribes for strongly convex losses.
 
-    It is infinite if a is at most 1, where the theorem prescribes no batch.
+    κ is the condition number, and a the result of `logarithm_argument`. The batch size is infinite if a is at most 1,
+    where the theorem prescribes none.
     """
     argument = logarithm_argument(run)
     if argument <= 1.0:
@@ -123,7 +124,7 @@ def strongly_convex_batch(run: OnePassFacts) -> float:
 
 
 def prescribed_batch(run: OnePassFacts) -> float:
-    """Return the batch size K that Theorem 2.3 prescribes, a real number."""
+    """Return the batch size K that Theorem 2.3 prescribes for the loss, a real number."""
     return strongly_convex_batch(run) if run.strong_convexity > 0.0 else convex_batch(run)
 
 
@@ -210,8 +211,9 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
     """
     mu, root = run.strong_convexity, math.sqrt(run.condition_number)
     squared = run.lipschitz * run.lipschitz
+    sampling_curvature = 1.0 if reading == "printed" else mu
     return {
-        "sampling": run.gradient_std * run.gradient_std / (run.records * (1.0 if reading == "printed" else mu)),
+        "sampling": run.gradient_std * run.gradient_std / (run.records * sampling_curvature),
         "privacy": squared * root * run.privacy / (mu * run.reach * run.reach * run.participants),
         "heterogeneity": run.heterogeneity * run.heterogeneity / (mu * root * run.participants) * run.left_out,
     }
@@ -247,10 +249,10 @@ def informal_rounds(run: OnePassFacts) -> float:
 
 
 def heterogeneity_threshold(run: OnePassFacts) -> float:
-    """Return the order of the largest v at which the sampling of clients does not dominate the excess risk.
+    """Return the order of the largest heterogeneity v at which the sampling of clients does not dominate.
 
-    At this v, the heterogeneity term of (37), or of (38) if μ > 0, is as large as the sum of the other terms. It is
-    infinite if all clients participate.
+    At this v, the heterogeneity term of equation (37), or of (38) if μ > 0, is as large as the sum of the other terms.
+    It is infinite if all clients participate.
     """
     if run.left_out == 0.0:
         return math.inf
@@ -291,19 +293,20 @@ def _convex_threshold(run: OnePassFacts) -> float:
 
 
 def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> float:
-    """Return (εn/√(d ln(1/δ)))³, the order of the number of participants that (8) requires (Remark E.2).
+    """Return (εn/√(d ln(1/δ)))³, the order of the number of participants that equation (8) requires (Remark E.2).
 
     Args:
         run: constants of the run.
-        reading: "printed" has no square root (E-25).
+        reading: "printed" has d ln(1/δ) without the square root (erratum E-25).
     """
-    return math.pow(run.reach / (run.privacy if reading == "printed" else math.sqrt(run.privacy)), 3.0)
+    divisor = run.privacy if reading == "printed" else math.sqrt(run.privacy)
+    return math.pow(run.reach / divisor, 3.0)
 
 
 def regularization(*, variance: float, diameter: float, rounds: int) -> float:
     """Return λ = V/(2D√R), the weight of the regulariser (λ/2)|w|² that the theorem adds to convex losses.
 
-    Lemma E.11 has V/(D√R), and the squared distance from the first iterate (erratum E-29).
+    Lemma E.11 has V/(D√R), for the squared distance from the first iterate in place of |w|² (erratum E-29).
 
     Args:
         variance: bound V² on the variance of a round's gradient.

@@ -92,6 +92,7 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
     chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = aggregates(run.federation, chosen, reading)
     nu = run.rate(totals)
+    # The step size at which the optimisation error and the cost of sampling and noise are of one order.
     balanced_step = diameter * math.sqrt(totals.participants) / (lipschitz * chosen * nu)
     step = min(0.25 / run.smoothness, balanced_step)
     risk_unit = lipschitz * diameter * nu / math.sqrt(totals.participants)
@@ -112,7 +113,7 @@ def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial
     """Return the terms of the paper's inequality (27), an upper bound on the excess risk for convex losses.
 
     The inequality needs ∇F(w*) = 0 at the minimiser w*, which may fail if w* is on the boundary of the domain (erratum
-    E-13). The noise is that of Theorem 2.1 for R rounds.
+    E-13). The noise is as in Theorem 2.1 for R rounds.
 
     Args:
         run: the federation and the loss.
@@ -244,9 +245,10 @@ class SmoothInputs(DescentInputs):
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
-    """Check that the run has the R ≥ 1/ν² rounds that average out the sampling of clients; ν is `DescentRun.rate`.
+    """Compare the number of rounds with the number that averages out the sampling of clients.
 
-    The lower limit is 0 if every client participates, and 1/(dΞ~) in the appendix for μ > 0 (output `xi` is Ξ~).
+    This number is 0 if every client participates. Otherwise it is 1/ν² with ν of `DescentRun.rate`, or 1/(dΞ~) in the
+    appendix for μ > 0, where the output `xi` is Ξ~.
     """
     federation = inputs.federation_in("printed")
     if federation.all_participate:

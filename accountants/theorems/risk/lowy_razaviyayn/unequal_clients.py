@@ -109,10 +109,10 @@ class FederatedRun:
     checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
 
     def check(self) -> None:
-        """Reject batches with K > n, an invalid distribution of participants, and an envelope of a smooth loss.
+        """Check the batches, the distribution of the number of participants, and that a smooth loss has no envelope.
 
         Raises:
-            InvalidInput: with every fault.
+            InvalidInput: with every fault, such as a batch above the client's number of records.
         """
         read_members(self, "client_groups", GroupRun)
         read_members(self, "participation", ParticipationCount)
@@ -131,7 +131,7 @@ class FederatedRun:
             raise InvalidInput(*faults)
 
     def _more_faults(self) -> list[Fault]:
-        """Return the faults of a subclass."""
+        """Return faults that a subclass finds; none here."""
         return []
 
     @property
@@ -141,7 +141,7 @@ class FederatedRun:
 
     @property
     def groups(self) -> list[ClientGroup]:
-        """The clients, with the Lipschitz constants of their weighted losses, p_i N times that of the loss."""
+        """The clients, with the Lipschitz constants of their weighted losses, p_i N times the constant of the loss."""
         return [
             ClientGroup(
                 clients=group.clients,
@@ -197,7 +197,10 @@ class FederatedInputs(FederatedRun):
 
     @property
     def choice(self) -> EnvelopeChoice:
-        """The step size and the envelope, of the request or nearly the best; a smooth loss has its own smoothness."""
+        """The step size and the smoothness of the function that the run minimises.
+
+        Absent values of the request are nearly the best. A smooth loss has its own smoothness.
+        """
         problem: ExcessRiskProblem = self.problem
         if self.smoothness is None and self.envelope_smoothness is None:
             return best_envelope(problem, noise_std=self.noise_std, rounds=self.rounds)
@@ -231,7 +234,7 @@ class FederatedInputs(FederatedRun):
 
 
 def bound(inputs: FederatedInputs) -> Outputs:
-    """Return the bound on the excess risk of a run of noisy mini-batch SGD on clients that may differ, with its terms.
+    """Return the bound on the excess risk of noisy mini-batch SGD on clients that may differ, with its terms.
 
     Args:
         inputs: the clients, the loss and the run. An absent step size or envelope is chosen.
@@ -261,7 +264,10 @@ EXACT_PROXIMAL_STEP = Condition(
 
 
 def _step(inputs: FederatedInputs) -> Sides:
-    """Check that ηβ_i ≤ 1 for every client's weighted loss, and that ηβ < 1 for the mean loss."""
+    """Compare the step size with its largest value 1/β over all clients' weighted losses, by their ratio.
+
+    The condition also requires ηβ < 1 for the smoothness β of the mean loss.
+    """
     step, descended = inputs.choice.step_size, inputs.descended
     ratio = step / descended.largest_step
     return Sides(Verdict.of(ratio <= 1.0 and step * descended.smoothness < 1.0), ratio, 1.0)

@@ -33,7 +33,8 @@ def unequal_variance(
         participants: M = 1/E[1/M_r] for the number M_r of participants in a round.
         dimension: number d of coordinates.
         noise_std: root mean square over clients of the noise per coordinate.
-        used_once: whether every record is used once (a_i = 1/K_i); otherwise batches of the same data are drawn.
+        used_once: whether every record is used once, so that the factor of client i is 1/K_i; otherwise batches are
+            drawn from the same data in every round.
         bounds: `largest_within`, `largest_between` and `largest_total` of `largest_variance`.
     """
     if used_once:

@@ -36,7 +36,7 @@ ADDED = Quantity(symbol="B", ge=0, description="the summand of every term other 
 
 
 def check_list(name: str, values: Sequence[object], low: float) -> None:
-    """Reject a list with too few or too many entries, or with an entry out of range.
+    """Check the length of a list and the range of its entries.
 
     Args:
         name: field of the request.
@@ -55,7 +55,11 @@ def check_list(name: str, values: Sequence[object], low: float) -> None:
 
 @formula(given="A round t.", bounded=False)
 def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
-    """Return the weight α_t of round t, the sum α_{1:t}, the momentum β_t, and the share γ_t of w_{t+1} in x_{t+1}."""
+    """Return the weight α_t = t of round t, the sum of the weights, the momentum, and the share of the new iterate.
+
+    The sum is α_{1:t} = t(t + 1)/2, and the momentum β_t = 1/t. The share γ_t = 2/(t + 2) is the weight of the iterate
+    w_{t+1} in the model x_{t+1}.
+    """
     return {
         "weight": round,
         "weight_sum": 0.5 * round * (round + 1.0),
@@ -65,7 +69,11 @@ def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
 
 
 def _check_rounds(inputs: FormulaRequest) -> None:
-    """Check the inner products, and that there are as many positive weights if there are any."""
+    """Check the inner products, and that there is one positive weight for each if weights are given.
+
+    Raises:
+        InvalidInput: a list is too long, an entry is out of range, or the lengths differ.
+    """
     check_list("inner_products", inputs.inner_products, -1e100)
     if inputs.weights is None:
         return
@@ -76,7 +84,12 @@ def _check_rounds(inputs: FormulaRequest) -> None:
 
 
 def _round_weights(weights: tuple[float, ...] | None, rounds: int) -> tuple[float, ...]:
-    """Return the weights α_1, …, α_t of the rounds; 1, …, t if they are not given."""
+    """Return the weights α_1, …, α_t of the rounds, which are 1, …, t by default.
+
+    Args:
+        weights: weights of the request, or None.
+        rounds: number t of rounds.
+    """
     return tuple(map(float, range(1, rounds + 1))) if weights is None else weights
 
 
@@ -86,7 +99,9 @@ def anytime(
     inner_products: Annotated[tuple[float, ...], INNER_PRODUCTS],
     weights: Annotated[tuple[float, ...] | None, WEIGHTS_OF_ROUNDS] = None,
 ) -> Outputs:
-    """Return the weighted regret Σ α_τ⟨∇f(x_τ), w_τ − x*⟩, and the bound on the excess risk of x_t that follows.
+    """Return the weighted regret of the iterates, and the bound on the excess risk of the weighted mean that follows.
+
+    The regret is Σ α_τ⟨∇f(x_τ), w_τ − x*⟩. Its quotient by Σ α_τ bounds the excess risk of x_t.
 
     Args:
         inner_products: ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t, with the minimiser x*.
@@ -101,7 +116,12 @@ def anytime(
 
 
 def _least_prefix(*, inner_products: tuple[float, ...], weights: tuple[float, ...] | None) -> Sides:
-    """Check that no partial sum of α_τ⟨∇f(x_τ), w_τ − x*⟩ is negative; the least partial sum is the left side."""
+    """Compare the least partial sum of α_τ⟨∇f(x_τ), w_τ − x*⟩ with 0.
+
+    Args:
+        inner_products: ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t.
+        weights: weights α_τ of the rounds, or None for 1, …, t.
+    """
     total, least = 0.0, math.inf
     for alpha, value in zip(_round_weights(weights, len(inner_products)), inner_products, strict=True):
         total += alpha * value
@@ -143,7 +163,7 @@ def recursion(*, added: Annotated[float, ADDED], feedback: Annotated[float, FEED
     """Bound the terms of a sequence A_1, …, A_T, each of which is at most h times their mean, plus B.
 
     Adding A_t ≤ (h/T) Σ_{τ≤T} A_τ + B over all t gives Σ A_τ ≤ TB/(1 − h), and hence A_t ≤ B/(1 − h). Appendix E.2 of
-    the paper uses the lemma where the sum ends at τ = t. There A_T is at most B(1 − h/T)^(−T).
+    the paper uses the lemma with the sum over τ ≤ t only. A_T is then at most B(1 − h/T)^(−T).
 
     Args:
         added: B, or the largest B_t if B_t never falls.

@@ -78,7 +78,7 @@ class RiskParts:
 def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
     """Return the two summands of the bound on the excess risk without noise, before division by T(T + 1)/2.
 
-    The first one, D²/(2η) + TDG*, is the optimisation error. The second one, D√(V/m) Σ_{t≤T} √t, is the error due to
+    The first summand, D²/(2η) + TDG*, is the optimisation error. The second, D√(V/m) Σ_{t≤T} √t, is the error due to
     the sampling of records and clients.
 
     Args:
@@ -136,8 +136,10 @@ def certified_risk(
             statistical=math.inf if statistical > 0.0 else 0.0,
             noise=math.inf,
         )
-    inflation = 1.0 / (1.0 - 2.0 * h) if least == by_young else 1.0 / (1.0 - h)
-    optimisation_term, statistical_term = inflation * optimisation / weight_sum, inflation * statistical / weight_sum
+    feedback = 2.0 * h if least == by_young else h
+    inflation = 1.0 / (1.0 - feedback)
+    optimisation_term = inflation * optimisation / weight_sum
+    statistical_term = inflation * statistical / weight_sum
     if least == by_young:
         noise_term = inflation * young_noise / weight_sum
     elif least == by_norm:
@@ -148,7 +150,7 @@ def certified_risk(
 
 
 def _quotient_or_infinity(numerator: float, denominator: float) -> float:
-    """Return the quotient; infinity if the denominator is not positive."""
+    """Return the quotient of two numbers, or infinity if the denominator is not positive."""
     return numerator / denominator if denominator > 0.0 else math.inf
 
 
@@ -194,7 +196,7 @@ class CertifiedInputs(CancellationRun):
 
 @in_doubles
 def certified_bound(inputs: CertifiedInputs) -> Outputs:
-    """Return the proved bound with its summands, and the three bounds of which it is the least."""
+    """Return the proved bound on the excess risk with its summands, as the least of three bounds, and these bounds."""
     parts = certified_risk(inputs, step_size=inputs.step_size, noise_variance=inputs.base_std**2, thorough=True)
     return {
         "excess_risk": parts.total,

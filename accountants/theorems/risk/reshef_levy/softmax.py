@@ -20,7 +20,7 @@ FEATURE_NORM = Quantity(
 
 @formula(given="Softmax regression on features of at most this norm, over a domain of this diameter.")
 def constants(*, feature_norm: Annotated[float, FEATURE_NORM], diameter: Diameter) -> Outputs:
-    """Return the constants of the cross entropy of a softmax of Wx as a function of the matrix W.
+    """Return the constants of softmax regression, the cross entropy of a softmax of Wx as a function of the matrix W.
 
     Args:
         feature_norm: bound ‖x‖ on the norm of a record's features.

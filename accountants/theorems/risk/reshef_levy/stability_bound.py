@@ -22,10 +22,11 @@ _LARGEST_LOG_KAPPA = 600.0
 def stability_bound(
     run: CancellationRun, *, base: float, noise_variance: float, step_size: float, thorough: bool
 ) -> float:
-    """Return the bound RS on the excess risk: noise of the last l rounds has little feedback on the iterates.
+    """Return the bound RS of `certified_bound.py` on the excess risk, by the stability of the iterates.
 
-    m of M clients report in each of T rounds, p = m/M, A = T(T + 1)/2, h = 2ηLT < 1, and κ is that of `log_kappa`. For
-    every age l in 1, …, T and every weight λ in (0, 1 − h), the excess risk is at most
+    The noise of the last l rounds has little feedback on the iterates. m of M clients report in each of T rounds. Let p
+    = m/M, A = T(T + 1)/2 and h = 2ηLT < 1, with κ of `log_kappa`, the noise variance c, and the dimension d. The age l
+    may be any of 1, …, T, and the weight λ any number in (0, 1 − h). The excess risk is at most
 
         [base + κηcdA/(mp) + ηcd(1 − p)^l (T − l)(T − l + 1)/(4λmp²)]/(A(1 − h/(1 − λ))).
 
@@ -57,13 +58,13 @@ def stability_bound(
 
 
 def _best_weights(recent: FloatArray, old: FloatArray, h: float) -> FloatArray:
-    """Return the λ in [0, 1 − h] that minimises (r + o/λ)/(1 − h/(1 − λ)), elementwise; 0 if o = 0.
+    """Return the weight λ in [0, 1 − h] that minimises (r + o/λ)/(1 − h/(1 − λ)), elementwise; 0 if o = 0.
 
     With f = 1 − h it is f · o/(o + √(h o (o + f r))), the root of a quadratic equation.
 
     Args:
-        recent: r > 0.
-        old: o ≥ 0.
+        recent: r > 0, the part of the numerator that does not depend on λ.
+        old: o ≥ 0, the part that is divided by λ.
         h: h in [0, 1).
     """
     largest_weight = 1.0 - h
@@ -86,7 +87,12 @@ def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> Float
 
 
 def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
-    """Return (1 − p)^l for each age l."""
+    """Return the probabilities (1 − p)^l that a client does not report in l rounds.
+
+    Args:
+        rate: probability p that a client reports in a round.
+        ages: numbers l of rounds.
+    """
     return np.zeros_like(ages) if rate == 1.0 else np.exp(ages * math.log1p(-rate))
 
 
@@ -120,9 +126,13 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
 
 
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
-    """Return the least value over ages l of κ + (M/m)(1 − m/M)^l, with κ of `log_kappa`.
+    """Return the least value over ages l of κ + (M/m)(1 − m/M)^l, with κ of `log_kappa`, for m of M clients in a round.
 
-    The printed bound of Theorem 5.2 is proved if this is at most 2 (erratum E-R1).
+    The printed bound of Theorem 5.2 of Reshef and Levy is proved if this is at most 2 (erratum E-R1).
+
+    Args:
+        run: the clients, rounds and constants of the losses.
+        step_size: step size η.
     """
     ages = candidate_ages(run, step_size, thorough=False)
     values = np.exp(log_kappa(run, step_size, ages)) + _absence_powers(run.rate, ages) / run.rate

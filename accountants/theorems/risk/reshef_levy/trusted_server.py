@@ -45,7 +45,7 @@ SERVER = Quantity(
 
 
 def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
-    """Return the step size min{D/(σ√(dT)), 1/(4LT)}, that of Theorem F.2 if σ = 2S√T/(ρm).
+    """Return the step size min{D/(σ√(dT)), 1/(4LT)}, the one of Theorem F.2 if σ = 2S√T/(ρm).
 
     Args:
         run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
@@ -72,10 +72,11 @@ def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -
     Returns:
         `optimisation`, 2D²/(ηT²) + 4DG*/T. `statistical`, 4D√(σ̃² + ξ̃²)/√(mT). `noise`, 2ηdσ²/T.
     """
-    d, rounds = run.diameter, float(run.rounds)
+    diameter, rounds = run.diameter, float(run.rounds)
+    by_distance = 2.0 * diameter * diameter / (step_size * rounds * rounds)
     return {
-        "optimisation": 2.0 * d * d / (step_size * rounds * rounds) + 4.0 * d * run.gradient_at_optimum / rounds,
-        "statistical": 4.0 * d * math.sqrt(run.printed_variance / (run.participants * rounds)),
+        "optimisation": by_distance + 4.0 * diameter * run.gradient_at_optimum / rounds,
+        "statistical": 4.0 * diameter * math.sqrt(run.printed_variance / (run.participants * rounds)),
         "noise": 2.0 * step_size * run.dimension * noise_std * noise_std / rounds,
     }
 
@@ -118,11 +119,11 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
             σ̃² + ξ̃² bounds the variance of a message.
     """
     run, mu = inputs, inputs.gaussian_dp_mu
-    d, reports = run.diameter, float(run.participants) * run.rounds
+    diameter, reports = run.diameter, float(run.participants) * run.rounds
     terms = {
-        "optimisation": 4.0 * d * (run.gradient_at_optimum + 2.0 * run.smoothness * d) / run.rounds,
-        "statistical": 4.0 * d * math.sqrt(run.printed_variance / reports),
-        "privacy": 8.0 * d * run.clipping_norm * math.sqrt(run.dimension) / (mu * reports),
+        "optimisation": 4.0 * diameter * (run.gradient_at_optimum + 2.0 * run.smoothness * diameter) / run.rounds,
+        "statistical": 4.0 * diameter * math.sqrt(run.printed_variance / reports),
+        "privacy": 8.0 * diameter * run.clipping_norm * math.sqrt(run.dimension) / (mu * reports),
     }
     at_step = trusted_terms(run, noise_std=inputs.std, step_size=inputs.step)
     return {
@@ -143,22 +144,24 @@ def order_terms(*, server: Server, clients: int, reports: float, dimension: int,
     Args:
         server: "trusted" or "untrusted"; with an untrusted server, √d/(εn) is √M times as large.
         clients: number M of clients.
-        reports: number n of records in all.
+        reports: number n of records of all clients and rounds.
         dimension: number d of coordinates.
         epsilon: ε; infinite without privacy.
     """
-    clients = clients if server == "untrusted" else 1
+    separate_noises = float(clients) if server == "untrusted" else 1.0
     return {
         "statistical": 1.0 / math.sqrt(reports),
-        "privacy": min(1.0, math.sqrt(float(clients) * dimension) / (epsilon * reports)),
+        "privacy": min(1.0, math.sqrt(separate_noises * dimension) / (epsilon * reports)),
     }
 
 
 def order_scale(terms: Mapping[str, float]) -> float:
-    """Return the sum of the terms, or 1 if it is larger, as GD is the largest possible excess risk.
+    """Return the sum of the terms of the lower bound, or 1 if it is larger, in units of GD.
+
+    GD, Lipschitz constant times diameter, is the largest possible excess risk.
 
     Args:
-        terms: those of `order_terms`.
+        terms: result of `order_terms`.
     """
     return min(1.0, math.fsum(terms.values()))
 

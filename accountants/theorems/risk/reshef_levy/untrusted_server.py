@@ -48,12 +48,12 @@ def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
         run: the clients, rounds and constants of the losses.
         mu: Gaussian DP parameter ρ.
     """
-    d, reports = run.diameter, float(run.participants) * run.rounds
+    diameter, reports = run.diameter, float(run.participants) * run.rounds
     noise = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
     return {
-        "optimisation": 4.0 * d * (run.gradient_at_optimum + 4.0 * run.smoothness * d) / run.rounds,
-        "statistical": 4.0 * d * math.sqrt(run.printed_variance / reports),
-        "privacy": 8.0 * d * run.clipping_norm * math.sqrt(noise) / (mu * reports),
+        "optimisation": 4.0 * diameter * (run.gradient_at_optimum + 4.0 * run.smoothness * diameter) / run.rounds,
+        "statistical": 4.0 * diameter * math.sqrt(run.printed_variance / reports),
+        "privacy": 8.0 * diameter * run.clipping_norm * math.sqrt(noise) / (mu * reports),
     }
 
 
@@ -69,14 +69,14 @@ def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> flo
         mu: Gaussian DP parameter ρ.
         step_size: step size η.
     """
-    d, rounds = run.diameter, float(run.rounds)
+    diameter, rounds = run.diameter, float(run.rounds)
     scale = run.clients * run.dimension * (1.0 + math.log(rounds)) / (run.participants * run.participants)
     noise = 8.0 * run.clipping_norm**2 * step_size * scale / (mu * mu)
     return math.fsum(
         (
-            2.0 * d * d / (step_size * rounds * rounds),
-            4.0 * d * run.gradient_at_optimum / rounds,
-            4.0 * d * math.sqrt(run.printed_variance / (run.participants * rounds)),
+            2.0 * diameter * diameter / (step_size * rounds * rounds),
+            4.0 * diameter * run.gradient_at_optimum / rounds,
+            4.0 * diameter * math.sqrt(run.printed_variance / (run.participants * rounds)),
             noise * (1.0 + run.clients / (run.participants * rounds)),
         )
     )
@@ -99,7 +99,7 @@ class StatedInputs(CancellationRun):
 
     @property
     def criterion(self) -> float:
-        """The criterion of `stated_criterion`; the printed bound is proved where it is at most 2."""
+        """The number that `stated_criterion` computes; the printed bound is proved where it is at most 2."""
         return stated_criterion(self, step_size=self.step)
 
 
@@ -110,7 +110,7 @@ def stated_bound(inputs: StatedInputs) -> Outputs:
     Returns:
         `excess_risk` is the printed bound, the sum of `optimisation_term`, `statistical_term` and `privacy_term`. It is
         proved if `criterion`, the number that `stated_criterion` computes, is at most 2. `excess_risk_at_step_size` is
-        the bound of `printed_risk_at` at the requested step size. `certified_excess_risk` is our proved bound at the
+        the bound of `printed_risk_at` at the requested step size. `certified_excess_risk` is a proved bound at the
         same noise and step size.
     """
     mu, step = inputs.gaussian_dp_mu, inputs.step
@@ -133,7 +133,13 @@ ROUNDED = 1.0 + 1e-12
 
 
 def small_step(left: float) -> Sides:
-    """Check that left ≤ 1, up to rounding, as the printed step size gives equality."""
+    """Check that a ratio is at most 1, up to rounding.
+
+    The printed step size makes the ratio 1 exactly, so a ratio up to `ROUNDED` counts as 1.
+
+    Args:
+        left: the ratio, which is the left side of the condition.
+    """
     return Sides(Verdict.of(left <= ROUNDED), left, 1.0)
 
 

@@ -30,7 +30,12 @@ CLIENT_SPREAD = Quantity(
 
 
 def client_share(*, clients: int, participants: int) -> float:
-    """Return (M − m)/(M − 1), the share of the variance between clients that remains; 0 if all take part."""
+    """Return (M − m)/(M − 1), the share of the variance between clients that remains; 0 if all clients take part.
+
+    Args:
+        clients: number M of clients.
+        participants: number m of participants.
+    """
     return 0.0 if clients == participants else (clients - participants) / (clients - 1)
 
 
@@ -61,13 +66,20 @@ class SumInputs(SpreadInputs):
 
 @in_doubles
 def mean_variance(inputs: SpreadInputs) -> Outputs:
-    """Return the bound on the mean square error of a round's mean gradient."""
+    """Return the bound (σ² + (M − m)/(M − 1) ξ²)/m on the mean squared error of a round's mean gradient.
+
+    Args:
+        inputs: m of M clients, and the standard deviations σ within a client and ξ between clients.
+    """
     return {"variance": inputs.variance}
 
 
 @in_doubles
 def sum_variance(inputs: SumInputs) -> Outputs:
-    """Return bounds on the mean square errors of q_t, the sum of all messages up to round t, and of q_t/t."""
+    """Return bounds on the mean squared errors of q_t, the sum of all messages up to round t, and of q_t/t.
+
+    Each round adds the variance (σ² + (M − m)/(M − 1) ξ²)/m, so the bound for q_t is t times this variance.
+    """
     return {"variance": inputs.round * inputs.variance, "mean_variance": inputs.variance / inputs.round}
 
 

@@ -81,6 +81,10 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     Args:
         spec: the subsampled mechanism.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee, or a refusal if clients are not protected, the bound on their records is not given, or the
+        mechanism is not a single Gaussian release.
     """
     if spec.records_of_one_client is None or case.setting.unit != "client":
         return Refusal(CLIENT_RECORDS, "needs records_of_one_client, where clients are protected")
@@ -101,7 +105,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _ClientPairs | Refusal:
-    """Return the pairs of a client, or a refusal.
+    """Return the pairs of a client for upper and lower bounds on δ, or a refusal.
 
     Args:
         spec: the subsampled mechanism.
@@ -115,8 +119,10 @@ def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _C
     if spec.inclusion_probability >= 1.0:
         return _all_records(spec, relation, records / Fraction(multiplier), step)
     if spec.sampling == "poisson":
-        rates = (spec.inclusion_probability,) * 2 if spec.rate is not None else _rates_around(spec)
-        below, above = (independent_counts(records, rate) for rate in rates)
+        lower_rate = upper_rate = spec.inclusion_probability
+        if spec.rate is None:
+            lower_rate, upper_rate = _rates_around(spec)
+        below, above = independent_counts(records, lower_rate), independent_counts(records, upper_rate)
         if below is None or above is None:
             return Refusal(CLIENT_RECORDS, f"more than {MOST_DRAWS:g} records of one client are drawn on average")
         direction: Direction = "replace" if relation == "replace-one" else "remove"
@@ -125,14 +131,17 @@ def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _C
 
 
 def _rates_around(spec: Subsampled) -> tuple[float, float]:
-    """Return a double at or below the rate of a Poisson batch that is given by two counts, and one at or above it."""
+    """Return a double at or below the rate of a Poisson batch, and one at or above it.
+
+    The rate is the quotient of two counts, the expected batch size and the population.
+    """
     rate = Fraction(spec.batch_size or 1, spec.population or 1)
     above = round_up(rate)
     return (above if Fraction(above) == rate else math.nextafter(above, 0.0)), above
 
 
 def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: Step) -> _ClientPairs | Refusal:
-    """Return the Gaussian pair of a client with all its records in every batch.
+    """Return the Gaussian pair of a client that has all its records in every batch, or a refusal.
 
     Args:
         spec: the subsampled mechanism.
@@ -142,17 +151,17 @@ def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: St
     """
     if spec.sampling == "without-replacement" and relation == "add-or-remove-one":
         return Refusal(CLIENT_RECORDS, "a batch of this fixed size does not exist without the client")
-    mu = round_up(Fraction(sensitivity_factor(relation)) * shift)
+    exact_mu = Fraction(sensitivity_factor(relation)) * shift
+    mu = round_up(exact_mu)
     upper = gaussian_pair(mu)
-    if Fraction(mu) == Fraction(sensitivity_factor(relation)) * shift:
-        return _ClientPairs(upper, (upper,), step)
-    return _ClientPairs(upper, (gaussian_pair(math.nextafter(mu, 0.0)),), step)
+    attained = upper if Fraction(mu) == exact_mu else gaussian_pair(math.nextafter(mu, 0.0))
+    return _ClientPairs(upper, (attained,), step)
 
 
 def _mixture_pairs(
     below: Multiplicities, above: Multiplicities, multiplier: float, direction: Direction, step: Step
 ) -> _ClientPairs:
-    """Return the mixture over the number of records in the batch, rounded up and rounded down.
+    """Return the pairs of the mixtures over the number of the client's records in a batch, rounded up and down.
 
     Args:
         below: distribution of the number at a rate that is at most the exact one.

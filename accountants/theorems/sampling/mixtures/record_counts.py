@@ -27,7 +27,7 @@ MOST_FACTORS = 10**6
 
 
 def independent_counts(records: int, rate: float) -> Multiplicities | None:
-    """Return the binomial distribution of the number of records that are each drawn independently.
+    """Return the binomial distribution of the number of a client's records in a batch, if each is drawn independently.
 
     Args:
         records: number of records of the client.
@@ -71,9 +71,11 @@ def fixed_size_counts(records: int, batch_size: int, population: int) -> Multipl
 
 
 def _counted_up_to(records: int, mean: float) -> FloatArray:
-    """Return the numbers 1, 2, … of records; those beyond together have a probability below e^−800 or are impossible.
+    """Return the numbers 1, 2, … of records for which probabilities are computed.
 
-    Beyond twice the mean each probability is at most half the previous one.
+    Args:
+        records: largest possible number.
+        mean: mean number.
     """
     return np.arange(1, min(records, int(2 * mean) + 1200) + 1, dtype=np.float64)
 
@@ -104,7 +106,7 @@ def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, i
 
 
 def _of_ratios(most: int, mean: float, log_absent: float, log_ratios: FloatArray) -> Multiplicities:
-    """Return the groups of a distribution that is given by the ratios of successive probabilities.
+    """Return a distribution of counts, in groups, from the ratios of successive probabilities.
 
     Args:
         most: largest possible number.

@@ -1,4 +1,8 @@
-"""Truncated Poisson batches of the Gaussian mechanism: bounds by public symbols, and an instance below.
+"""Truncated Poisson batches of the Gaussian mechanism: upper bounds by a public symbol, and a lower bound.
+
+A batch is drawn by Poisson sampling, and cut down to B random members if more than B records are drawn. In the upper
+bounds the observer also sees a symbol, which says something about the number of the other records that are drawn.
+
 
 Proofs: docs/mixtures.md, Truncated batches.
 """
@@ -51,12 +55,15 @@ TRUNCATED = Theorem(
 def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a Gaussian mechanism on a truncated Poisson batch.
 
-    The lower bound is that of data in which all other records contribute zero. The record is then in the batch with
+    The lower bound comes from data in which all other records contribute zero. The record is then in the batch with
     exactly the probability that it is drawn and kept.
 
     Args:
         spec: the subsampled mechanism.
         case: the requested setting and effort.
+
+    Returns:
+        The guarantee, or a refusal for other batches and mechanisms, and if the probabilities are not known accurately.
     """
     if spec.largest_batch is None or spec.rate is None or spec.population is None:
         return Refusal(TRUNCATED, "the batch has no largest size")
@@ -94,15 +101,23 @@ def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMas
     """
     if rate < 1.0:
         return TruncatedMasses.of(population=population, rate=rate, largest_batch=largest_batch)
-    log_share = math.log(largest_batch / population)
-    return TruncatedMasses(-math.inf, -math.inf, -math.inf, 0.0, log_share, 2.0**-40)
+    return TruncatedMasses(
+        below=-math.inf,
+        next_to_full=-math.inf,
+        untruncated=-math.inf,
+        full=0.0,
+        retained=math.log(largest_batch / population),
+        margin=2.0**-40,
+    )
 
 
 def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the dominating pair: that with the number of others public, or the least of both bounds.
+    """Return the dominating pair of a truncated batch, as the less of two bounds.
 
-    The second bound is left out where truncation is rare, because the first is then smaller. It is used where no other
-    number of records is next to a full batch, or where the record is nearly always in a truncated one.
+    The first bound makes the number of the other records in the batch public (`_counted_pair`). The second one
+    exchanges the record for another one in a truncated batch (`_exchanged_pair`). The second bound is left out where
+    truncation is rare, because the first is then smaller. The first bound is left out if no batch has exactly B − 1
+    other records, or if the record is nearly always in a truncated batch.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -115,12 +130,14 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     if masses.next_to_full == -math.inf or masses.full - masses.retained < 1e-6:
         return exchanged
     counted = replace(_counted_pair(masses, rate, shift, relation), below=public)
-    is_rare = masses.retained < masses.next_to_full - math.log(8.0)
+    is_rare = masses.retained < masses.next_to_full - math.log(8.0)  # a factor 8 less likely
     return counted if is_rare else least_of([counted, exchanged])
 
 
 def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the pair that shows the number of the other records in the batch: below B − 1, B − 1, or B.
+    """Return the pair that shows the number of the other records in the batch, as one of three symbols.
+
+    The symbols are: fewer than B − 1, exactly B − 1, and B other records, where B is the largest size of a batch.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -151,7 +168,9 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
 
 
 def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the pair that shows whether B others are drawn; then the record takes the place of another one.
+    """Return the pair that shows whether B or more other records are drawn, for the largest size B of a batch.
+
+    In a batch that is truncated, the record takes the place of another one.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -194,10 +213,10 @@ def _distance(shift: float, relation: Relation) -> float:
 
 
 def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the pair of a record that is in the batch with a probability, and adds its contribution to the others.
+    """Return the pair of a record that is in the batch with a given probability, and adds its contribution.
 
     Args:
-        rate: the probability.
+        rate: probability that the record is in the batch.
         shift: norm of the contribution, in standard deviations of the noise.
         relation: the neighbouring relation.
     """
@@ -211,9 +230,10 @@ def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
 
 
 def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the pair of data in which all other records contribute zero.
+    """Return the pair that neighbours attain if all other records contribute zero.
 
-    The record is in the batch with probability q P(A < B) + t. This is rounded down.
+    Let A be the number of other records that are drawn, and B the largest size of a batch. The record is in the batch
+    with probability q P(A < B) + t, where t = e^`masses.retained`. This probability is rounded down.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -229,7 +249,7 @@ def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
 
 
 def _log_sum(first: float, second: float) -> float:
-    """Return log(e^first + e^second), where the second is finite."""
+    """Return log(e^x + e^y) for logarithms x and y, at least one of them finite."""
     larger, smaller = max(first, second), min(first, second)
     return larger + math.log1p(math.exp(smaller - larger))
 

@@ -33,7 +33,7 @@ class TruncatedMasses:
 
     @classmethod
     def of(cls, *, population: int, rate: float, largest_batch: int) -> TruncatedMasses:
-        """Compute the probabilities.
+        """Compute the probabilities for a population, a sampling rate and a largest batch.
 
         Args:
             population: number n of records, with the one in question.
@@ -44,17 +44,20 @@ class TruncatedMasses:
         absent = Binomial(np.asarray(float(population - 1)), 1.0 - rate, rate)
         everyone = Binomial(np.asarray(float(population)), rate, 1.0 - rate)
         # P(A ≤ a) is the probability that at least n − 1 − a of the others are not drawn.
-        next_to_full, full = np.asarray([largest_batch - 1.0]), np.asarray([float(largest_batch)])
-        not_below = np.asarray([float(population - largest_batch), population - largest_batch + 1.0])
-        untruncated, below = absent.log_tail(not_below).tolist()
-        log_kept = float(everyone.log_tail(full + 1.0)[0]) + math.log(largest_batch / population)
-        logs = (
-            below if largest_batch > 1 else -math.inf,
-            float(drawn.log_mass(next_to_full)[0]),
-            untruncated,
-            float(drawn.log_tail(full)[0]),
-            log_kept,
+        full = np.asarray([float(largest_batch)])
+        least_absent = np.asarray([float(population - largest_batch), population - largest_batch + 1.0])
+        log_untruncated, log_below = absent.log_tail(least_absent).tolist()
+        log_below = log_below if largest_batch > 1 else -math.inf
+        log_next_to_full = float(drawn.log_mass(full - 1.0)[0])
+        log_full = float(drawn.log_tail(full)[0])
+        log_retained = float(everyone.log_tail(full + 1.0)[0]) + math.log(largest_batch / population)
+        logs = (log_below, log_next_to_full, log_untruncated, log_full, log_retained)
+        largest_log = max(abs(value) for value in logs if math.isfinite(value))
+        return cls(
+            below=log_below,
+            next_to_full=log_next_to_full,
+            untruncated=log_untruncated,
+            full=log_full,
+            retained=log_retained,
+            margin=4.0 * (everyone.accuracy + 16 * UNIT_ROUNDOFF) * (1.0 + largest_log),
         )
-        deepest = max(abs(value) for value in logs if math.isfinite(value))
-        margin = 4.0 * (everyone.accuracy + 16 * UNIT_ROUNDOFF) * (1.0 + deepest)
-        return cls(*logs, margin)

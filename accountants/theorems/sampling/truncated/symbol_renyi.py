@@ -1,7 +1,7 @@
 """Rényi divergences of pairs that show a public symbol, where the pair of each symbol has a formula.
 
-With the symbol i, of probabilities w_i and v_i, the pair is (P_i, Q_i). Then e^{(a − 1) D_a} is the sum of
-w_i^a v_i^{1 − a} e^{(a − 1) D_a(P_i‖Q_i)}.
+The symbol i has the probabilities w_i and v_i under the two distributions, and shows the pair (P_i, Q_i). Then
+e^{(a − 1) D_a} is the sum of w_i^a v_i^{1 − a} e^{(a − 1) D_a(P_i‖Q_i)} over the symbols.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 
 class ShownSymbol(NamedTuple):
-    """A public symbol, with the contribution that may be in the batch.
+    """A public symbol, with the contribution of the record that may be in the batch.
 
     Attributes:
         log_p: log-probability of the symbol under the first distribution.
-        log_q: log-probability under the second distribution.
+        log_q: log-probability of the symbol under the second distribution.
         rate: probability that the contribution is in the batch; 0 for two equal distributions.
-        shift: its norm, in standard deviations of the noise.
+        shift: norm of the contribution, in standard deviations of the noise.
     """
 
     log_p: float
@@ -36,7 +36,7 @@ class ShownSymbol(NamedTuple):
 
 @dataclass(frozen=True)
 class SymbolRenyi:
-    """Divergences of a pair that shows a symbol.
+    """Upper bounds on the Rényi divergences of a pair that shows a public symbol.
 
     Attributes:
         symbols: the symbols.
@@ -52,11 +52,11 @@ class SymbolRenyi:
 
     @property
     def rho(self) -> float:
-        """d²/2, of the dominating Gaussian pair."""
+        """Parameter d²/2 of zCDP of the dominating Gaussian pair with the distance d of its means, rounded up."""
         return 0.5 * self.distance * self.distance * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def divergence(self, order: float) -> Interval:
-        """Return an upper bound on D_a in both directions, and 0.
+        """Return bounds on the Rényi divergence of the given order, valid in both directions: 0 and an upper bound.
 
         Args:
             order: order a > 1.
@@ -64,12 +64,14 @@ class SymbolRenyi:
         most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)
         shown = [symbol for symbol in self.symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
         divergences = [self._divergence_of(symbol, order) for symbol in shown]
-        logs = [(symbol.log_p, symbol.log_q) for symbol in shown]
-        totals = [self._total(pairs, divergences, order) for pairs in (logs, [(q, p) for p, q in logs])]
-        return Interval(0.0, min(max(totals), most))
+        forward_logs = [(symbol.log_p, symbol.log_q) for symbol in shown]
+        backward_logs = [(symbol.log_q, symbol.log_p) for symbol in shown]
+        forward = self._total(forward_logs, divergences, order)
+        backward = self._total(backward_logs, divergences, order)
+        return Interval(0.0, min(max(forward, backward), most))
 
     def _total(self, logs: list[tuple[float, float]], divergences: list[float], order: float) -> float:
-        """Return D_a of one direction from the divergences of the symbols, rounded up.
+        """Return the Rényi divergence of one direction from the divergences of the symbols' pairs, rounded up.
 
         Args:
             logs: log-probabilities of the symbols under the first and under the second distribution.
@@ -86,7 +88,7 @@ class SymbolRenyi:
         return (max(log_moment, 0.0) + slack) / (order - 1.0)
 
     def _divergence_of(self, symbol: ShownSymbol, order: float) -> float:
-        """Return an upper bound on D_a of the pair of a symbol, in both directions.
+        """Return an upper bound on the Rényi divergence of the pair of a symbol, in both directions.
 
         Args:
             symbol: the symbol.
@@ -100,6 +102,8 @@ class SymbolRenyi:
             removed = shifted_gaussian_renyi(order=order, rate=symbol.rate, shift=symbol.shift).upper
         except BeyondBudget:
             return public
-        # If it is replaced, the second distribution is at least 1 − q times the noise without a contribution.
-        absent = -math.log1p(-symbol.rate) if symbol.rate < 1.0 else math.inf
-        return min(removed + absent * (1.0 + 8 * UNIT_ROUNDOFF) if self.is_replaced else removed, public)
+        if not self.is_replaced:
+            return min(removed, public)
+        # The second distribution is at least 1 − q times the noise without a contribution.
+        log_inverse_absence = -math.log1p(-symbol.rate) if symbol.rate < 1.0 else math.inf
+        return min(removed + log_inverse_absence * (1.0 + 8 * UNIT_ROUNDOFF), public)

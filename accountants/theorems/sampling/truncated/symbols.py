@@ -1,7 +1,7 @@
 """Profiles of pairs that show a public symbol. Its probability may differ between both distributions.
 
-With the symbol i, which has the probabilities w_i and v_i, the pair is (P_i, Q_i). The divergence is then
-Σ w_i E_γ(P_i‖Q_i) at γ = α v_i/w_i.
+The symbol i has the probabilities w_i and v_i under the two distributions, and shows the pair (P_i, Q_i). The
+hockey-stick divergence E_α is then Σ w_i E_γ(P_i‖Q_i) at γ = α v_i/w_i.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Symbol:
 class SymbolProfile(Profile):
     """The profile Σ w_i E_γ(P_i‖Q_i), γ = α v_i/w_i, with an allowance for errors of the probabilities.
 
-    Let H' be the profile for computed probabilities, each within a factor e^η of the true one. The true first
+    α is e^ε. Let H' be the profile for computed probabilities, each within a factor e^η of the true one. The true first
     distribution is at most e^η times the computed one, and the true second one is at least e^−η times. So the true
     profile is at most e^η H'(α e^−2η). A symbol with one number as both probabilities needs the first factor only.
 
@@ -78,7 +78,7 @@ class SymbolProfile(Profile):
         return Enclosure(lower, np.minimum(upper, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the profile e^η H'(α e^−2η)."""
+        """Return the log tails of the privacy loss of the profile e^η H'(α e^−2η), with α = e^ε."""
         points = np.asarray(epsilon, dtype=np.float64)
         flat = points.ravel()
         first, second = [], []
@@ -94,7 +94,12 @@ class SymbolProfile(Profile):
         return Tails(np.minimum(log_first, 0.0).reshape(points.shape), log_second.reshape(points.shape))
 
     def _offset(self, index: int, side: float) -> float:
-        """Return log w_i − log v_i, less (side = 1) or more (side = −1) the allowance 2η unless they are one number."""
+        """Return log w_i − log v_i of a symbol, moved by the allowance 2η for errors unless both are one number.
+
+        Args:
+            index: index i of the symbol.
+            side: 1 to subtract the allowance, for lower bounds; −1 to add it, for upper bounds.
+        """
         return 0.0 if self.are_shared[index] else self.log_p[index] - self.log_q[index] - side * 2.0 * self.margin
 
     def _sum(
@@ -119,18 +124,20 @@ class SymbolProfile(Profile):
 
 
 def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
-    """Return the pair that shows a public symbol.
+    """Return the pair of a mechanism that shows a public symbol and one of several pairs.
 
     Args:
-        symbols: the symbols; those of probability 0 are left out.
+        symbols: the symbols with their pairs; symbols of probability 0 are left out.
         margin: bound on the error of each log-probability [nat].
     """
     shown = [symbol for symbol in symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
     log_p, log_q = tuple(symbol.log_p for symbol in shown), tuple(symbol.log_q for symbol in shown)
     are_shared = tuple(symbol.is_shared for symbol in shown)
     pairs = [symbol.pair for symbol in shown]
-    forward = SymbolProfile(log_p, log_q, tuple(pair and pair.forward for pair in pairs), are_shared, margin)
+    forward_profiles = tuple(None if pair is None else pair.forward for pair in pairs)
+    forward = SymbolProfile(log_p, log_q, forward_profiles, are_shared, margin)
     if all(are_shared) and all(pair is None or pair.symmetric for pair in pairs):
         return Pair(forward, forward)
-    backward = SymbolProfile(log_q, log_p, tuple(pair and pair.backward for pair in pairs), are_shared, margin)
+    backward_profiles = tuple(None if pair is None else pair.backward for pair in pairs)
+    backward = SymbolProfile(log_q, log_p, backward_profiles, are_shared, margin)
     return Pair(forward, backward)

@@ -129,7 +129,7 @@ class ClientFields:
         return ((self.participants or self.clients, 1.0),)
 
     def statistics(self, *, gradient_std: float, noise_std: float) -> ClientStatistics:
-        """Return the averages over clients of their squared gradient deviations φ_i² and noise variances σ_i².
+        """Return the averages over clients of their gradient variances φ_i² and noise variances σ_i².
 
         Args:
             gradient_std: standard deviation φ of a record's gradient, for groups that do not state their own.
@@ -145,14 +145,14 @@ class ClientFields:
             noise=self._average(noise, sizes),
         )
 
-    def _average(self, figures: list[float], sizes: list[int]) -> Average:
-        """Return the averages over clients of the square of a figure that all clients of a group have in common.
+    def _average(self, deviations: list[float], sizes: list[int]) -> Average:
+        """Return the averages over clients of a squared standard deviation that is equal within each group.
 
         Args:
-            figures: the figure of each group.
+            deviations: the standard deviation of each group.
             sizes: number of clients of each group.
         """
-        squares_and_sizes = [(figure**2, size) for figure, size in zip(figures, sizes, strict=True)]
+        squares_and_sizes = [(deviation**2, size) for deviation, size in zip(deviations, sizes, strict=True)]
         return Average(
             over_largest=rms_average_of_largest(squares_and_sizes, self.counts),
             largest=max(square for square, _ in squares_and_sizes),

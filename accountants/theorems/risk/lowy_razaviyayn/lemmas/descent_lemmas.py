@@ -45,7 +45,13 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
 
 
 def _step(*, step_size: float, smoothness: float, strong_convexity: float) -> Sides:
-    """Check that η ≤ 2/(β + μ)."""
+    """Compare the step size η with 2/(β + μ).
+
+    Args:
+        step_size: step size η.
+        smoothness: smoothness β of the loss.
+        strong_convexity: strong convexity μ of the loss.
+    """
     return Sides.at_most(step_size, 2.0 / (smoothness + strong_convexity))
 
 
@@ -68,10 +74,11 @@ def coercivity(
     bregman_divergence: Annotated[float, _DIVERGENCE],
     inner_product: Annotated[float | None, _PRODUCT] = None,
 ) -> Outputs:
-    """Return the upper bounds of Lemma E.8 on |∇F(x) − ∇F(y)|².
+    """Return the two upper bounds of Lemma E.8 on |∇F(x) − ∇F(y)|², for a convex loss F of smoothness β.
 
-    Adding the divergence F(x) − F(y) − ⟨∇F(y), x − y⟩ and that of y from x gives the inner product. Hence the inner
-    product is at least each of them. Adding the second bound at (x, y) and at (y, x) gives twice the first one.
+    The bounds are β times the inner product ⟨∇F(x) − ∇F(y), x − y⟩, and 2β times the Bregman divergence F(x) − F(y) −
+    ⟨∇F(y), x − y⟩. The divergence at (x, y) plus the divergence at (y, x) is the inner product, which is therefore at
+    least each of them.
 
     Args:
         smoothness: smoothness β of the loss.
@@ -79,8 +86,8 @@ def coercivity(
         inner_product: ⟨∇F(x) − ∇F(y), x − y⟩.
 
     Returns:
-        `squared_gradient_difference` is the second bound, 2β times the divergence. If the inner product is given,
-        `bound_by_inner_product` is the first one, β times it.
+        `squared_gradient_difference` is the bound by the divergence. `bound_by_inner_product` is the bound by the inner
+        product, only if it is given.
     """
     outputs: Outputs = {"squared_gradient_difference": 2.0 * smoothness * bregman_divergence}
     return outputs if inner_product is None else {**outputs, "bound_by_inner_product": smoothness * inner_product}
@@ -182,10 +189,10 @@ def recursion_step_size(*, contraction: float, curvature: float, variance: float
 def recursion_bound(*, contraction: float, variance: float, start: float, step_size: float, averaged: int) -> float:
     """Return an upper bound on the weighted mean of s_t in the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
-    The bound is (r₀/η)(1 − aη)^T' + cη. With γ_t = (1 − aη)^{−(t+1)} and their sum Γ, it bounds
-    (b/Γ) Σ γ_t s_t + a r_{T'} over the first T' terms; the printed lemma has T + 1 terms (erratum E-33). Multiplying
-    the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then γ_{T'−1} = (1 − aη)^{−T'}
-    satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη). The lemma averages T + 1 terms and Algorithm 1 only R, so T' = R there.
+    The bound is (r₀/η)(1 − aη)^T' + cη for the average over the first T' terms. With weights γ_t = (1 − aη)^{−(t+1)}
+    and their sum Γ, it bounds (b/Γ) Σ γ_t s_t + a r_{T'}. Proof: multiplying the recursion by γ_t/η and adding gives b
+    Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then γ_{T'−1} = (1 − aη)^{−T'} satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη).
+    The printed lemma averages T + 1 terms, but Algorithm 1 only R, so T' = R there (erratum E-33).
 
     Args:
         contraction: rate a of the recursion.

@@ -55,7 +55,7 @@ def fresh_gradient_variance(
     """Return the variance of a round's gradient for records that are used once, as bounded in Lemma E.5.
 
     The bound is min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ² are averages of the clients'
-    φ_i² and σ_i², and Υ² is v² times 1 − (M − 1)/(N − 1).
+    gradient variances φ_i² and noise variances σ_i². Υ² is v² times 1 − (M − 1)/(N − 1).
 
     Args:
         statistics: averages M and M' of the number of participants, and averages of φ_i² and σ_i² over clients.
@@ -96,7 +96,7 @@ def reused_gradient_variance_printed(
 
 
 def _outputs(variance: Variance) -> Outputs:
-    """Return V² and its parts."""
+    """Return the variance V² of a round's gradient and its parts, as named outputs."""
     return {"gradient_variance": variance.total, **variance.parts}
 
 
@@ -138,10 +138,10 @@ def fresh_variance(
 
 
 def _no_statistics_of_records(record: FormulaRequest) -> None:
-    """Reject groups with their own φ_i, as Φ̂ is a statistic of all records.
+    """Check that no group has its own standard deviation of gradients, as Φ̂ is a statistic of all records.
 
     Raises:
-        InvalidInput: if a group has a `gradient_std`.
+        InvalidInput: a group has a `gradient_std`.
     """
     if any(group.gradient_std is not None for group in record.client_groups or ()):
         raise InvalidInput.at("/client_groups", "empirical_gradient_std is of all records; groups differ in noise_std")
@@ -274,7 +274,7 @@ NOT_HOMOGENEOUS = Erratum(
 
 
 def _full_participation(inputs: FormulaRequest) -> Sides:
-    """Check that the least number of participants is N."""
+    """Compare the least number of participants with the number N of clients."""
     fewest = min(count for count, _ in inputs.counts)
     return Sides.at_least(fewest, inputs.clients)
 

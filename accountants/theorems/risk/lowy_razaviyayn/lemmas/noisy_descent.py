@@ -73,7 +73,7 @@ def noisy_descent_bound(
     variance: float,
     strong_convexity: float = 0.0,
 ) -> float:
-    """Return our bound on the empirical excess risk of the weighted average of w_1, …, w_R.
+    """Return a proved bound on the empirical excess risk of the weighted average of w_1, …, w_R.
 
     It is D²/(2ηR) + ηV²/(2(1 − ηβ)) if μ = 0, and D²μ/(2((1 − μη)^{−R} − 1)) replaces the first term if μ > 0. Unlike
     the printed lemma, it does not need a gradient of 0 at the minimiser. `explicit_bound.py` has the proof.
@@ -134,9 +134,13 @@ class NoisyDescent(ClientFields):
         )
 
     def bound(self, step_size: float, strong_convexity: float = 0.0) -> float:
-        """Return our bound on the empirical excess risk at a step size η, which replaces the printed Lemma E.4.
+        """Return the proved bound on the empirical excess risk that replaces the printed Lemma E.4, in loss units.
 
-        It is D²/(2ηR) + ηV²/(2(1 − ηβ)) for convex losses, in loss units.
+        It is D²/(2ηR) + ηV²/(2(1 − ηβ)) for convex losses, see `noisy_descent_bound`.
+
+        Args:
+            step_size: step size η.
+            strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
         """
         return noisy_descent_bound(
             initial_distance=self.initial_distance,
@@ -179,7 +183,7 @@ class StronglyConvexDescent(NoisyDescent):
 
     @property
     def step(self) -> float:
-        """η of the request, or min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}."""
+        """Step size η of the request, or min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)} of Lemma E.9."""
         if self.step_size is not None:
             return self.step_size
         return recursion_step_size(curvature=4.0 * self.smoothness, rounds=self.rounds, **self.recursion)
@@ -190,8 +194,8 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
 
     Args:
         inputs: the run and its step size.
-        reading: "printed" evaluates the lemma as it is, although it may be false; "corrected" has our bound for the
-            average of w_1, …, w_R.
+        reading: "printed" evaluates the lemma as it is, although it may be false; "corrected" has the proved bound for
+            the average of w_1, …, w_R.
     """
     variance = inputs.variance(reading)
     if reading == "corrected":

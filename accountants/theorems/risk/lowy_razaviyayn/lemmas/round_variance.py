@@ -25,7 +25,15 @@ def sampling_factor(*, population: int, drawn: float) -> float:
 
 
 def client_factor(*, clients: int, participants: float) -> float:
-    """Return (1 − (M − 1)/(N − 1))/M, the `sampling_factor` of clients: Υ²/(M v²) of Appendix E.1. 0 for N = 1."""
+    """Return the relative variance of the mean over M of N clients that are drawn without replacement.
+
+    It is (1 − (M − 1)/(N − 1))/M, the `sampling_factor` of clients, and 0 for N = 1. In Appendix E.1 of Lowy and
+    Razaviyayn it is Υ²/(M v²).
+
+    Args:
+        clients: number N of clients.
+        participants: number M of participants, or 1/E[1/M_r] for a random number M_r.
+    """
     return sampling_factor(population=clients, drawn=participants)
 
 
@@ -49,10 +57,14 @@ class Variance:
         return self.sampling + self.clients + self.noise
 
     def scale(self, factor: float) -> Variance:
-        """Return the parts times a factor, which may be infinite; a part of 0 stays 0."""
+        """Return the variance with all parts multiplied by a factor.
+
+        Args:
+            factor: the factor, which may be infinite; a part of 0 stays 0.
+        """
 
         def scale_part(part: float) -> float:
-            """Return the product; 0 for a part of 0, also if the factor is infinite."""
+            """Return the factor times a part; 0 for a part of 0, also if the factor is infinite."""
             return factor * part if part > 0.0 else 0.0
 
         return Variance(
@@ -141,8 +153,8 @@ def largest_variance(
 
     w_i² is the variance within client i, and s² the variance of the clients' means. The constraints at every point are
     w_i² ≤ min{L_i², `largest_within`}, s² ≤ `largest_between`, and mean_i(w_i²) + s² ≤ min{mean_i(L_i²),
-    `largest_total`}. Indeed, a record's squared gradient is at most L_i², and s² is at most the mean of the means'
-    squares. The problem is linear. Hence the variances are assigned in decreasing order of their factors.
+    `largest_total`}. They hold because a record's squared gradient is at most L_i², and s² is at most the mean of the
+    means' squares. The problem is linear. Hence the variances are assigned in decreasing order of their factors.
 
     Args:
         groups: the clients, with their Lipschitz constants L_i.
@@ -162,16 +174,19 @@ def largest_variance(
         mean_squares.append(weight * square)
         limits.append(weight * min(square, largest_within))
     total = min(math.fsum(mean_squares), largest_total)
-    *within, client_variance = _greedy_variances([*factors, between], [*limits, largest_between], total)
-    sampling = math.fsum(factor * variance for factor, variance in zip(factors, within, strict=True))
+    variances = _greedy_variances([*factors, between], [*limits, largest_between], total)
+    within_variances, client_variance = variances[:-1], variances[-1]
+    sampling = math.fsum(factor * variance for factor, variance in zip(factors, within_variances, strict=True))
     return sampling, between * client_variance
 
 
 def _greedy_variances(factors: Sequence[float], limits: Sequence[float], total: float) -> list[float]:
     """Return the x_j in [0, limit_j] with Σ x_j ≤ `total` that maximise Σ factor_j x_j.
 
+    The variables are set to the largest possible value in decreasing order of their factors.
+
     Args:
-        factors: nonnegative factors. The variables are set in decreasing order of these.
+        factors: nonnegative factors.
         limits: upper bound on each variable.
         total: upper bound on the sum of the variables.
     """

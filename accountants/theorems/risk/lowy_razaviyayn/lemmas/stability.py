@@ -38,12 +38,21 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 
 
 def divergence(*, contraction: float, steps: int) -> float:
-    """Return (1 − (1 − x)^t)/x for x in [0, 1), the sum of t powers of 1 − x; it is t at x = 0."""
+    """Return (1 − (1 − x)^t)/x, the sum of the powers (1 − x)^k for k < t; it is t at x = 0.
+
+    Args:
+        contraction: x in [0, 1), step size times strong convexity.
+        steps: number t of steps.
+    """
     return -math.expm1(steps * math.log1p(-contraction)) / contraction if contraction > 0.0 else float(steps)
 
 
 def averaging_ratio(contraction: float) -> float:
-    """Return 1/(1 − x), the ratio of successive weights of an averaged output; infinite if x = ημ ≥ 1."""
+    """Return 1/(1 − x), the factor by which the weights of an averaged output grow from one iterate to the next.
+
+    Args:
+        contraction: x = ημ, step size times strong convexity; the ratio is infinite for x ≥ 1.
+    """
     complement = 1.0 - contraction
     return 1.0 / complement if complement > 0.0 else math.inf
 
@@ -70,6 +79,8 @@ def mean_divergence(*, contraction: float, rounds: int) -> float:
 def _geometric_excess(contraction: float, rounds: int) -> float:
     """Return (1 − x)^{−R} − 1 − Rx as its series Σ_{k≥2} C(R + k − 1, k) x^k, for Rx below 1/4.
 
+    C(n, k) are the binomial coefficients. Terms below 1e-18 of Rx are left out.
+
     Args:
         contraction: x ≥ 0.
         rounds: number R.
@@ -88,7 +99,12 @@ def _geometric_excess(contraction: float, rounds: int) -> float:
 def generalisation(
     *, stability: Annotated[float, STABILITY], empirical_excess_risk: Annotated[float, EXCESS_RISK]
 ) -> Outputs:
-    """Return the sum of the stability α and the empirical excess risk."""
+    """Return the bound on the expected excess risk: the stability α plus the empirical excess risk (Lemma E.1).
+
+    Args:
+        stability: bound α on the change of the expected loss by one record, in loss units.
+        empirical_excess_risk: expected excess risk on the data at hand, in loss units.
+    """
     return {"excess_risk": stability + empirical_excess_risk}
 
 

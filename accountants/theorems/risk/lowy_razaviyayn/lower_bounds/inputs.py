@@ -71,7 +71,12 @@ class LossScales:
         return min(self.printed_statistical(deviation, records), convex)
 
     def printed_statistical(self, gradient_std: float, records: float) -> float:
-        """Return φ²/(μnN), the statistical term of the paper for μ > 0; infinite on overflow."""
+        """Return φ²/(μnN), the statistical term of the paper for strongly convex losses; infinite on overflow.
+
+        Args:
+            gradient_std: standard deviation φ of a record's gradient.
+            records: number nN of records of all clients.
+        """
         return gradient_std * gradient_std / (self.strong_convexity * records)
 
     def privacy(self, ratio: float) -> float:
@@ -83,7 +88,13 @@ class LossScales:
         return self.lipschitz * self.diameter * min(1.0, ratio * ratio if self.strong_convexity > 0.0 else ratio)
 
     def cap(self, *terms: float) -> float:
-        """Return the sum of the terms, or LD if that is less: no point of the domain has a larger excess risk."""
+        """Return the sum of the terms of an excess risk, or LD if that is less.
+
+        No point of the domain has an excess risk above LD.
+
+        Args:
+            terms: terms in loss units.
+        """
         return min(math.fsum(terms), self.lipschitz * self.diameter)
 
 
@@ -131,7 +142,11 @@ class LowerBoundFields:
     epsilon: Epsilon
 
     def scales(self, diameter: float) -> LossScales:
-        """Return the orders of the excess risk on a domain of size D."""
+        """Return the orders of the excess risk on a domain.
+
+        Args:
+            diameter: diameter or radius D of the domain.
+        """
         return LossScales(lipschitz=self.lipschitz, diameter=diameter, strong_convexity=self.strong_convexity)
 
     def statistical_outputs(self, gradient_std: float | None, scales: LossScales) -> dict[str, float]:

@@ -44,6 +44,10 @@ def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
     """Return √(d/n), the ε from which on privacy is free, up to constants.
 
     For larger ε, privacy against all parties except the client costs no more than the sampling of the records.
+
+    Args:
+        dimension: number d of coordinates.
+        samples_per_client: records n of a client.
     """
     return math.sqrt(dimension / samples_per_client)
 
@@ -63,7 +67,7 @@ class ReferenceInputs:
 
 
 def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
-    """Return the orders of the excess risk to which Section 3 of the paper compares its own results.
+    """Return the orders of the excess risk to which Section 3 of Lowy and Razaviyayn compares its own results.
 
     Args:
         inputs: the federation and the loss.
@@ -73,9 +77,9 @@ def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
             constant, and D the diameter of the domain.
 
     Returns:
-        `non_private_scale` is the order without privacy, `one_record_scale` that of local privacy with one record per
-        person, and `central_scale` that with a trusted server. From `free_privacy_epsilon` on, local privacy costs no
-        more than the sampling of records.
+        `non_private_scale` is the order without privacy. `one_record_scale` is the order with local privacy and one
+        record per person, and `central_scale` the order with a trusted server. From `free_privacy_epsilon` on, local
+        privacy costs no more than the sampling of records.
     """
     phi = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
     scales = LossScales(lipschitz=inputs.lipschitz, diameter=inputs.diameter, strong_convexity=inputs.strong_convexity)
@@ -108,7 +112,7 @@ def figure(
     condition_number: Annotated[float, CONDITION_NUMBER],
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return every rate in Figure 2 of the paper by its name.
+    """Return every rate in Figure 2 of Lowy and Razaviyayn by its name.
 
     The rates are orders of the excess risk, in units of the largest possible excess risk.
 
@@ -127,17 +131,22 @@ def figure(
         `shuffled` reports. `one_pass_compositionality_squared` is C² of the one-pass algorithm of equation (8), which
         divides the lower bound for different clients; `different_convex_lower_sequential` is this bound at C = 1.
         `one_pass_excess_factor` is the ratio of equation (8) to equation (4), without the sampling terms.
-        `one_pass_strongly_convex_excess_factor` is that of (9) to (5), and `one_pass_strongly_convex_gap` that of (9)
-        to the lower bound.
+        `one_pass_strongly_convex_excess_factor` is the ratio of equation (9) to (5), and `one_pass_strongly_convex_gap`
+        the ratio of equation (9) to the lower bound.
     """
     sizes = {"dimension": dimension, "samples_per_client": samples_per_client, "clients": clients}
-    local, central = local_ratio(epsilon=epsilon, **sizes), central_ratio(epsilon=epsilon, **sizes)
-    records, kappa = float(samples_per_client) * clients, condition_number
-    convex_sampling, strongly_convex_sampling = 1.0 / math.sqrt(records), 1.0 / records
-    compositionality_squared, excess_factor = local**-0.4, local**-0.2
+    local = local_ratio(epsilon=epsilon, **sizes)
+    central = central_ratio(epsilon=epsilon, **sizes)
+    kappa = condition_number
+    records = float(samples_per_client) * clients
+    convex_sampling = 1.0 / math.sqrt(records)
+    strongly_convex_sampling = 1.0 / records
+    compositionality_squared = local**-0.4
+    excess_factor = local**-0.2
     one_pass_factor = math.sqrt(kappa * dimension) / dimension
     if reading == "corrected":
-        compositionality_squared, excess_factor = max(1.0, compositionality_squared), max(1.0, excess_factor)
+        compositionality_squared = max(1.0, compositionality_squared)
+        excess_factor = max(1.0, excess_factor)
         one_pass_factor = math.sqrt(kappa)
     rates = {
         "identical_convex": convex_sampling + local,
@@ -177,7 +186,7 @@ def earlier(
     strong_convexity: Annotated[PositiveConvexity, SQUARES],
     condition_number: Annotated[float, CONDITION_NUMBER] = 1.0,
 ) -> Outputs:
-    """Return the rates of two earlier methods as Appendix A cites them, and that of Theorem 2.4 for strong convexity.
+    """Return the rates of two earlier methods as Appendix A cites them, and of Theorem 2.4, for strongly convex losses.
 
     All are orders of the excess risk on the data at hand, if all clients take part.
 
@@ -207,13 +216,20 @@ def earlier(
 
 
 def _privacy_ratio(*, samples_per_client: int, clients: int, dimension: int, epsilon: float) -> Sides:
-    """Check that the privacy ratio r is at most 1."""
+    """Compare the privacy ratio √d/(ε₀n√N), see `local_ratio`, with 1.
+
+    Args:
+        samples_per_client: records n of a client.
+        clients: number N of clients.
+        dimension: number d of coordinates.
+        epsilon: ε₀ of a record.
+    """
     ratio = local_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=samples_per_client, clients=clients)
     return Sides.at_most(ratio, 1.0)
 
 
 def _free(inputs: ReferenceInputs) -> Sides:
-    """Return both sides of d/ε² ≤ n, which is undecidable as constants are hidden."""
+    """Return both sides of the condition d/ε² ≤ n, which is undecidable because its constant is hidden."""
     return Sides(Verdict.UNDECIDABLE, inputs.dimension / inputs.epsilon**2, inputs.samples_per_client)
 
 

@@ -30,14 +30,25 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_lower_bounds.py"
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _population_outputs(inputs: LocalInputs | CentralInputs, scales: LossScales, ratio: float) -> dict[str, float]:
-    """Return the order of the lower bound for the expected loss: statistical plus privacy term, at most LD."""
+    """Return the order of the lower bound for the expected loss: statistical plus privacy term, at most LD.
+
+    Args:
+        inputs: the clients and the loss.
+        scales: Lipschitz constant L, size D of the domain and strong convexity.
+        ratio: privacy ratio r.
+    """
     terms = inputs.statistical_outputs(inputs.gradient_std, scales)
     terms["privacy_term"] = scales.privacy(ratio)
     return {"excess_risk_scale": scales.cap(terms["statistical_term"], terms["privacy_term"]), **terms}
 
 
 def _empirical_outputs(scales: LossScales, ratio: float) -> dict[str, float]:
-    """Return the order of the lower bound for the mean loss on the data at hand, which is the privacy term."""
+    """Return the order of the lower bound for the mean loss on the data at hand, which is the privacy term.
+
+    Args:
+        scales: Lipschitz constant, size of the domain and strong convexity.
+        ratio: privacy ratio r.
+    """
     cost = scales.privacy(ratio)
     return {"excess_risk_scale": scales.cap(cost), "privacy_term": cost}
 
@@ -93,7 +104,7 @@ def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
 
     Returns:
         The order, which is the privacy term. `log10_least_round_delta` is log10 of the smallest δ of a report for which
-        the proof holds. `printed_log10_least_round_delta` is that of the printed theorem.
+        the proof holds. `printed_log10_least_round_delta` is the printed value.
     """
     return {
         **_empirical_outputs(inputs.scales(inputs.radius), inputs.local_ratio()),
@@ -109,13 +120,13 @@ def central_empirical(inputs: CentralEmpiricalInputs) -> Outputs:
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _least_round_delta(inputs: LocalEmpiricalInputs) -> Sides:
-    """Check that δ₀^r of a report is at least the smallest one that the proof admits."""
+    """Compare the δ of a report with the smallest one for which the proof holds, both as log10."""
     least = inputs.log10_least_round_delta(inputs.samples_per_client * inputs.epsilon)
     return Sides.at_least(math.log10(inputs.round_delta), least)
 
 
 def _steep_in_radius(inputs: CentralInputs | CentralEmpiricalInputs | LocalEmpiricalInputs) -> Sides:
-    """Check that L ≥ μD for the radius D."""
+    """Compare the Lipschitz constant L with μD, for the radius D of the domain and the strong convexity μ."""
     return Sides.at_least(inputs.lipschitz, inputs.strong_convexity * inputs.radius)
 
 

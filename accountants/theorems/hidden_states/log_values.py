@@ -1,0 +1,66 @@
+"""Logarithms with bounds on their errors, for the places of a record in a run.
+
+Place v means that the record is used v steps before the release of the model.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+class LogProduct(NamedTuple):
+    """The log of the product of the contraction factors of all steps after some place, and a bound on its error.
+
+    Place v means that the record is used v steps before the release.
+    """
+
+    value: float = 0.0
+    error: float = 0.0
+
+
+class LogValues(NamedTuple):
+    """Logs of bounds on δ or of contraction factors, for several places of the record, and bounds on their errors.
+
+    Attributes:
+        value: one logarithm for each place.
+        error: bound on the error of each logarithm.
+    """
+
+    value: FloatArray
+    error: FloatArray
+
+
+def replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) -> None:
+    """Replace the values at some places, with their errors, by candidates that are smaller.
+
+    Args:
+        best: values and errors; these arrays are changed.
+        candidates: one value for each of the places.
+        places: the places.
+    """
+    is_better = candidates.value < best.value[places]
+    best.value[places] = np.where(is_better, candidates.value, best.value[places])
+    best.error[places] = np.where(is_better, candidates.error, best.error[places])
+
+
+def running_products(product: LogProduct, factors: LogValues, last: int) -> LogValues:
+    """Return the logs of a product and of this product times the first 1, 2, … factors, with bounds on the errors.
+
+    Args:
+        product: log of the product of the previous factors.
+        factors: logs of the further factors, with their errors.
+        last: number of all factors, for the rounding of the running sums.
+    """
+    logs = np.maximum(factors.value, LEAST_LOG_FACTOR)
+    sums = np.append(product.value, product.value + np.cumsum(logs))
+    errors = np.append(product.error, product.error + np.cumsum(factors.error))
+    errors += UNIT_ROUNDOFF * last * np.abs(sums)
+    return LogValues(sums, errors)

@@ -1,0 +1,141 @@
+"""A run of projected SGD on a line, in which each use of the record shifts the model as far as it may."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaln, xlog1py, xlogy
+
+from epsilond.accountants.numerics.outward import round_up
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.specs import ProjectedSgd
+
+
+@dataclass(frozen=True)
+class OneDimensionalRun:
+    """A run in one dimension. It and its neighbours attain a lower bound on δ.
+
+    Attributes:
+        spec: the run.
+        contraction: factor by which a step multiplies the model.
+        shift: shift of the model by a step that uses the record.
+        noise_std: standard deviation of a step's noise.
+    """
+
+    spec: ProjectedSgd
+    contraction: float
+    shift: float
+    noise_std: float
+
+    @property
+    def has_equal_steps(self) -> bool:
+        """True if all steps are independent and have one distribution: full batches, or batches that are drawn anew."""
+        return self.share == 1.0 or self.spec.batches == "without-replacement"
+
+    @property
+    def repeats_one_batch(self) -> bool:
+        """True if every step uses the same secret batch, so that a record is in all steps or in none."""
+        return self.spec.period == 1 and self.share < 1.0 and self.spec.batches == "shuffled"
+
+    @property
+    def share(self) -> float:
+        """The probability that a record is in a given batch."""
+        return self.spec.participants / self.spec.clients
+
+    @property
+    def has_known_distribution(self) -> bool:
+        """True if the distribution of the released model is computed.
+
+        It is not computed if several batches of a secret fixed order are used again.
+        """
+        is_known = self.has_equal_steps or self.spec.batches == "cyclic" or self.repeats_one_batch
+        return is_known or self.spec.steps <= self.spec.period
+
+    @property
+    def stops(self) -> range:
+        """The steps after which the model may be released, each with the same probability."""
+        return range(self.spec.first_stop, self.spec.steps + 1)
+
+    def uses(self, steps: int) -> FloatArray:
+        """Return 1 for each of the first steps that uses the record, in a fixed order, and 0 for the other steps.
+
+        The record is in the first batch after which the model may be released.
+
+        Args:
+            steps: number of steps.
+        """
+        period = self.spec.period
+        return np.where(np.arange(steps) % period == (self.spec.first_stop - 1) % period, 1.0, 0.0)
+
+    def deviation(self, steps: int) -> float:
+        """Return the standard deviation of the model after some steps, without the projection.
+
+        Args:
+            steps: number of steps.
+        """
+        return self.noise_std * math.sqrt(float((self.contraction ** (2.0 * np.arange(steps))).sum()))
+
+    def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
+        """Return the possible total shifts of the model by the record, and their probabilities.
+
+        The unit is the shift of one step. The projection is ignored.
+
+        Args:
+            steps: number of steps before the release.
+
+        Returns:
+            Two arrays of one length. None if batches are drawn anew and steps contract, because there are then too many
+            possible shifts.
+        """
+        powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)  # effect of each step's shift at the end
+        if self.has_equal_steps and self.share == 1.0:
+            return np.asarray([powers.sum()]), np.ones(1)
+        if self.has_equal_steps:
+            return self._binomial_pulls(steps) if self.contraction == 1.0 else None
+        if self.spec.batches == "cyclic":
+            return np.asarray([powers @ self.uses(steps)]), np.ones(1)
+        if self.repeats_one_batch:
+            return np.asarray([powers.sum(), 0.0]), np.asarray([self.share, 1.0 - self.share])
+        never_used = max(1.0 - steps * self.share, 0.0)
+        if self.contraction == 1.0:
+            return np.asarray([1.0, 0.0]), np.asarray([steps * self.share, never_used])
+        return np.append(powers, 0.0), np.append(np.full(steps, self.share), never_used)
+
+    def _binomial_pulls(self, steps: int) -> tuple[FloatArray, FloatArray]:
+        """Return the possible numbers of uses of the record in steps with fresh batches, and their probabilities.
+
+        Args:
+            steps: number of steps before the release, none of which contracts.
+        """
+        times = np.arange(steps + 1.0)
+        log_binomial = gammaln(steps + 1.0) - gammaln(times + 1.0) - gammaln(steps - times + 1.0)
+        weights = np.exp(log_binomial + xlogy(times, self.share) + xlog1py(steps - times, -self.share))
+        return times, np.asarray(weights)
+
+
+def one_dimensional_run(spec: ProjectedSgd) -> OneDimensionalRun | None:
+    """Return the run in one dimension in which each step that uses the record shifts the model as far as it may.
+
+    Returns:
+        The run. None if step sizes or noise change, or if the record cannot shift the model. It is also None if the
+        noise is zero, or the shift over the noise is infinite as a double.
+    """
+    step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
+    # L − λρ, rounded down: a record may have a smaller gradient than the Lipschitz constant allows.
+    pull = -round_up(Fraction(spec.strong_convexity) * Fraction(spec.radius) - Fraction(spec.lipschitz))
+    if step is None or noise is None or not pull > 0.0:
+        return None
+    line = OneDimensionalRun(
+        spec,
+        contraction=1.0 - step * spec.strong_convexity,
+        shift=step * pull / spec.participants,
+        noise_std=step * noise / math.sqrt(spec.participants),
+    )
+    is_usable = line.contraction >= 0.0 and line.noise_std > 0.0 and math.isfinite(line.shift / line.noise_std)
+    return line if is_usable else None
