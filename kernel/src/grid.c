@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Products of nodes of both from which the grid is quicker. */
 #define GRID_PRODUCTS (1 << 20)
@@ -151,16 +152,18 @@ static void set_quotients(const Grid *grid, const Wave *sums, double total, int 
 Status grid_change(const Weighing *at, double spacing, int nodes, Change *change)
 {
     Grid grid = grid_for(nodes);
-    double *room = calloc((size_t)4 * grid.size + fourier_room(grid.bits), sizeof *room);
+    size_t all = (size_t)4 * grid.size;
+    double *room = malloc((all + fourier_room(grid.bits)) * sizeof *room);
     if (!room)
         return NO_MEMORY;
+    memset(room, 0, all * sizeof *room);
     grid.sums = (Wave){room, room + grid.size};
     grid.block = (Wave){room + 2 * grid.size, room + 3 * grid.size};
     Sum total = {0};
     for (int i = 0; i < at->kept; i++)
         add_to(&total, at->weight[i]);
     spread(&grid, at, spacing);
-    Wave sums = transform(grid.bits, grid.sums, room + 4 * (size_t)grid.size);
+    Wave sums = transform(grid.bits, grid.sums, room + all);
     set_quotients(&grid, &sums, value_of(total), nodes, change);
     free(room);
     return DONE;
