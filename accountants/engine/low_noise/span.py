@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -158,6 +159,7 @@ def _largest_excess(law: SampledGaussianLaw, noise: float) -> float:
     return float(np.logaddexp(0.0, log_odds + law.shift * (0.5 * law.shift + noise)))
 
 
+@functools.lru_cache(maxsize=64)  # a kilobyte each
 def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
     """Return tilts λ, and an estimate of log E[e^{λ (S − S₀)}] of the total loss S with the least value S₀ at each.
 
