@@ -4,28 +4,18 @@
  * units of the sum of moduli for two bits, which `fourier_error` covers. */
 #include "fourier.h"
 
-/* Roots of unity e^(2 pi i k/size) for k below three quarters of the size. */
-typedef struct {
-    double *cosine, *sine;
-} Roots;
-
-static size_t roots_room(int bits)
+/* Numbers of room for roots of unity of an order 2^bits. */
+size_t roots_room(int bits)
 {
-    size_t size = (size_t)1 << bits, rows = (size_t)1 << (bits / 2);
-    return 2 * (size + 2 * rows);
-}
-
-/* Numbers of room: for the other half of each pass, and the roots. */
-size_t fourier_room(int bits)
-{
-    return ((size_t)2 << bits) + roots_room(bits);
+    size_t size = (size_t)1 << bits, columns = (size_t)1 << (bits / 2);
+    return 2 * (size + columns);
 }
 
 /* Products of two short tables: the angles err by at most 12 units, the functions by four, and a product by 32 in all. */
-static Roots set_roots(int bits, double *room)
+Roots set_roots(int bits, double *room)
 {
     int size = 1 << bits, columns = 1 << (bits / 2), rows = 3 * size / 4 / columns + 1;
-    Roots roots = {room, room + size};
+    Roots roots = {room, room + size, 1};
     double *cosine = roots.sine + size, *sine = cosine + columns, unit = 2.0 * PI / size;
     for (int k = 0; k < columns; k++) {
         cosine[k] = cos(unit * k);
@@ -41,37 +31,70 @@ static Roots set_roots(int bits, double *room)
     return roots;
 }
 
-/* One pass over four parts of the input: `stride` transforms that are `left` long each are a quarter as long after it. */
-WIDER
-static void pass_of_four(int left, int stride, const Roots *roots, const Wave *input, Wave *output)
+/* Turn four sums of a pass by their roots, and keep them. */
+static inline void keep_four(const double *a, const double *turned, int apart, const double *roots, double *to,
+                             double *to_turned, int between)
 {
-    int quarter = left / 4;
+    double sum = a[0] + a[2 * apart], sum_turned = turned[0] + turned[2 * apart];
+    double less = a[0] - a[2 * apart], less_turned = turned[0] - turned[2 * apart];
+    double other = a[apart] + a[3 * apart], other_turned = turned[apart] + turned[3 * apart];
+    double gap = a[apart] - a[3 * apart], gap_turned = turned[apart] - turned[3 * apart];
+    double second = less - gap_turned, second_turned = less_turned + gap;
+    double third = sum - other, third_turned = sum_turned - other_turned;
+    double fourth = less + gap_turned, fourth_turned = less_turned - gap;
+    to[0] = sum + other;
+    to_turned[0] = sum_turned + other_turned;
+    to[between] = roots[0] * second - roots[1] * second_turned;
+    to_turned[between] = roots[1] * second + roots[0] * second_turned;
+    to[2 * between] = roots[2] * third - roots[3] * third_turned;
+    to_turned[2 * between] = roots[3] * third + roots[2] * third_turned;
+    to[3 * between] = roots[4] * fourth - roots[5] * fourth_turned;
+    to_turned[3 * between] = roots[5] * fourth + roots[4] * fourth_turned;
+}
+
+/* One pass over four parts of the input: `stride` transforms that are `left` long each are a quarter as long after it. */
+static inline void pass_of_four(int left, int stride, const Roots *roots, const Wave *input, Wave *output)
+{
+    int quarter = left / 4, apart = stride * quarter;
     for (int p = 0; p < quarter; p++) {
-        int place = p * stride;
-        double c1 = roots->cosine[place], s1 = roots->sine[place];
-        double c2 = roots->cosine[2 * place], s2 = roots->sine[2 * place];
-        double c3 = roots->cosine[3 * place], s3 = roots->sine[3 * place];
-        const double *restrict a = input->real + place, *restrict a_turned = input->imaginary + place;
+        int place = p * stride, turn = place * roots->step;
+        const double root[6] = {roots->cosine[turn],     roots->sine[turn],     roots->cosine[2 * turn],
+                                roots->sine[2 * turn],   roots->cosine[3 * turn], roots->sine[3 * turn]};
+        const double *restrict a = input->real + place, *restrict turned = input->imaginary + place;
         double *restrict to = output->real + 4 * place, *restrict to_turned = output->imaginary + 4 * place;
-        int second = stride * quarter, third = 2 * second, fourth = 3 * second;
-        for (int q = 0; q < stride; q++) {
-            double sum = a[q] + a[q + third], sum_turned = a_turned[q] + a_turned[q + third];
-            double less = a[q] - a[q + third], less_turned = a_turned[q] - a_turned[q + third];
-            double other = a[q + second] + a[q + fourth], other_turned = a_turned[q + second] + a_turned[q + fourth];
-            double gap = a[q + second] - a[q + fourth], gap_turned = a_turned[q + second] - a_turned[q + fourth];
-            double first_real = less - gap_turned, first_imaginary = less_turned + gap;
-            double second_real = sum - other, second_imaginary = sum_turned - other_turned;
-            double third_real = less + gap_turned, third_imaginary = less_turned - gap;
-            to[q] = sum + other;
-            to_turned[q] = sum_turned + other_turned;
-            to[q + stride] = c1 * first_real - s1 * first_imaginary;
-            to_turned[q + stride] = s1 * first_real + c1 * first_imaginary;
-            to[q + 2 * stride] = c2 * second_real - s2 * second_imaginary;
-            to_turned[q + 2 * stride] = s2 * second_real + c2 * second_imaginary;
-            to[q + 3 * stride] = c3 * third_real - s3 * third_imaginary;
-            to_turned[q + 3 * stride] = s3 * third_real + c3 * third_imaginary;
-        }
+        INDEPENDENT
+        for (int q = 0; q < stride; q++)
+            keep_four(a + q, turned + q, apart, root, to + q, to_turned + q, stride);
     }
+}
+
+/* The first pass, whose numbers have a root each. */
+WIDER
+static void first_pass(int size, const Roots *roots, const Wave *input, Wave *output)
+{
+    int quarter = size / 4, step = roots->step;
+    const double *restrict a = input->real, *restrict turned = input->imaginary;
+    const double *restrict cosine = roots->cosine, *restrict sine = roots->sine;
+    double *restrict to = output->real, *restrict to_turned = output->imaginary;
+    INDEPENDENT
+    for (int p = 0; p < quarter; p++) {
+        const double root[6] = {cosine[p * step],     sine[p * step],     cosine[2 * p * step],
+                                sine[2 * p * step],   cosine[3 * p * step], sine[3 * p * step]};
+        keep_four(a + p, turned + p, quarter, root, to + 4 * p, to_turned + 4 * p, 1);
+    }
+}
+
+/* The second pass: the length of its inner loop is known to the compiler. */
+WIDER
+static void second_pass(int left, const Roots *roots, const Wave *input, Wave *output)
+{
+    pass_of_four(left, 4, roots, input, output);
+}
+
+WIDER
+static void later_pass(int left, int stride, const Roots *roots, const Wave *input, Wave *output)
+{
+    pass_of_four(left, stride, roots, input, output);
 }
 
 /* The last pass of an odd number of bits. */
@@ -80,6 +103,7 @@ static void pass_of_two(int half, const Wave *input, Wave *output)
 {
     const double *restrict a = input->real, *restrict a_turned = input->imaginary;
     double *restrict to = output->real, *restrict to_turned = output->imaginary;
+    INDEPENDENT
     for (int q = 0; q < half; q++) {
         to[q] = a[q] + a[q + half];
         to_turned[q] = a_turned[q] + a_turned[q + half];
@@ -88,17 +112,20 @@ static void pass_of_two(int half, const Wave *input, Wave *output)
     }
 }
 
-/* sum_l a_l e^(2 pi i k l/size) for all k, in the input's arrays or in the room. */
-Wave transform(int bits, Wave input, double *room)
+/* sum_l a_l e^(2 pi i k l/size) for all k, in the input's arrays or in those of the room. */
+Wave transform(int bits, Wave input, Wave room, const Roots *roots)
 {
     int size = 1 << bits, stride = 1;
-    Wave output = {room, room + size};
-    Roots roots = set_roots(bits, room + 2 * size);
+    Wave output = room;
     for (int left = size; left > 1; left /= 4, stride *= 4) {
         if (left == 2)
             pass_of_two(stride, &input, &output);
+        else if (stride == 1)
+            first_pass(left, roots, &input, &output);
+        else if (stride == 4)
+            second_pass(left, roots, &input, &output);
         else
-            pass_of_four(left, stride, &roots, &input, &output);
+            later_pass(left, stride, roots, &input, &output);
         Wave last = input;
         input = output;
         output = last;

@@ -153,7 +153,7 @@ Status grid_change(const Weighing *at, double spacing, int nodes, Change *change
 {
     Grid grid = grid_for(nodes);
     size_t all = (size_t)4 * grid.size;
-    double *room = malloc((all + fourier_room(grid.bits)) * sizeof *room);
+    double *room = malloc((all + 2 * (size_t)grid.size + roots_room(grid.bits)) * sizeof *room);
     if (!room)
         return NO_MEMORY;
     memset(room, 0, all * sizeof *room);
@@ -163,7 +163,8 @@ Status grid_change(const Weighing *at, double spacing, int nodes, Change *change
     for (int i = 0; i < at->kept; i++)
         add_to(&total, at->weight[i]);
     spread(&grid, at, spacing);
-    Wave sums = transform(grid.bits, grid.sums, room + all);
+    Roots roots = set_roots(grid.bits, room + all + 2 * grid.size);
+    Wave sums = transform(grid.bits, grid.sums, (Wave){room + all, room + all + grid.size}, &roots);
     set_quotients(&grid, &sums, value_of(total), nodes, change);
     free(room);
     return DONE;

@@ -31,6 +31,13 @@
 #define WIDER
 #endif
 
+/* Before a loop whose turns read nothing that another one writes. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define INDEPENDENT
+#endif
+
 #define UNIT 0x1p-53                              /* unit roundoff of doubles */
 #define PI 3.14159265358979323846                 /* rounded to a double */
 #define LOG_SQRT_2PI 0.91893853320467274178       /* log of the root of 2 pi, rounded to a double */

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.fft import irfft, rfft
 
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.engine.kernel import convolve
 from epsilond.accountants.engine.low_noise.span import RESOLUTION, choose_plan
 from epsilond.accountants.engine.low_noise.steps import lower_step, upper_step
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -199,27 +200,25 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
         sign: 1 for upper bounds, −1 for lower bounds.
     """
     points = plan.points
-    transforms = []
-    error, log_scale, log_moment, stages = 0.0, 0.0, 0.0, math.log2(points)
+    shares: list[tuple[FloatArray, int]] = []
+    error, log_scale, log_moment, stages = 0.0, 0.0, 0.0, math.log2(points) + 1.0
     losses = plan.spacing * np.arange(plan.cells + 1)
     factors, far_factors = np.exp(plan.tilt * losses), np.exp(plan.far_tilt * losses)
     for step, count in steps:
         tilted = step.masses * factors
         moment = float(tilted.sum())
-        rest = np.zeros(points)
-        rest[1 : tilted.size] = tilted[1:] / moment
-        moved = float(rest[1 : tilted.size].sum())
-        frequencies = rfft(rest, overwrite_x=True)
-        frequencies += float(tilted[0]) / moment
-        transforms.append(_power(frequencies, count))
+        share = tilted / moment
+        shares.append((share, count))
         exponents = 16.0 + plan.tilt * float(losses[-1])
-        error += count * UNIT_ROUNDOFF * (16.0 + (16.0 * stages + exponents) * moved)
+        error += count * UNIT_ROUNDOFF * (16.0 + (24.0 * stages + exponents) * float(share[1:].sum()))
         log_scale += count * math.log(moment)
         log_moment += count * math.log(_product(step.masses, far_factors)) * (1.0 + 1e-9) + count * 1e-12
     error *= 2.0 + math.log(points)
-    error += UNIT_ROUNDOFF * (16.0 * stages * math.sqrt(points) + 8.0 * points)
+    error += UNIT_ROUNDOFF * (24.0 * stages * math.sqrt(points) + 4.0 * points)
     error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in steps)
-    masses = irfft(functools.reduce(np.multiply, transforms), points, overwrite_x=True)
+    masses = convolve(shares, points)
+    if masses is None:
+        masses = _convolve(shares, points)
     near = plan.spacing * np.arange(math.ceil(37.0 / ((1.0 + plan.tilt) * plan.spacing)))
     return LossTable(
         plan,
@@ -253,6 +252,21 @@ def _sum_from_above(masses: FloatArray) -> FloatArray:
     sums = np.zeros(masses.size + 1)
     np.cumsum(masses[::-1], out=sums[-2::-1])
     return sums
+
+
+def _convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArray:
+    """Return the masses of a sum of independent steps on a circle of lattice points, as the kernel does.
+
+    Args:
+        steps: masses of one step from the first lattice point on, and the number of such steps.
+        points: number of lattice points.
+    """
+    transform = np.ones(points // 2 + 1, dtype=np.complex128)
+    for masses, count in steps:
+        rest = np.zeros(points)
+        rest[1 : masses.size] = masses[1:]
+        transform *= _power(masses[0] + rfft(rest), count)
+    return irfft(transform, points)
 
 
 def _power(base: ComplexArray, exponent: int) -> ComplexArray:
