@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _MOST_NODES = 4_000_000
 _MOST_TERMS, _FEW_NODES = 100_000, 100
 """Largest number of terms of several orders that share nodes, and number of nodes that cost less than a call."""
+_BLOCK = 16
+"""Number of nodes that are left out together."""
 _LOG_LEFT_OUT = -80.0
 """Logarithm of a term below which it is left out, relative to the largest one of r^a."""
 _LARGEST_SUM = 1024
@@ -179,9 +181,9 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
     """
     step, log_quadrature_error = _step(1.0 / shift)
     count = _node_count(orders[-1], shift, step)
-    y = step * np.arange(count) - _BEYOND
-    log_ratio = _log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
     column = np.asarray(orders, dtype=np.float64)[:, None]
+    y = step * _places(column, rate, shift, step, count) - _BEYOND
+    log_ratio = _log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
     exponents = 0.5 * y * y
     log_powers = column * np.maximum(log_ratio, 0.0) - exponents
     log_tops = np.max(log_powers, axis=1)
@@ -206,6 +208,32 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
         lower = log_integral - rounding + math.log(share_left) if share_left > 0.0 else -math.inf
         bounds.append(Interval(divergence_of_log_excess(lower, order), divergence_of_log_excess(upper, order)))
     return bounds
+
+
+def _places(column: FloatArray, rate: float, shift: float, step: float, count: int) -> FloatArray:
+    """Return the numbers of the nodes in blocks where r^a may be near its largest value at some order.
+
+    r rises with the noise y. So r^a e^{−y²/2} on a block is at most the r^a of its last node, or 1, times the density at
+    its node nearest to 0. It is left out where this is negligible beside its value at a first node.
+
+    Args:
+        column: orders a > 1, in a column.
+        rate: inclusion probability q in (0, 1).
+        shift: sensitivity s in standard deviations of the noise.
+        step: distance of the nodes.
+        count: number of nodes, of which the first one is at −`_BEYOND`.
+    """
+    places = np.arange(float(count))
+    if count <= _BLOCK * _BLOCK:
+        return places
+    first = np.arange(0, count, _BLOCK)
+    y = step * np.append(first, first[-1] + _BLOCK) - _BEYOND
+    log_ratio = np.maximum(_log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate), 0.0)
+    nearest = np.maximum(np.maximum(y[:-1], -y[1:]), 0.0)
+    least = np.max(column * log_ratio[:-1] - 0.5 * y[:-1] ** 2, axis=1)
+    most = column * log_ratio[1:] * (1.0 + 1e-12) - 0.5 * nearest**2
+    is_used = np.any(most > least[:, None] + _LOG_LEFT_OUT, axis=0)
+    return places[np.repeat(is_used, _BLOCK)[:count]]
 
 
 def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
@@ -354,16 +382,21 @@ def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     """
     b = order - 1.0
     power = b * log_ratio
+    falling = np.exp(-np.maximum(power, 1.0))
+    bracket = 1.0 - falling + b * np.expm1(-np.maximum(log_ratio, 0.0)) * falling
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_large = order * log_ratio + np.log(bracket)
+    is_large = power > 1.0
+    if is_large.all():
+        return np.asarray(log_large)
     is_series = np.abs(order * log_ratio) < 0.25
     log_series = _log_excess_series(order, np.where(is_series, log_ratio, 0.0))
     positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
     middle_below_one = np.exp(negative) * np.expm1(b * negative) - b * np.expm1(negative)
     middle_above_one = np.expm1(np.minimum(b * positive, 1.0)) + b * np.expm1(-positive)
-    bracket = -np.expm1(-np.maximum(power, 1.0)) + b * np.expm1(-positive) * np.exp(-np.maximum(power, 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         log_middle = np.where(log_ratio > 0.0, log_ratio + np.log(middle_above_one), np.log(middle_below_one))
-        log_large = order * log_ratio + np.log(bracket)
-        return np.asarray(np.where(is_series, log_series, np.where(power > 1.0, log_large, log_middle)))
+        return np.asarray(np.where(is_series, log_series, np.where(is_large, log_large, log_middle)))
 
 
 def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:

@@ -36,13 +36,14 @@ class Region:
         largest_shift: above it, the lattice is too coarse.
         least_rate: below it, few steps have any loss, and other bounds are close.
         near_least: loss above the least one, in nats, that counts as equal to it.
-        few_included: expected number of included contributions up to which the contour integral is slow.
-        least_of_few: log of the tilted probability that all steps have about the least loss, for so few contributions.
-            Above it, the contour integral needs thousands of frequencies, or does not converge.
-        least_of_many: the same limit for more contributions.
+        least_likely: log of the tilted probability that all steps have about the least loss. Above it, the contour integral
+            needs ten thousands of frequencies, or does not converge.
+        least_likely_of_tests: the same limit for tests, for which the contour integral takes longer.
+        few_included: expected number of included contributions up to which the limit for tests applies.
         deepest: −log δ up to which the tables are used; the width of their bounds grows with it.
         most_laws: largest number of different steps, which take two transforms each.
         finer: factors of the number of points for a second table, if the bounds of the first one are too wide.
+        steep: change of the logarithm of a bound over a bracket of its root, above which the bracket is halved.
         close: relative distance of the upper and the lower bound on ε at which the search for the lower one starts.
     """
 
@@ -50,12 +51,13 @@ class Region:
     largest_shift: float = 200.0
     least_rate: float = 1e-12
     near_least: float = 1e-3
+    least_likely: float = -12.0
+    least_likely_of_tests: float = -60.0
     few_included: float = 5.0
-    least_of_few: float = -12.0
-    least_of_tests: float = -60.0
     deepest: float = 40.0
     most_laws: int = 4
     finer: tuple[float, ...] = (2.0, 4.0)
+    steep: float = 3.0
     close: float = 1e-4
 
 
@@ -64,7 +66,7 @@ _TINY = 1e-300
 """Least number whose logarithm is used."""
 
 
-def has_low_noise(steps: Steps, depth: float) -> bool:
+def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> bool:
     """Return whether δ depends on total losses near the least one, so that the tables are better than other engines.
 
     The choice affects no bound.
@@ -72,6 +74,7 @@ def has_low_noise(steps: Steps, depth: float) -> bool:
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
         depth: −log δ, about.
+        for_tests: whether the question is about tests.
     """
     if depth > REGION.deepest:
         return False
@@ -82,7 +85,8 @@ def has_low_noise(steps: Steps, depth: float) -> bool:
         probability = (1.0 - law.rate) * float(ndtr(noise)) + law.rate * float(ndtr(noise - law.shift))
         total += count * math.log(max(probability, 1e-300))
     included = math.fsum(count * law.rate for law, count in steps)
-    least = REGION.least_of_few if included <= REGION.few_included else REGION.least_of_many
+    wide = for_tests and included <= REGION.few_included
+    least = REGION.least_likely_of_tests if wide else REGION.least_likely
     return total - estimate_log_moment(steps, depth) >= least
 
 
@@ -215,7 +219,9 @@ class DeltaBounds(NamedTuple):
         return next((factor for factor in (1.0, *REGION.finer) if excess <= factor**1.9), 1.0)
 
 
-def delta_bounds(steps: Steps, depth: float, to_add: bool, finer: float = 1.0) -> DeltaBounds | None:
+def delta_bounds(
+    steps: Steps, depth: float, to_add: bool, finer: float = 1.0, *, for_tests: bool = False
+) -> DeltaBounds | None:
     """Return bounds on δ from tables; None if the tables do not suit.
 
     Args:
@@ -223,8 +229,9 @@ def delta_bounds(steps: Steps, depth: float, to_add: bool, finer: float = 1.0) -
         depth: −log δ, about, at which the bounds are accurate.
         to_add: whether δ is that of the other direction.
         finer: factor of the number of lattice points, a power of two.
+        for_tests: whether the bounds are for tests.
     """
-    if not has_low_noise(steps, depth):
+    if not has_low_noise(steps, depth, for_tests=for_tests):
         return None
     tables = loss_tables(steps, round_depth(depth), finer)
     if tables is None:
@@ -297,7 +304,7 @@ def _first_at_most(delta: Callable[[float], float], target: float, near: float =
 def _close_bracket(excess: Callable[[float], float], low: _Point, high: _Point) -> tuple[float, float]:
     """Shrink a bracket of a root to a relative 1e-13, by the Illinois variant of the false position.
 
-    Every fourth step is a bisection, so that it ends whatever the function is.
+    Far from the root, and after many steps every other time, the bracket is halved, so that it ends whatever the function.
 
     Args:
         excess: the function, above 0 at the lower point and at most 0 at the upper one.
@@ -305,18 +312,21 @@ def _close_bracket(excess: Callable[[float], float], low: _Point, high: _Point) 
         high: the upper point.
     """
     low_weight, high_weight = low.excess, high.excess
-    step = 0
+    step, raises = 0, False
     while high.epsilon - low.epsilon > 1e-13 * high.epsilon:
         step += 1
         width = high.epsilon - low.epsilon
-        share = 0.5 if step % 4 == 0 else low_weight / (low_weight - high_weight)
+        halves = low_weight - high_weight > REGION.steep or (step > 16 and step % 2 == 1)
+        share = 0.5 if halves else low_weight / (low_weight - high_weight)
         least = min(4e-14 * high.epsilon / width, 0.5)
         place = low.epsilon + min(max(share, least), 1.0 - least) * width
         if not low.epsilon < place < high.epsilon:
             break
         value = excess(place)
-        if value > 0.0:
-            low, low_weight, high_weight = _Point(place, value), value, 0.5 * high_weight
+        same = step > 1 and raises == (value > 0.0)
+        raises = value > 0.0
+        if raises:
+            low, low_weight, high_weight = _Point(place, value), value, high_weight * (0.5 if same else 1.0)
         else:
-            high, high_weight, low_weight = _Point(place, value), value, 0.5 * low_weight
+            high, high_weight, low_weight = _Point(place, value), value, low_weight * (0.5 if same else 1.0)
     return low.epsilon, high.epsilon
