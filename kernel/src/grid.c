@@ -137,7 +137,7 @@ static void spread(const Grid *grid, const Weighing *at, double spacing)
     }
 }
 
-/* phi - 1 at all nodes from the transform of the grid. */
+/* phi - 1 at all nodes from the transform of the grid; it is 0 at the first. */
 static void set_quotients(const Grid *grid, const Wave *sums, double total, int nodes, Change *change)
 {
     for (int k = 0; k < nodes; k++) {
@@ -146,6 +146,7 @@ static void set_quotients(const Grid *grid, const Wave *sums, double total, int 
         change->real[k] = factor * sums->real[place] - total;
         change->imaginary[k] = factor * sums->imaginary[place];
     }
+    change->real[0] = change->imaginary[0] = 0.0;
 }
 
 /* phi(t_k) - 1 for all nodes of a line whose error is finite. */

@@ -434,21 +434,24 @@ static PyObject *search_run(PyObject *unused, PyObject *arguments)
 #define MOST_CONVOLVED 16
 #define MOST_BITS 20
 
-/* Masses of a sum of steps, whose own masses are a buffer of doubles, as bytes; false with an exception. */
+/* Read one kind of steps from a buffer of doubles and a count; false with an exception. */
 static bool read_lattice_steps(PyObject *given, int bits, Py_buffer *view, LatticeSteps *steps)
 {
     PyObject *masses;
-    if (!PyArg_ParseTuple(given, "OK", &masses, &steps->count) || PyObject_GetBuffer(masses, view, PyBUF_SIMPLE) < 0)
+    long long count;
+    if (!PyArg_ParseTuple(given, "OL", &masses, &count) || PyObject_GetBuffer(masses, view, PyBUF_SIMPLE) < 0)
         return false;
+    steps->count = (unsigned long long)count;
     steps->masses = view->buf;
     steps->size = (size_t)view->len / sizeof(double);
-    if (steps->size >= 1 && steps->size <= (size_t)1 << bits && steps->count >= 1)
+    if (steps->size >= 1 && steps->size <= (size_t)1 << bits && count >= 1)
         return true;
     PyBuffer_Release(view);
     PyErr_SetString(PyExc_ValueError, "masses or count out of range");
     return false;
 }
 
+/* Masses of a sum of steps on a circle, as bytes. */
 static PyObject *convolve_steps(PyObject *unused, PyObject *arguments)
 {
     (void)unused;

@@ -240,7 +240,7 @@ def _product(first: FloatArray, second: FloatArray) -> float:
 
 
 def _decay(plan: Plan) -> FloatArray:
-    """Return e^{−λ k h} for all lattice points, as products of two short tables. A product errs by (16 + λ k h)u."""
+    """Return e^{−λ k h} for all lattice points, as products of two short tables. A product errs by (16 + 2 λ k h)u."""
     rows = 2 ** (round(math.log2(plan.points)) // 2)
     columns = plan.points // rows
     rate = -plan.tilt * plan.spacing
