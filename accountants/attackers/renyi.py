@@ -100,7 +100,7 @@ def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
 
 def _is_close(bounds: Interval) -> bool:
     """Return whether bounds are positive, and so close that δ gives no better ones."""
-    return _LEAST <= bounds.upper and bounds.upper * (1.0 - 1e-6) <= bounds.lower <= bounds.upper
+    return bounds.upper >= _LEAST and bounds.upper * (1.0 - 1e-6) <= bounds.lower <= bounds.upper
 
 
 def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval:

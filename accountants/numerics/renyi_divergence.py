@@ -22,6 +22,7 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import BeyondBudget
+from epsilond.accountants.numerics.power_excess import log_excess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_normal_tail
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ _LARGEST_SUM = 1024
 """Largest integer order with a finite sum: its binomial coefficients are doubles."""
 _BEYOND = 13.0
 _LOG_QUADRATURE = -75.0
-_SERIES_TERMS = 12
 _LARGE_EXPONENT = 30.0
 """Exponent from which on a moment is computed by its logarithm."""
 LEAST_LOG_INTEGRAL = -50.0
@@ -213,8 +213,8 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
 def _places(column: FloatArray, rate: float, shift: float, step: float, count: int) -> FloatArray:
     """Return the numbers of the nodes in blocks where r^a may be near its largest value at some order.
 
-    r rises with the noise y. So r^a e^{−y²/2} on a block is at most the r^a of its last node, or 1, times the density at
-    its node nearest to 0. It is left out where this is negligible beside its value at a first node.
+    r rises with the noise y. So r^a e^{−y²/2} on a block is at most the r^a of its last node, or 1, times e^{−y²/2} at
+    its node nearest to 0. A block is left out where this is negligible beside a value at the first node of a block.
 
     Args:
         column: orders a > 1, in a column.
@@ -364,46 +364,3 @@ def _log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
     near = np.log1p(rate * np.expm1(np.minimum(exponent, 30.0)))
     far = exponent + np.log(rate + (1.0 - rate) * np.exp(-np.maximum(exponent, 30.0)))
     return np.asarray(np.where(exponent < 30.0, near, far))
-
-
-def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Compute log(r^a − 1 − a (r − 1)) within 64 units of roundoff, also for r near 1 and for a near 1.
-
-    Let L = log r and b = a − 1. There are three forms:
-
-    - for |aL| < 1/4 the series Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k!, with terms that fall by a factor of 8 at least;
-    - for bL > 1 the form r^a (1 − e^(−bL) (1 + b (1 − e^(−L)))), with a bracket of at least 1/4;
-    - between them r (e^(bL) − 1) − b (r − 1). Both terms are proportional to b as b approaches 0. Their difference is
-      at least |aL|/2 > 1/8 of the larger, because r (e^(bL) − 1) is about bL (1 + bL/2 + L).
-
-    Args:
-        order: order a > 1, or a column of orders.
-        log_ratio: L, elementwise.
-    """
-    b = order - 1.0
-    power = b * log_ratio
-    falling = np.exp(-np.maximum(power, 1.0))
-    bracket = 1.0 - falling + b * np.expm1(-np.maximum(log_ratio, 0.0)) * falling
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_large = order * log_ratio + np.log(bracket)
-    is_large = power > 1.0
-    if is_large.all():
-        return np.asarray(log_large)
-    is_series = np.abs(order * log_ratio) < 0.25
-    log_series = _log_excess_series(order, np.where(is_series, log_ratio, 0.0))
-    positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
-    middle_below_one = np.exp(negative) * np.expm1(b * negative) - b * np.expm1(negative)
-    middle_above_one = np.expm1(np.minimum(b * positive, 1.0)) + b * np.expm1(-positive)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_middle = np.where(log_ratio > 0.0, log_ratio + np.log(middle_above_one), np.log(middle_below_one))
-        return np.asarray(np.where(is_series, log_series, np.where(is_large, log_large, log_middle)))
-
-
-def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return the logarithm of Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k! for |aL| < 1/4; no power of L underflows."""
-    log_order = np.log(order)
-    total = np.zeros_like(log_ratio)
-    for k in range(_SERIES_TERMS, 1, -1):
-        total = total * log_ratio + np.expm1((k - 1) * log_order) / math.factorial(k)
-    with np.errstate(divide="ignore"):
-        return np.asarray(log_order + 2.0 * np.log(np.abs(log_ratio)) + np.log(total))

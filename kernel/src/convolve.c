@@ -7,14 +7,8 @@
 
 #include <stdlib.h>
 
-/* Numbers that are raised to a power together. */
-#define RAISED 64
-
-/* Numbers between arrays, so that they are not a power of two apart, which caches are slow at; one more than half is used. */
-#define PADDING 72
-
 /* Room of a convolution: two waves for a transform of half the points, the transform of one kind of steps, and the product
- * of all. */
+ * of all. Arrays are not a power of two apart, which caches are slow at. */
 typedef struct {
     int bits, half;
     Wave first, second, one, product;
@@ -24,7 +18,7 @@ typedef struct {
 static Circle circle_in(int bits, double *room)
 {
     Circle circle = {.bits = bits, .half = 1 << (bits - 1)};
-    size_t all = (size_t)circle.half + PADDING;
+    size_t all = (size_t)circle.half + 4 * BLOCK;
     circle.first = (Wave){room, room + all};
     circle.second = (Wave){room + 2 * all, room + 3 * all};
     circle.one = (Wave){room + 4 * all, room + 5 * all};
@@ -36,7 +30,7 @@ static Circle circle_in(int bits, double *room)
 
 static size_t circle_room(int bits)
 {
-    return 8 * (((size_t)1 << (bits - 1)) + PADDING) + roots_room(bits);
+    return 8 * (((size_t)1 << (bits - 1)) + 4 * BLOCK) + roots_room(bits);
 }
 
 /* The transform of the masses of one step; that of the first point is added last, as the others may be small. */
@@ -86,7 +80,7 @@ WIDER
 static void multiply_powers(const double *bases, const double *bases_turned, int size, unsigned long long count,
                             double *real, double *imaginary)
 {
-    double base[RAISED], turned[RAISED], same[RAISED], same_turned[RAISED];
+    double base[4 * BLOCK], turned[4 * BLOCK], same[4 * BLOCK], same_turned[4 * BLOCK];
     for (int k = 0; k < size; k++) {
         base[k] = bases[k];
         turned[k] = bases_turned[k];
@@ -143,8 +137,8 @@ Status convolve(int bits, int kinds, const LatticeSteps *steps, double *masses)
     }
     for (int kind = 0; kind < kinds; kind++) {
         transform_masses(&circle, &steps[kind]);
-        for (int k = 0; k <= circle.half; k += RAISED) {
-            int size = circle.half + 1 - k < RAISED ? circle.half + 1 - k : RAISED;
+        for (int k = 0; k <= circle.half; k += 4 * BLOCK) {
+            int size = circle.half + 1 - k < 4 * BLOCK ? circle.half + 1 - k : 4 * BLOCK;
             multiply_powers(one.real + k, one.imaginary + k, size, steps[kind].count, product.real + k,
                             product.imaginary + k);
         }

@@ -12,44 +12,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Products of nodes of both from which the grid is quicker. */
-#define GRID_PRODUCTS (1 << 20)
-/* Least ratio of points of the grid to frequencies: the error grows by e^(alpha/4 ratio^2). */
-#define LEAST_RATIO 2.5
-/* Nats by which what a Gaussian leaves out lies below its sum: e^-37 is a rounding. */
-#define GRID_NATS 37.0
-/* Points of a Gaussian on either side, at most; and nodes that are summed together. */
-#define MOST_REACH 24
-#define GRID_BLOCK 64
-/* Largest error of phi^T that the grid may add. */
-#define GRID_LOST 4e-9
-
 /* The grid: 2^bits points on the circle of angles spacing d; Gaussians e^(-narrow l^2) of its points, cut beyond `reach`,
  * with the sum `total`; the frequencies from -centre to +centre are evaluated. */
 typedef struct {
     int bits, size, reach, centre;
-    double narrow, total, falling, growth, tail[MOST_REACH + 1];
+    double narrow, total, falling, growth, tail[4 * BLOCK];
     Wave sums, block;
 } Grid;
 
+/* At least 5/2 points for a frequency, as the error grows by e^(alpha/4 ratio^2), and more than a Gaussian has. */
 static Grid grid_for(int nodes)
 {
-    Grid grid = {.bits = 4, .centre = nodes / 2};
-    while (ldexp(1.0, grid.bits) < LEAST_RATIO * nodes)
+    Grid grid = {.bits = 7, .centre = nodes / 2};
+    while (ldexp(1.0, grid.bits) < 2.5 * nodes)
         grid.bits++;
     grid.size = 1 << grid.bits;
-    double ratio = (double)grid.size / nodes, alpha = (GRID_NATS + 1.0) / (1.0 - 1.0 / ratio);
+    double ratio = (double)grid.size / nodes, alpha = (QUADRATURE_NATS + 1.0) / (1.0 - 1.0 / ratio);
     grid.narrow = PI * PI / alpha;
     grid.total = sqrt(PI / grid.narrow);
     grid.falling = alpha / ((double)grid.size * grid.size);
     grid.growth = exp(0.25 * alpha / (ratio * ratio));
-    grid.reach = (int)ceil(sqrt((GRID_NATS + 1.0 + log(grid.growth)) / grid.narrow));
-    for (int k = 0; k <= grid.reach && k <= MOST_REACH; k++)
+    grid.reach = (int)ceil(sqrt((QUADRATURE_NATS + 1.0 + log(grid.growth)) / grid.narrow));
+    for (int k = 0; k <= grid.reach && k < 4 * BLOCK; k++)
         grid.tail[k] = exp(-grid.narrow * k * k);
     return grid;
 }
 
-/* What phi errs by. Roundings: the transform's; 2 GRID_BLOCK + kept/GRID_BLOCK additions; 6 MOST_REACH + 256 in a
+/* What phi errs by. Roundings: the transform's; 2 BLOCK + kept/BLOCK additions; 6 reach + 256 in a
  * Gaussian's value, its product and its division. Angles at the centre and places on the grid err by 8 units of the angle at
  * most. Infinite where places are beyond exact integers. */
 double grid_error(const Weighing *at, double spacing, int nodes)
@@ -61,18 +50,18 @@ double grid_error(const Weighing *at, double spacing, int nodes)
         size += at->weight[i] * fabs(at->deviation[i]);
         farthest = fmax(farthest, fabs(at->deviation[i]));
     }
-    if (grid.reach > MOST_REACH || !(farthest * spacing * grid.size < 1e15))
+    if (grid.reach >= 4 * BLOCK || !(farthest * spacing * grid.size < 1e15))
         return INFINITY;
-    double rounding = fourier_error(grid.bits) + summation_error(2 * GRID_BLOCK + at->kept / GRID_BLOCK);
-    rounding += (6 * MOST_REACH + 256) * UNIT;
+    double rounding = fourier_error(grid.bits) + summation_error(2 * BLOCK + at->kept / BLOCK);
+    rounding += (6 * grid.reach + 256) * UNIT;
     double angles = 8 * UNIT * spacing * (grid.centre + 1.0) * size;
-    return 1.01 * ((grid.growth * rounding + 6.0 * exp(-GRID_NATS)) * total + angles);
+    return 1.01 * ((grid.growth * rounding + 6.0 * exp(-QUADRATURE_NATS)) * total + angles);
 }
 
-/* Whether a grid is quicker, and its error small for so many steps. */
+/* Whether a grid is quicker, and its error small for so many steps: a fifth of a good width. */
 bool suits_grid(const Weighing *at, int nodes, double count, double error)
 {
-    return (double)at->kept * nodes >= GRID_PRODUCTS && count * error <= GRID_LOST;
+    return (double)at->kept * nodes >= MOST_PRODUCTS / 32 && count * error <= 0.2 * GOOD_WIDTH;
 }
 
 /* The values of a Gaussian at 2 reach points, the first of which is reach - 1 + share before its centre. */
@@ -122,10 +111,10 @@ static void flush(const Grid *grid, long long first, long long last)
 /* The weights on the grid, turned by the angle of the centre's frequency. */
 static void spread(const Grid *grid, const Weighing *at, double spacing)
 {
-    double scale = spacing * grid->size / (2.0 * PI), turn = spacing * grid->centre, values[2 * MOST_REACH];
-    for (int start = 0; start < at->kept; start += GRID_BLOCK) {
+    double scale = spacing * grid->size / (2.0 * PI), turn = spacing * grid->centre, values[8 * BLOCK];
+    for (int start = 0; start < at->kept; start += BLOCK) {
         long long least = LLONG_MAX, most = LLONG_MIN;
-        for (int i = start; i < start + GRID_BLOCK && i < at->kept; i++) {
+        for (int i = start; i < start + BLOCK && i < at->kept; i++) {
             double place = at->deviation[i] * scale, below = floor(place), angle = turn * at->deviation[i];
             long long first = (long long)below - (grid->reach - 1);
             set_values(grid, place - below, values);

@@ -85,6 +85,9 @@
 /* Most components of a mixture, and most numbers that one question is asked about. */
 #define MOST_COMPONENTS 64
 
+/* Nodes that are summed together; of cheaper work four times as many are done together. */
+#define BLOCK 16
+
 /* Layers of the noise (rule.c). */
 #define LAYERS 36
 /* Other tilts than the line's at which delta is bounded (chernoff.c). */

@@ -430,10 +430,6 @@ static PyObject *search_run(PyObject *unused, PyObject *arguments)
     return PyFloat_FromDouble(found);
 }
 
-/* Most kinds of steps of a convolution, and the most bits of its number of points. */
-#define MOST_CONVOLVED 16
-#define MOST_BITS 20
-
 /* Read one kind of steps from a buffer of doubles and a count; false with an exception. */
 static bool read_lattice_steps(PyObject *given, int bits, Py_buffer *view, LatticeSteps *steps)
 {
@@ -457,12 +453,12 @@ static PyObject *convolve_steps(PyObject *unused, PyObject *arguments)
     (void)unused;
     PyObject *given, *masses = NULL;
     int bits, read = 0;
-    Py_buffer views[MOST_CONVOLVED];
-    LatticeSteps steps[MOST_CONVOLVED];
+    Py_buffer views[MOST_COMPONENTS];
+    LatticeSteps steps[MOST_COMPONENTS];
     if (!PyArg_ParseTuple(arguments, "iO!", &bits, &PyTuple_Type, &given))
         return NULL;
     int kinds = (int)PyTuple_Size(given);
-    if (bits < 2 || bits > MOST_BITS || kinds < 1 || kinds > MOST_CONVOLVED)
+    if (bits < 2 || bits > (int)(8 * sizeof(int)) - 8 || kinds < 1 || kinds > MOST_COMPONENTS)
         return PyErr_Format(PyExc_ValueError, "points or kinds of steps out of range");
     while (read < kinds && read_lattice_steps(PyTuple_GetItem(given, read), bits, &views[read], &steps[read]))
         read++;

@@ -11,9 +11,6 @@
 #include "survey.h"
 
 
-/* Nodes that share a table of rotations. */
-#define TURNED 64
-
 static double period(const Chernoff *at, double tilt, Saddle saddle, double epsilon, double reach)
 {
     double found = period_for(at, tilt, epsilon, log_delta_near(saddle, epsilon) - NATS);
@@ -90,15 +87,15 @@ static void add_turned(const Line *line, int first, int count, Complex start, co
 
 static Sums sums(const Line *line, double epsilon)
 {
-    double turn = line->centre - epsilon, cosines[TURNED], sines[TURNED];
+    double turn = line->centre - epsilon, cosines[4 * BLOCK], sines[4 * BLOCK];
     Sums at = {0};
-    for (int k = 0; k < TURNED && k < line->nodes; k++) {
+    for (int k = 0; k < 4 * BLOCK && k < line->nodes; k++) {
         cosines[k] = cos(turn * (line->spacing * k));
         sines[k] = sin(turn * (line->spacing * k));
     }
-    for (int first = 0; first < line->nodes; first += TURNED) {
+    for (int first = 0; first < line->nodes; first += 4 * BLOCK) {
         double angle = turn * (line->spacing * first);
-        int count = line->nodes - first < TURNED ? line->nodes - first : TURNED;
+        int count = line->nodes - first < 4 * BLOCK ? line->nodes - first : 4 * BLOCK;
         add_turned(line, first, count, (Complex){cos(angle), sin(angle)}, cosines, sines, &at);
     }
     double argument = 8 * UNIT * (fabs(turn) + fabs(line->centre) + fabs(epsilon));

@@ -131,8 +131,8 @@ def test_a_convolution_is_that_of_the_masses_one_by_one(
 def test_a_convolution_without_meaning_is_refused(module: ModuleType) -> None:
     convolve, masses = module.Composition.convolve, np.asarray([0.5, 0.5])
     for bits, steps in (
-        (1, ((masses, 1),)), (21, ((masses, 1),)), (-3, ((masses, 1),)), (4, ()), (4, ((masses, 0),)), (4, ((b"", 1),)),
-        (4, ((np.ones(17), 1),)), (4, ((masses, 1), (masses[:0], 1))), (4, ((masses, 1),) * 17), (4, ((masses, -1),)),
+        (1, ((masses, 1),)), (25, ((masses, 1),)), (-3, ((masses, 1),)), (4, ()), (4, ((masses, 0),)), (4, ((b"", 1),)),
+        (4, ((np.ones(17), 1),)), (4, ((masses, 1), (masses[:0], 1))), (4, ((masses, 1),) * 65), (4, ((masses, -1),)),
     ):  # fmt: skip
         with pytest.raises(ValueError, match="out of range"):
             convolve(bits, steps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,8 +37,8 @@ class Region:
         largest_shift: above it, the lattice is too coarse.
         least_rate: below it, few steps have any loss, and other bounds are close.
         near_least: loss above the least one, in nats, that counts as equal to it.
-        least_likely: log of the tilted probability that all steps have about the least loss. Above it, the contour integral
-            needs ten thousands of frequencies, or does not converge.
+        least_likely: log of the tilted probability that all steps have about the least loss. Above it, the contour
+            integral needs ten thousands of frequencies, or does not converge.
         least_likely_of_tests: the same limit for tests, for which the contour integral takes longer.
         few_included: expected number of included contributions up to which the limit for tests applies.
         deepest: −log δ up to which the tables are used; the width of their bounds grows with it.
@@ -62,8 +63,6 @@ class Region:
 
 
 REGION = Region()
-_TINY = 1e-300
-"""Least number whose logarithm is used."""
 
 
 def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> bool:
@@ -284,8 +283,8 @@ def _first_at_most(delta: Callable[[float], float], target: float, near: float =
     def excess(epsilon: float) -> float:
         """Return the logarithm of the function over the target, with the exact sign of their difference."""
         value = delta(epsilon)
-        log_ratio = math.log(max(value, _TINY) / target)
-        return max(log_ratio, _TINY) if value > target else min(log_ratio, 0.0)
+        log_ratio = math.log(max(value, sys.float_info.min) / target)
+        return max(log_ratio, sys.float_info.min) if value > target else min(log_ratio, 0.0)
 
     low = _Point(0.0, excess(0.0))
     if low.excess <= 0.0:
@@ -304,7 +303,7 @@ def _first_at_most(delta: Callable[[float], float], target: float, near: float =
 def _close_bracket(excess: Callable[[float], float], low: _Point, high: _Point) -> tuple[float, float]:
     """Shrink a bracket of a root to a relative 1e-13, by the Illinois variant of the false position.
 
-    Far from the root, and after many steps every other time, the bracket is halved, so that it ends whatever the function.
+    Far from the root the bracket is halved, and after many steps every other time, so that it ends for any function.
 
     Args:
         excess: the function, above 0 at the lower point and at most 0 at the upper one.

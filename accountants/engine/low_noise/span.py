@@ -27,7 +27,7 @@ class Resolution:
         most_points: largest number of lattice points. Two tables take 20 ms then.
         coarse: factor of the number of points in a table for estimates.
         sharpest: width of log δ, estimated, above which a table has more points than the least number.
-        left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−26 is small beside roundings.
+        left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−26 is below roundings.
         shallow: −log δ up to which a table is not tilted; its rounding is then 1e-8 of δ.
         prefactor: nats by which log δ is below its best Chernoff bound, about.
         margin: ratio of the −log δ that one table serves.
