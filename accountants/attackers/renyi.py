@@ -84,12 +84,23 @@ def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
     bounds = {name: _of_pair(pair, orders) for name, pair in pairs.items()}
     uppers = [bounds[id(pair)] for pair in dominating]
     lowers = [bounds[id(witness)] for witness in curve.single_witnesses]
+    if len(pairs) == 1 and curve.single_witnesses:
+        (alone,) = bounds.values()
+        return [
+            bound if _is_close(bound) else _combine(curve, order, bound.lower, bound.upper)
+            for order, bound in zip(orders, alone, strict=True)
+        ]
     divergences = []
     for place, order in enumerate(orders):
         upper = min(each[place].upper for each in uppers)
         lower = max((each[place].lower for each in lowers), default=0.0)
         divergences.append(_combine(curve, order, lower, upper))
     return divergences
+
+
+def _is_close(bounds: Interval) -> bool:
+    """Return whether bounds are positive, and so close that δ gives no better ones."""
+    return bounds.upper >= _LEAST and bounds.upper * (1.0 - 1e-6) <= bounds.lower <= bounds.upper
 
 
 def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval:
@@ -130,13 +141,30 @@ def _concentration_of_part(part: Pair) -> float:
 
 def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
     """Return bounds on the divergences of a pair in the worse direction: sums over its parts, rounded outward."""
-    parts = [(times, _of_part(part, orders)) for part, times in unfold(((pair, 1),))]
+    unfolded = list(unfold(((pair, 1),)))
+    if len(unfolded) == 1 and unfolded[0][0].gaussian_dp_mu is not None:
+        part, times = unfolded[0]
+        return _of_gaussian_steps(part.gaussian_dp_mu, times, orders)
+    parts = [(times, _of_part(part, orders)) for part, times in unfolded]
     bounds = []
     for place in range(len(orders)):
         lower = max(math.fsum(times * both[place][side].lower for times, both in parts) for side in (0, 1))
         upper = max(math.fsum(times * both[place][side].upper for times, both in parts) for side in (0, 1))
         bounds.append(Interval(lower / ROUNDED, upper * ROUNDED))
     return bounds
+
+
+def _of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) -> list[Interval]:
+    """Return bounds on D_a = T a μ²/2 of T Gaussian steps, rounded outward.
+
+    Args:
+        mu: μ, the distance of the means in standard deviations.
+        times: number T of steps.
+        orders: orders a > 1.
+    """
+    exact = times * (0.5 * np.asarray(orders, dtype=np.float64) * mu**2)
+    lowers, uppers = exact / ROUNDED / ROUNDED, exact * ROUNDED * ROUNDED
+    return list(map(Interval, lowers.tolist(), uppers.tolist()))
 
 
 def _of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:

@@ -12,6 +12,8 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
+import numpy as np
+
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import (
     Direction,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.numerics.compiled import KernelAnswer, KernelSum, MixedSteps, SampledSteps
+    from epsilond.accountants.numerics.special import FloatArray
 
 load_kernel = compiled.load_kernel
 _STORED_COMPOSITIONS = 8
@@ -186,6 +189,19 @@ def search(
         return make.search(steps, _UNKNOWNS.index(unknown), epsilon, log_delta, guess)
     except (OverflowError, ValueError):
         return None
+
+
+def convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArray | None:
+    """Return the masses of a sum of independent steps on a circle of lattice points; None if there is no kernel.
+
+    Args:
+        steps: masses of one step from the first lattice point on, and the number of such steps.
+        points: number of lattice points, a power of two.
+    """
+    make = load_kernel()
+    if make is None:
+        return None
+    return np.frombuffer(make.convolve(points.bit_length() - 1, tuple(steps)), dtype=np.float64)
 
 
 def answers(laws: Sequence[tuple[Law, int]]) -> bool:

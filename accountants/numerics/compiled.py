@@ -12,9 +12,12 @@ import functools
 import importlib
 import math
 import os
-from typing import Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast
 
-INTERFACE = 7
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+INTERFACE = 8
 """Version of the kernel's interface. A kernel with another version is not used."""
 NAME = "epsilond._kernel"
 
@@ -91,6 +94,14 @@ class MakeSum(Protocol):
             epsilon: ε, in nats.
             log_delta: the target, log δ.
             guess: initial estimate of the unknown.
+        """
+
+    def convolve(self, bits: int, steps: tuple[tuple[FloatArray, int], ...], /) -> bytes:
+        """Return the masses, as doubles, of a sum of independent steps on a circle of 2^`bits` lattice points.
+
+        Args:
+            bits: logarithm of the number of points, to base 2.
+            steps: contiguous masses of one step from the first point on, and the number of such steps.
         """
 
 

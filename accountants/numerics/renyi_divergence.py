@@ -22,6 +22,7 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import BeyondBudget
+from epsilond.accountants.numerics.power_excess import log_excess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_normal_tail
 
 if TYPE_CHECKING:
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
 _MOST_NODES = 4_000_000
 _MOST_TERMS, _FEW_NODES = 100_000, 100
 """Largest number of terms of several orders that share nodes, and number of nodes that cost less than a call."""
+_BLOCK = 16
+"""Number of nodes that are left out together."""
 _LOG_LEFT_OUT = -80.0
 """Logarithm of a term below which it is left out, relative to the largest one of r^a."""
 _LARGEST_SUM = 1024
 """Largest integer order with a finite sum: its binomial coefficients are doubles."""
 _BEYOND = 13.0
 _LOG_QUADRATURE = -75.0
-_SERIES_TERMS = 12
 _LARGE_EXPONENT = 30.0
 """Exponent from which on a moment is computed by its logarithm."""
 LEAST_LOG_INTEGRAL = -50.0
@@ -187,9 +189,9 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
     """
     step, log_quadrature_error = _step(1.0 / shift)
     count = _node_count(orders[-1], shift, step)
-    y = step * np.arange(count) - _BEYOND  # nodes, from c standard deviations below 0
-    log_ratio = _log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
     column = np.asarray(orders, dtype=np.float64)[:, None]
+    y = step * _places(column, rate, shift, step, count) - _BEYOND
+    log_ratio = _log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
     exponents = 0.5 * y * y
     log_powers = column * np.maximum(log_ratio, 0.0) - exponents
     log_tops = np.max(log_powers, axis=1)
@@ -220,6 +222,32 @@ def _divergence_around(log_integral: float, order: float, *, rounding: float, lo
     share_left = -math.expm1(min(log_error - log_integral, 0.0))
     lower = log_integral - rounding + math.log(share_left) if share_left > 0.0 else -math.inf
     return Interval(divergence_of_log_excess(lower, order), divergence_of_log_excess(upper, order))
+
+
+def _places(column: FloatArray, rate: float, shift: float, step: float, count: int) -> FloatArray:
+    """Return the numbers of the nodes in blocks where r^a may be near its largest value at some order.
+
+    r rises with the noise y. So r^a e^{−y²/2} on a block is at most the r^a of its last node, or 1, times e^{−y²/2} at
+    its node nearest to 0. A block is left out where this is negligible beside a value at the first node of a block.
+
+    Args:
+        column: orders a > 1, in a column.
+        rate: inclusion probability q in (0, 1).
+        shift: sensitivity s in standard deviations of the noise.
+        step: distance of the nodes.
+        count: number of nodes, of which the first one is at −`_BEYOND`.
+    """
+    places = np.arange(float(count))
+    if count <= _BLOCK * _BLOCK:
+        return places
+    first = np.arange(0, count, _BLOCK)
+    y = step * np.append(first, first[-1] + _BLOCK) - _BEYOND
+    log_ratio = np.maximum(_log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate), 0.0)
+    nearest = np.maximum(np.maximum(y[:-1], -y[1:]), 0.0)
+    least = np.max(column * log_ratio[:-1] - 0.5 * y[:-1] ** 2, axis=1)
+    most = column * log_ratio[1:] * (1.0 + 1e-12) - 0.5 * nearest**2
+    is_used = np.any(most > least[:, None] + _LOG_LEFT_OUT, axis=0)
+    return places[np.repeat(is_used, _BLOCK)[:count]]
 
 
 def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
@@ -357,41 +385,3 @@ def _log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
     near = np.log1p(rate * np.expm1(np.minimum(exponent, 30.0)))
     far = exponent + np.log(rate + (1.0 - rate) * np.exp(-np.maximum(exponent, 30.0)))
     return np.asarray(np.where(exponent < 30.0, near, far))
-
-
-def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Compute log(r^a − 1 − a (r − 1)) within 64 units of roundoff, also for r near 1 and for a near 1.
-
-    Let L = log r and b = a − 1. There are three forms:
-
-    - for |aL| < 1/4 the series Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k!, with terms that fall by a factor of 8 at least;
-    - for bL > 1 the form r^a (1 − e^(−bL) (1 + b (1 − e^(−L)))), with a bracket of at least 1/4;
-    - between them r (e^(bL) − 1) − b (r − 1). Both terms are proportional to b as b approaches 0. Their difference is
-      at least |aL|/2 > 1/8 of the larger, because r (e^(bL) − 1) is about bL (1 + bL/2 + L).
-
-    Args:
-        order: order a > 1, or a column of orders.
-        log_ratio: L, elementwise.
-    """
-    b = order - 1.0
-    power = b * log_ratio
-    is_series = np.abs(order * log_ratio) < 0.25
-    log_series = _log_excess_series(order, np.where(is_series, log_ratio, 0.0))
-    positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
-    middle_below_one = np.exp(negative) * np.expm1(b * negative) - b * np.expm1(negative)
-    middle_above_one = np.expm1(np.minimum(b * positive, 1.0)) + b * np.expm1(-positive)
-    bracket = -np.expm1(-np.maximum(power, 1.0)) + b * np.expm1(-positive) * np.exp(-np.maximum(power, 1.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_middle = np.where(log_ratio > 0.0, log_ratio + np.log(middle_above_one), np.log(middle_below_one))
-        log_large = order * log_ratio + np.log(bracket)
-        return np.asarray(np.where(is_series, log_series, np.where(power > 1.0, log_large, log_middle)))
-
-
-def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return the logarithm of Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k! for |aL| < 1/4; no power of L underflows."""
-    log_order = np.log(order)
-    total = np.zeros_like(log_ratio)
-    for k in range(_SERIES_TERMS, 1, -1):
-        total = total * log_ratio + np.expm1((k - 1) * log_order) / math.factorial(k)
-    with np.errstate(divide="ignore"):
-        return np.asarray(log_order + 2.0 * np.log(np.abs(log_ratio)) + np.log(total))

@@ -22,6 +22,8 @@ RUNS |= {"noise 0.3, rate 0.01": (0.3, 0.01), "noise 0.1, rate 0.01": (0.1, 0.01
 KINDS = {
     "divergences at 156 orders": ORDERS,
     "divergences at orders 2 to 64": [float(a) for a in range(2, 65)],
+    "divergence at order 8": [8.0],
+    "divergence at order 2.5": [2.5],
     "ε": ORDERS,
 }
 

@@ -31,6 +31,13 @@
 #define WIDER
 #endif
 
+/* Before a loop whose turns read nothing that another one writes. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define INDEPENDENT
+#endif
+
 #define UNIT 0x1p-53                              /* unit roundoff of doubles */
 #define PI 3.14159265358979323846                 /* rounded to a double */
 #define LOG_SQRT_2PI 0.91893853320467274178       /* log of the root of 2 pi, rounded to a double */
@@ -77,6 +84,9 @@
 
 /* Most components of a mixture, and most numbers that one question is asked about. */
 #define MOST_COMPONENTS 64
+
+/* Nodes that are summed together; of cheaper work four times as many are done together. */
+#define BLOCK 16
 
 /* Layers of the noise (rule.c). */
 #define LAYERS 36

@@ -4,6 +4,7 @@
 
 #include "best.h"
 #include "composition.h"
+#include "convolve.h"
 #include "loss.h"
 #include "questions.h"
 #include "roots.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 
 /* Of this module, which is counted up where the Python side must follow. */
-#define INTERFACE 7
+#define INTERFACE 8
 
 /* The least shift and rate, and the reciprocal of the largest shift: products of shifts, tilts and losses are doubles. */
 #define SMALLEST 1e-100
@@ -429,6 +430,55 @@ static PyObject *search_run(PyObject *unused, PyObject *arguments)
     return PyFloat_FromDouble(found);
 }
 
+/* Read one kind of steps from a buffer of doubles and a count; false with an exception. */
+static bool read_lattice_steps(PyObject *given, int bits, Py_buffer *view, LatticeSteps *steps)
+{
+    PyObject *masses;
+    long long count;
+    if (!PyArg_ParseTuple(given, "OL", &masses, &count) || PyObject_GetBuffer(masses, view, PyBUF_SIMPLE) < 0)
+        return false;
+    steps->count = (unsigned long long)count;
+    steps->masses = view->buf;
+    steps->size = (size_t)view->len / sizeof(double);
+    if (steps->size >= 1 && steps->size <= (size_t)1 << bits && count >= 1)
+        return true;
+    PyBuffer_Release(view);
+    PyErr_SetString(PyExc_ValueError, "masses or count out of range");
+    return false;
+}
+
+/* Masses of a sum of steps on a circle, as bytes. */
+static PyObject *convolve_steps(PyObject *unused, PyObject *arguments)
+{
+    (void)unused;
+    PyObject *given, *masses = NULL;
+    int bits, read = 0;
+    Py_buffer views[MOST_COMPONENTS];
+    LatticeSteps steps[MOST_COMPONENTS];
+    if (!PyArg_ParseTuple(arguments, "iO!", &bits, &PyTuple_Type, &given))
+        return NULL;
+    int kinds = (int)PyTuple_Size(given);
+    if (bits < 2 || bits > (int)(8 * sizeof(int)) - 8 || kinds < 1 || kinds > MOST_COMPONENTS)
+        return PyErr_Format(PyExc_ValueError, "points or kinds of steps out of range");
+    while (read < kinds && read_lattice_steps(PyTuple_GetItem(given, read), bits, &views[read], &steps[read]))
+        read++;
+    if (read == kinds)
+        masses = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof(double) << bits));
+    Status status = DONE;
+    if (masses) {
+        double *found = (double *)(void *)PyBytes_AsString(masses);
+        PyThreadState *state = PyEval_SaveThread();
+        status = convolve(bits, kinds, steps, found);
+        PyEval_RestoreThread(state);
+    }
+    for (int k = 0; k < read; k++)
+        PyBuffer_Release(&views[k]);
+    if (status == DONE)
+        return masses;
+    Py_CLEAR(masses);
+    return PyErr_NoMemory();
+}
+
 static PyMethodDef methods[] = {
     {"epsilon", handle_epsilon, METH_VARARGS,
      "epsilon(log_delta, slack): ends of the least epsilon, and the width of log delta behind them; or a refusal"},
@@ -443,6 +493,8 @@ static PyMethodDef methods[] = {
      "upper_log_deltas(epsilons): bounds of log delta at a tuple of epsilons, from the line for the first; or None"},
     {"search", search_run, METH_VARARGS | METH_STATIC,
      "search(orders, unknown, epsilon, log_delta, guess): about the shift (0), count (1) or rate (2) of a run; or None"},
+    {"convolve", convolve_steps, METH_VARARGS | METH_STATIC,
+     "convolve(bits, steps): masses of a sum on a circle of 2^bits points, of pairs of masses and a count"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -79,7 +79,7 @@ Status set_terms(Powers *powers, Line *line)
     for (int k = 0; k < line->nodes; k++) {
         double frequency = line->spacing * k, log_modulus = powers->log_modulus[k], phase = powers->phase[k];
         double growth = powers->log_growth[k] * many, rounding = (powers->rounding[k] + UNIT * powers->moved[k]) * many;
-        rounding += UNIT * (4.0 * fabs(log_modulus) + 4.0 * fabs(phase) + 32.0);
+        rounding += UNIT * (4.0 * fabs(log_modulus) + 4.0 * fabs(phase) + 48.0); /* and two rotations in sums of terms */
         double across = tilt * (1.0 + tilt) - frequency * frequency, along = frequency * (1.0 + 2.0 * tilt);
         double size = scale * exp(log_modulus) / (across * across + along * along) * (k ? 1.0 : 0.5);
         double cosine = cos(phase), sine = sin(phase);

@@ -62,18 +62,41 @@ typedef struct {
     double value, slope, curvature, error;
 } Sums;
 
+/* Add the terms of nodes from `first` on, whose rotations by `turn` are those of the first node times a table's. */
+WIDER
+static void add_turned(const Line *line, int first, int count, Complex start, const double *cosines, const double *sines,
+                       Sums *at)
+{
+    double tilt = line->place.tilt, value = 0.0, slope = 0.0, curvature = 0.0;
+    const double *reals = line->real + first, *imaginaries = line->imaginary + first;
+    for (int k = 0; k < count; k++) {
+        double frequency = line->spacing * (first + k);
+        double cosine = start.real * cosines[k] - start.imaginary * sines[k];
+        double sine = start.real * sines[k] + start.imaginary * cosines[k];
+        double real = reals[k] * cosine - imaginaries[k] * sine;
+        double imaginary = reals[k] * sine + imaginaries[k] * cosine;
+        double turned = real * tilt - imaginary * frequency;
+        value += real;
+        slope -= turned;
+        curvature += turned * tilt - (real * frequency + imaginary * tilt) * frequency;
+    }
+    at->value += value;
+    at->slope += slope;
+    at->curvature += curvature;
+}
+
 static Sums sums(const Line *line, double epsilon)
 {
-    double turn = line->centre - epsilon, tilt = line->place.tilt;
+    double turn = line->centre - epsilon, cosines[4 * BLOCK], sines[4 * BLOCK];
     Sums at = {0};
-    for (int k = 0; k < line->nodes; k++) {
-        double frequency = line->spacing * k, angle = turn * frequency, cosine = cos(angle), sine = sin(angle);
-        double real = line->real[k] * cosine - line->imaginary[k] * sine;
-        double imaginary = line->real[k] * sine + line->imaginary[k] * cosine;
-        double turned = real * tilt - imaginary * frequency;
-        at.value += real;
-        at.slope -= turned;
-        at.curvature += turned * tilt - (real * frequency + imaginary * tilt) * frequency;
+    for (int k = 0; k < 4 * BLOCK && k < line->nodes; k++) {
+        cosines[k] = cos(turn * (line->spacing * k));
+        sines[k] = sin(turn * (line->spacing * k));
+    }
+    for (int first = 0; first < line->nodes; first += 4 * BLOCK) {
+        double angle = turn * (line->spacing * first);
+        int count = line->nodes - first < 4 * BLOCK ? line->nodes - first : 4 * BLOCK;
+        add_turned(line, first, count, (Complex){cos(angle), sin(angle)}, cosines, sines, &at);
     }
     double argument = 8 * UNIT * (fabs(turn) + fabs(line->centre) + fabs(epsilon));
     at.error = line->fixed_error + argument * line->weighted_frequency;

@@ -2,9 +2,6 @@
 
 #include "kernel.h"
 
-/* Nodes that are summed together. */
-#define BLOCK 16
-
 size_t weighing_room(int size);
 Weighing weighing_in(double *room, int size);
 void weigh(const Steps *steps, const Rule *rule, double tilt, Weighing *at);

@@ -188,7 +188,7 @@ def finds_tests(laws: Laws) -> bool:
         laws: distributions of the losses, with their counts.
     """
     steps = steps_to_remove(laws)
-    return steps is not None and has_low_noise(steps, 0.0)
+    return steps is not None and has_low_noise(steps, 0.0, for_tests=True)
 
 
 def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests | None:
@@ -201,7 +201,7 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
     """
     steps = steps_to_remove(laws)
     to_add = steps is not None and is_to_add(laws)
-    bounds = None if steps is None else delta_bounds(steps, 0.0, to_add)
+    bounds = None if steps is None else delta_bounds(steps, 0.0, to_add, for_tests=True)
     if steps is None or bounds is None:
         return None
     tests = {rate: _best_test(steps, rate, to_add, rounding) for rate in rates}
@@ -226,7 +226,7 @@ def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> Best
     upper, log_gamma = _LatticeTradeOff(tables[1], rate, to_add).upper_bound()
     depth = 0.0 if to_add else round_depth(-math.log(max(tables[1].delta(log_gamma), 1e-300)))
     if depth > 0.0:
-        tables = loss_tables(steps, depth) if has_low_noise(steps, depth) else None
+        tables = loss_tables(steps, depth) if has_low_noise(steps, depth, for_tests=True) else None
         if tables is None:
             return None
         upper, log_gamma = _LatticeTradeOff(tables[1], rate, to_add).upper_bound()

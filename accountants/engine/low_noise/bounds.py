@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,13 +37,14 @@ class Region:
         largest_shift: above it, the lattice is too coarse.
         least_rate: below it, few steps have any loss, and other bounds are close.
         near_least: loss above the least one, in nats, that counts as equal to it.
-        few_included: expected number of included contributions up to which the contour integral is slow.
-        least_of_few: log of the tilted probability that all steps have about the least loss, for so few contributions.
-            Above it, the contour integral needs thousands of frequencies, or does not converge.
-        least_of_many: the same limit for more contributions.
+        least_likely: log of the tilted probability that all steps have about the least loss. Above it, the contour
+            integral needs ten thousands of frequencies, or does not converge.
+        least_likely_of_tests: the same limit for tests, for which the contour integral takes longer.
+        few_included: expected number of included contributions up to which the limit for tests applies.
         deepest: −log δ up to which the tables are used; the width of their bounds grows with it.
         most_laws: largest number of different steps, which take two transforms each.
         finer: factors of the number of points for a second table, if the bounds of the first one are too wide.
+        steep: change of the logarithm of a bound over a bracket of its root, above which the bracket is halved.
         close: relative distance of the upper and the lower bound on ε at which the search for the lower one starts.
     """
 
@@ -50,19 +52,20 @@ class Region:
     largest_shift: float = 200.0
     least_rate: float = 1e-12
     near_least: float = 1e-3
+    least_likely: float = -12.0
+    least_likely_of_tests: float = -60.0
     few_included: float = 5.0
-    least_of_few: float = -60.0
-    least_of_many: float = -12.0
     deepest: float = 40.0
     most_laws: int = 4
     finer: tuple[float, ...] = (2.0, 4.0)
+    steep: float = 3.0
     close: float = 1e-4
 
 
 REGION = Region()
 
 
-def has_low_noise(steps: Steps, depth: float) -> bool:
+def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> bool:
     """Return whether δ depends on total losses near the least one, so that the tables are better than other engines.
 
     The choice affects no bound.
@@ -70,6 +73,7 @@ def has_low_noise(steps: Steps, depth: float) -> bool:
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
         depth: −log δ, about.
+        for_tests: whether the question is about tests.
     """
     if depth > REGION.deepest:
         return False
@@ -80,7 +84,8 @@ def has_low_noise(steps: Steps, depth: float) -> bool:
         probability = (1.0 - law.rate) * float(ndtr(noise)) + law.rate * float(ndtr(noise - law.shift))
         total += count * math.log(max(probability, 1e-300))
     included = math.fsum(count * law.rate for law, count in steps)
-    least = REGION.least_of_few if included <= REGION.few_included else REGION.least_of_many
+    wide = for_tests and included <= REGION.few_included
+    least = REGION.least_likely_of_tests if wide else REGION.least_likely
     return total - estimate_log_moment(steps, depth) >= least
 
 
@@ -213,7 +218,9 @@ class DeltaBounds(NamedTuple):
         return next((factor for factor in (1.0, *REGION.finer) if excess <= factor**1.9), 1.0)
 
 
-def delta_bounds(steps: Steps, depth: float, to_add: bool, finer: float = 1.0) -> DeltaBounds | None:
+def delta_bounds(
+    steps: Steps, depth: float, to_add: bool, finer: float = 1.0, *, for_tests: bool = False
+) -> DeltaBounds | None:
     """Return bounds on δ from tables; None if the tables do not suit.
 
     Args:
@@ -221,8 +228,9 @@ def delta_bounds(steps: Steps, depth: float, to_add: bool, finer: float = 1.0) -
         depth: −log δ, about, at which the bounds are accurate.
         to_add: whether δ is that of the other direction.
         finer: factor of the number of lattice points, a power of two.
+        for_tests: whether the bounds are for tests.
     """
-    if not has_low_noise(steps, depth):
+    if not has_low_noise(steps, depth, for_tests=for_tests):
         return None
     tables = loss_tables(steps, round_depth(depth), finer)
     if tables is None:
@@ -252,8 +260,15 @@ def _narrow(lower: float, upper: float, widest: float) -> Interval | None:
     return Interval(log_lower, min(log_upper, 0.0))
 
 
+class _Point(NamedTuple):
+    """An ε, and the logarithm of a function of ε over its target there."""
+
+    epsilon: float
+    excess: float
+
+
 def _first_at_most(delta: Callable[[float], float], target: float, near: float = 0.0) -> tuple[float, float] | None:
-    """Bisect for the smallest ε ≥ 0 at which a decreasing function of ε is at most a target.
+    """Search the smallest ε ≥ 0 at which a decreasing function of ε is at most a target.
 
     Args:
         delta: the function.
@@ -264,19 +279,53 @@ def _first_at_most(delta: Callable[[float], float], target: float, near: float =
         Two close ε: the function exceeds the target at the first one, unless it is 0, and not at the second one.
         None if no ε up to 1e12 has been found.
     """
-    if delta(0.0) <= target:
+
+    def excess(epsilon: float) -> float:
+        """Return the logarithm of the function over the target, with the exact sign of their difference."""
+        value = delta(epsilon)
+        log_ratio = math.log(max(value, sys.float_info.min) / target)
+        return max(log_ratio, sys.float_info.min) if value > target else min(log_ratio, 0.0)
+
+    low = _Point(0.0, excess(0.0))
+    if low.excess <= 0.0:
         return 0.0, 0.0
-    low, high = 0.0, near or 1.0
-    if near > 0.0 and delta((1.0 - REGION.close) * near) > target:
-        low = (1.0 - REGION.close) * near
-    while delta(high) > target:
-        low, high = high, 4.0 * high
-        if high > 1e12:
+    if near > 0.0:
+        start = _Point((1.0 - REGION.close) * near, excess((1.0 - REGION.close) * near))
+        low = start if start.excess > 0.0 else low
+    high = _Point(near or 1.0, excess(near or 1.0))
+    while high.excess > 0.0:
+        low, high = high, _Point(4.0 * high.epsilon, excess(4.0 * high.epsilon))
+        if high.epsilon > 1e12:
             return None
-    while high - low > 1e-13 * high:
-        middle = 0.5 * (low + high)
-        if delta(middle) > target:
-            low = middle
+    return _close_bracket(excess, low, high)
+
+
+def _close_bracket(excess: Callable[[float], float], low: _Point, high: _Point) -> tuple[float, float]:
+    """Shrink a bracket of a root to a relative 1e-13, by the Illinois variant of the false position.
+
+    Far from the root the bracket is halved, and after many steps every other time, so that it ends for any function.
+
+    Args:
+        excess: the function, above 0 at the lower point and at most 0 at the upper one.
+        low: the lower point.
+        high: the upper point.
+    """
+    low_weight, high_weight = low.excess, high.excess
+    step, raises = 0, False
+    while high.epsilon - low.epsilon > 1e-13 * high.epsilon:
+        step += 1
+        width = high.epsilon - low.epsilon
+        halves = low_weight - high_weight > REGION.steep or (step > 16 and step % 2 == 1)
+        share = 0.5 if halves else low_weight / (low_weight - high_weight)
+        least = min(4e-14 * high.epsilon / width, 0.5)
+        place = low.epsilon + min(max(share, least), 1.0 - least) * width
+        if not low.epsilon < place < high.epsilon:
+            break
+        value = excess(place)
+        same = step > 1 and raises == (value > 0.0)
+        raises = value > 0.0
+        if raises:
+            low, low_weight, high_weight = _Point(place, value), value, high_weight * (0.5 if same else 1.0)
         else:
-            high = middle
-    return low, high
+            high, high_weight, low_weight = _Point(place, value), value, low_weight * (0.5 if same else 1.0)
+    return low.epsilon, high.epsilon

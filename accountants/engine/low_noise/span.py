@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,7 +27,7 @@ class Resolution:
         most_points: largest number of lattice points. Two tables take 20 ms then.
         coarse: factor of the number of points in a table for estimates.
         sharpest: width of log δ, estimated, above which a table has more points than the least number.
-        left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−30 is below roundings.
+        left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−26 is below roundings.
         shallow: −log δ up to which a table is not tilted; its rounding is then 1e-8 of δ.
         prefactor: nats by which log δ is below its best Chernoff bound, about.
         margin: ratio of the −log δ that one table serves.
@@ -36,7 +37,7 @@ class Resolution:
     most_points: int = 2**18
     coarse: float = 2.0**-4
     sharpest: float = 6e-5
-    left_out: float = 30.0
+    left_out: float = 26.0
     shallow: float = 6.0
     prefactor: float = 3.0
     margin: float = 1.15
@@ -158,6 +159,7 @@ def _largest_excess(law: SampledGaussianLaw, noise: float) -> float:
     return float(np.logaddexp(0.0, log_odds + law.shift * (0.5 * law.shift + noise)))
 
 
+@functools.lru_cache(maxsize=64)  # a kilobyte each
 def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
     """Return tilts λ, and an estimate of log E[e^{λ (S − S₀)}] of the total loss S with the least value S₀ at each.
 
