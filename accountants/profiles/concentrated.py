@@ -9,8 +9,8 @@ is convex in e^ε with slope −e^{−ρ(b+1)²}. A dominating pair therefore ex
 Near ε = 0 these sum to more than one. There the chord between e^ε₀ and e^−ε₀ takes over. It bounds every convex profile
 that is the same in both directions. It is linear in e^ε, with P + Q = 1 (docs/shifted-noise.md).
 
-`concentrated_pair` has the tails of this pair. Its δ is the least of this bound and of the bound that divergences of
-both directions give at the best order (`profiles/declared/binary_pairs.py`), with a chord of its own.
+`concentrated_pair` has the tails of this pair. Its δ is smaller where `profiles/declared/binary_pairs.py` gives a
+smaller bound, which has a chord of its own.
 """
 
 from __future__ import annotations

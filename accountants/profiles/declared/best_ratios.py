@@ -41,6 +41,7 @@ class ConcentratedRatios:
     """Orders and ratios of about the least bound for ρ-zero-concentrated privacy.
 
     Attributes:
+        rho: ρ > 0.
         epsilons: increasing ε. The first is the end of the chord: from there on the best test has p + q ≤ 1.
         excesses: b = a − 1 at each ε.
         log_ratios: v at each ε.
@@ -82,14 +83,16 @@ def concentrated_ratios(rho: float) -> ConcentratedRatios:
     """
     pure = pure_of_divergence(rho)
     first = pure + float(np.log(-np.expm1(-2.0 * pure) / (2.0 * pure)))
-    last = max(rho + _REACH * math.sqrt(2.0 * rho), 2.0 * first)
-    epsilons = max(first, 0.0) + (last - max(first, 0.0)) * np.linspace(0.0, 1.0, _NODES) ** 2
+    first, last = max(first, 0.0), rho + _REACH * math.sqrt(2.0 * rho)
+    epsilons = first + (last - first) * np.linspace(0.0, 1.0, _NODES) ** 2
     largest = epsilons / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho)
 
     def excess_at(share: FloatArray) -> FloatArray:
+        """Return b at each ε, as a share of about the order for v = ∞."""
         return np.asarray(np.maximum(largest * share * share, LEAST_EXCESS))
 
     def least(share: FloatArray) -> FloatArray:
+        """Return the bound with the best ratio for b."""
         excess = excess_at(share)
         log_ratio = best_log_ratios(epsilons, excess, rho * (1.0 + excess))
         return _concentrated_log_bound(rho, epsilons, excess, log_ratio)
@@ -130,6 +133,7 @@ def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatAr
     high = np.log(4.0 * (far + size))
 
     def bound(log_distance: FloatArray) -> FloatArray:
+        """Return the bound with v − ε = e^distance."""
         log_ratio = epsilon + np.exp(log_distance)
         return binary_log_bound(epsilon, order_excess=excess, divergence=divergence, log_ratio=log_ratio)
 

@@ -1,13 +1,13 @@
 """The least bound on δ from a Rényi divergence: some pair with two likelihood ratios attains it.
 
 Let X = dP/dQ and D_a(P‖Q) ≤ D for an order a = b + 1 > 1. Then P has a density, E_Q[X] = 1, and E_Q[X^a] ≤ M = e^{bD}.
-For 0 < t₁ < t₂ let B(t) = t^a − t₁^a − a t₁^b (t − t₁), the excess of t^a over its tangent at t₁, and let
-k = a (t₂^b − t₁^b) be the slope of B at t₂. B is convex and at least 0, so B(t)/k ≥ B(t₂)/k + t − t₂. Therefore
-B(t)/k ≥ max(0, t − γ) at every t ≥ 0 if t₂ − B(t₂)/k ≤ γ. With v = log(t₂/t₁) and g(y) = log((1 − e^−y)/y) this is
+Let 0 < t₁ < t₂. B(t) = t^a − t₁^a − a t₁^b (t − t₁) is the excess of t^a over its tangent at t₁. Its slope at t₂ is
+k = a (t₂^b − t₁^b). B is convex and at least 0, so B(t)/k ≥ B(t₂)/k + t − t₂. Therefore B(t)/k ≥ max(0, t − γ) at every
+t ≥ 0 if t₂ − B(t₂)/k ≤ γ. With v = log(t₂/t₁) and g(y) = log((1 − e^−y)/y) this is
 
     log t₂ ≤ log γ + g(bv) − g(av).
 
-The mean of both sides under Q is E_Q[B(X)] = E_Q[X^a] − 1 + B(1), and E_γ(P‖Q) = E_Q[max(0, X − γ)]. Hence
+The mean of B under Q is E_Q[B(X)] = E_Q[X^a] − 1 + B(1), and E_γ(P‖Q) = E_Q[max(0, X − γ)]. Hence
 
     E_γ(P‖Q) ≤ (M − 1 + B(1))/k      for every a > 1 and every v > 0 that meets the condition.
 
@@ -15,12 +15,14 @@ With v = ∞ it is Proposition 12 of Canonne, Kamath and Steinke (2020). An X wi
 E_Q[X^a] = M, has equality. For a → 1 the bound is that of the Kullback–Leibler divergence.
 
 **The region of tests.** A test with the true positive rate p and the false positive rate q maps (P, Q) to two binary
-distributions. By the data processing inequality their divergences are at most those of (P, Q), in both directions.
-So (q, p) is in the set R of all pairs with D_a(p‖q) ≤ D(a) and D_a(q‖p) ≤ D(a) for all a, and E_γ is at most the
-supremum of p − γq over R. Each set of one a and one direction is convex, since p^a q^{1−a} is, and 0 < p, q < 1 where
-the supremum is attained. By convex duality it is the greatest convex function of γ below the bounds above over all a,
-and below those of the other direction, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P). Every point of R is itself a pair with these
-divergences, so that no smaller bound on δ or on a true positive rate follows from them.
+distributions. By the data processing inequality their divergences are at most those of (P, Q), in both directions. Let
+R be the set of all (q, p) with D_a(p‖q) ≤ D(a) and D_a(q‖p) ≤ D(a) at all a. It has the rates of every test, so that
+E_γ is at most the supremum of p − γq over R. Every point of R is itself a pair with these divergences. No smaller
+bound on δ or on a true positive rate follows from them.
+
+R is an intersection of convex sets, one for each a and direction, since p^a q^{1−a} is convex. The supremum is attained
+where 0 < p, q < 1. By convex duality it is the greatest convex function of γ below all bounds of both directions. Those
+of (Q, P) bound E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P).
 
 **Orders up to 1.** D_a does not decrease in a. From D_a ≤ D(a) for a > 1 follows D_a ≤ inf D for a ≤ 1, and
 D_a(P‖Q) = a/(1 − a) D_{1−a}(Q‖P) for 0 < a < 1. Every point of R has these, so that they make R no smaller. ρ-zCDP
