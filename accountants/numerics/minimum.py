@@ -13,7 +13,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray
 
 RATIO = 0.5 * (math.sqrt(5.0) - 1.0)
 
@@ -164,3 +166,28 @@ def _slope(first: float, second: float, start: float, end: float, side: float) -
     """
     slope = (second - first) / (end - start)
     return slope + side * abs(slope) * 8 * UNIT_ROUNDOFF * (1.0 + (abs(start) + abs(end)) / (end - start))
+
+
+def golden_sections(
+    cost: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray, *, steps: int
+) -> FloatArray:
+    """Search the minimisers of several unimodal functions by the golden section, all of them together.
+
+    A function may be infinite left of some place.
+
+    Args:
+        cost: function from one argument of each function to their values.
+        low: lower end of each interval.
+        high: upper end of each interval.
+        steps: number of steps, of which each shortens the intervals by a factor of 0.62.
+    """
+    left, right = high - RATIO * (high - low), low + RATIO * (high - low)
+    at_left, at_right = cost(left), cost(right)
+    for _ in range(steps):
+        is_left = at_left < at_right
+        low, high = np.where(is_left, low, left), np.where(is_left, right, high)
+        place = np.where(is_left, high - RATIO * (high - low), low + RATIO * (high - low))
+        value = cost(place)
+        left, right = np.where(is_left, place, right), np.where(is_left, left, place)
+        at_left, at_right = np.where(is_left, value, at_right), np.where(is_left, at_left, value)
+    return np.asarray(np.where(at_left <= at_right, left, right))

@@ -9,6 +9,9 @@ is convex in e^ε with slope −e^{−ρ(b+1)²}. A dominating pair therefore ex
 Near ε = 0 these sum to more than one, which no pair with equal profiles in both directions allows. There the bound is
 replaced by its chord between e^ε₀ and e^−ε₀, which bounds every such profile. The chord is linear in e^ε, with
 P(L > ε) + Q(L > ε) = 1 (docs/shifted-noise.md).
+
+`concentrated_pair` has the tails of this pair. Its δ is smaller where `profiles/declared/binary_pairs.py` gives a
+smaller bound, which has a chord of its own.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.curve.renyi_bounds import Concentrated
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_difference
+from epsilond.accountants.profiles.declared.best_ratios import concentrated_ratios
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -135,6 +139,22 @@ class Chord(NamedTuple):
     log_delta: float
     log_q: float
 
+    @classmethod
+    def ending_at(cls, epsilon: float, log_delta: float) -> Chord:
+        """Return the chord from e^ε₀, at which the bound on δ is given, to e^−ε₀.
+
+        Args:
+            epsilon: ε₀ ≥ 0.
+            log_delta: log of an upper bound on δ(ε₀) in both directions.
+        """
+        return cls(epsilon, log_delta, float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0)))
+
+    def log_bound(self, epsilon: FloatArray) -> FloatArray:
+        """Return the log of the bound on δ along the chord, δ(ε₀) + (e^ε₀ − e^ε) Q, for ε up to ε₀."""
+        inside = np.minimum(epsilon, self.epsilon)
+        log_rise = log_difference(np.full_like(inside, self.epsilon), inside) + self.log_q
+        return np.asarray(np.logaddexp(self.log_delta, log_rise))
+
 
 @dataclass(frozen=True)
 class ConcentratedProfile(Profile):
@@ -181,14 +201,7 @@ class ConcentratedProfile(Profile):
         b = math.exp(high)
         epsilon = min(max((2.0 * b + 1.0) * self.rho + _log_odds(b, high), 0.0), largest_epsilon)
         log_delta = min(float(concentrated_log_delta(self.rho, np.asarray(epsilon))) + 64 * UNIT_ROUNDOFF, 0.0)
-        return Chord(epsilon, log_delta, float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0)))
-
-    def _log_delta_on_chord(self, epsilon: FloatArray) -> FloatArray:
-        """Return the log of the bound on δ along the chord, δ(ε₀) + (e^ε₀ − e^ε) Q, for ε up to its end ε₀."""
-        chord = self._chord
-        inside = np.minimum(epsilon, chord.epsilon)
-        log_rise = log_difference(np.full_like(inside, chord.epsilon), inside) + chord.log_q
-        return np.asarray(np.logaddexp(chord.log_delta, log_rise))
+        return Chord.ending_at(epsilon, log_delta)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log(S δ_ρ(ε) + 1 − S), with S the probability of the event and δ_ρ the bound on δ from ρ-zCDP.
@@ -203,7 +216,7 @@ class ConcentratedProfile(Profile):
         # The accuracy of `concentrated_log_delta`; the exponent is cut at 600 so that the product is a double.
         slack = 16 * UNIT_ROUNDOFF * (1.0 + np.exp(np.minimum(log_b, 600.0)) * at)
         log_bound = _log_bound(self.rho, at, log_b)
-        log_divergence = np.where(at < self._chord.epsilon, self._log_delta_on_chord(at), log_bound)
+        log_divergence = np.where(at < self._chord.epsilon, self._chord.log_bound(at), log_bound)
         least = np.logaddexp(self.log_escape, self.log_survival + log_divergence - slack)
         most = np.logaddexp(self.log_escape, self.log_survival + log_divergence + slack)
         return Enclosure(
@@ -221,6 +234,39 @@ class ConcentratedProfile(Profile):
         return Tails(np.asarray(np.logaddexp(self.log_escape, self.log_survival + log_p)), self.log_survival + log_q)
 
 
+@dataclass(frozen=True)
+class BinaryConcentratedProfile(ConcentratedProfile):
+    """The same mechanism, with the least bound on δ that divergences of both directions give at one order.
+
+    The tails are those of `ConcentratedProfile`. They dominate, and a composition uses them.
+    """
+
+    @cached_property
+    def _binary_chord(self) -> Chord:
+        """The chord up to the ε from which on the best test has rates p + q ≤ 1. Another end is valid, too."""
+        ratios = concentrated_ratios(self.rho)
+        epsilon = float(ratios.epsilons[0])
+        log_bound = float(ratios.log_bound(ratios.epsilons[:1])[0])
+        return Chord.ending_at(epsilon, min(log_bound + 64 * UNIT_ROUNDOFF, 0.0))
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose the least of the bound of `ConcentratedProfile` and of the best order's, by one upper bound below it.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
+        least, most = super().log_delta(epsilon)
+        at = np.asarray(epsilon, dtype=np.float64)
+        ratios = concentrated_ratios(self.rho)
+        if np.all(at > ratios.epsilons[-1]):
+            return Enclosure(least, most)
+        chord = self._binary_chord
+        log_bound = np.where(at < chord.epsilon, chord.log_bound(at), ratios.log_bound(at)) + 64 * UNIT_ROUNDOFF
+        total = np.logaddexp(self.log_escape, self.log_survival + np.minimum(log_bound, 0.0))
+        upper = np.minimum(most, Enclosure.around(np.asarray(total), 32 * UNIT_ROUNDOFF).upper)
+        return Enclosure(np.minimum(least, upper), upper)
+
+
 def concentrated_pair(
     rho: float, log_survival: float = 0.0, log_escape: float = -math.inf, summands: WholeFormulas = ()
 ) -> Pair:
@@ -232,7 +278,7 @@ def concentrated_pair(
         log_escape: upper bound on log(1 − S).
         summands: formulas for the divergences without the event, each with its number of runs; empty if none are known.
     """
-    profile = ConcentratedProfile(rho, log_survival, log_escape)
+    profile = BinaryConcentratedProfile(rho, log_survival, log_escape)
     return Pair(profile, profile, concentrated=Concentrated(rho, log_survival, log_escape, summands))
 
 

@@ -73,6 +73,7 @@ FAMILIES = (
     TheoremFamily("composition.one_large_step"),
     TheoremFamily("composition.optimal"),
     TheoremFamily("conversions.renyi"),
+    TheoremFamily("conversions.renyi_region"),
     TheoremFamily("mechanisms.gaussian_calibration"),
     TheoremFamily("mechanisms.adaptive_clipping"),
     TheoremFamily("composition.classical"),

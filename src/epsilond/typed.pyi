@@ -916,6 +916,8 @@ TheoremId: TypeAlias = Literal[
     "epsilond.zcdp-pair",
     "bun-steinke-2016.proposition-1.4",
     "mironov-talwar-zhang-2019.sampled-gaussian",
+    "epsilond.two-ratio-bound",
+    "epsilond.zcdp-region",
     "dwork-roth-2014.a.1",
     "bun-steinke-2016.proposition-1.3",
     "andrew-2021.1",

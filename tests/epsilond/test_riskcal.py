@@ -141,6 +141,41 @@ def test_riskcal_has_too_large_an_error_for_zcdp(row):
     assert lower <= rate < row["value"] / 10.0
 
 
+def test_riskcal_has_too_small_an_advantage_for_zcdp():
+    """Randomized response with ρ = ε tanh(ε/2) has the advantage tanh(ε/2), and no ρ-zCDP mechanism has more."""
+    (row,) = select("get_advantage_from_zcdp")
+    epsilon = optimize.brentq(lambda t: t * math.tanh(t / 2.0) - row["rho"], 1e-9, 10.0)
+    attained = math.tanh(epsilon / 2.0)
+    _, upper = enclose(row)
+    assert row["value"] + 0.008 < attained <= upper <= attained + 1e-6
+
+
+OF_ORDERS_FROM_ONE = (
+    (0.01, 0.1, 0.8666702384343166),
+    (0.1, 0.01, 0.9649374721000072),
+    (0.1, 0.3, 0.48587708714536915),
+    (0.5, 0.001, 0.9750895032599118),
+    (0.5, 0.1, 0.5162716775388594),
+    (0.5, 0.3, 0.22861767239115488),
+    (2.0, 0.1, 0.07618269307696256),
+)
+"""ρ, α and β of riskcal 1.5.1, `analysis.get_beta_from_zcdp`, which starts at order 1; its tolerance is 1e-9."""
+
+
+@pytest.mark.parametrize(("rho", "alpha", "beta"), OF_ORDERS_FROM_ONE)
+def test_beta_of_zcdp_is_that_of_riskcal_with_orders_from_one(rho, alpha, beta):
+    lower, _ = enclose({"rho": rho, "alpha": alpha})
+    assert lower == pytest.approx(beta, abs=1e-6)
+
+
+@pytest.mark.parametrize(("rho", "alpha"), [(0.001, 0.1), (0.01, 0.001), (0.01, 1e-6)])
+def test_gaussian_noise_has_a_smaller_beta_than_riskcal_at_small_rho(rho, alpha):
+    """β of riskcal 1.5.1 is 1 − α there, to 1e-12."""
+    gaussian = stats.norm.cdf(stats.norm.isf(alpha) - math.sqrt(2.0 * rho))
+    lower, _ = enclose({"rho": rho, "alpha": alpha})
+    assert lower <= gaussian < 1.0 - alpha
+
+
 def test_the_fit_of_zcdp_is_below_the_bound_that_it_stands_for():
     (fit,), (bound,) = select("get_advantage_from_zcdp_approx"), select("get_advantage_from_zcdp")
     lower, upper = enclose(bound)

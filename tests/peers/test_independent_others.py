@@ -112,7 +112,7 @@ def test_decide_concentrated_response():
         terms = np.logaddexp(orders * same + (1.0 - orders) * other, orders * other + (1.0 - orders) * same)
         assert np.all(terms / (orders - 1.0) <= rho * orders * (1.0 + 1e-9))
         assert attained > fit + 0.025  # no bound is as close to the fit as the test demands
-        assert attained <= curve_of(epsilond.Zcdp(rho=rho)).delta(epsilon=0.0).upper
+        assert attained <= curve_of(epsilond.Zcdp(rho=rho)).delta(epsilon=0.0).upper <= attained + 1e-4
 
 
 def decide_concentrated_rates():
@@ -142,7 +142,7 @@ def test_decide_concentrated_rates():
     setting = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
     (point,) = epsilond.account(spec, **setting, false_positive_rates=[alpha]).trade_off
     ours = 1.0 - point.true_positive_rate.upper
-    assert ours <= attained < fit - 0.025  # no bound is as close to the fit as the test demands
+    assert attained - 1e-4 <= ours <= attained < fit - 0.025  # no bound is as close to the fit as the test demands
 
 
 def decide_batch_of_a_table():

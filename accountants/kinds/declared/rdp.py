@@ -47,7 +47,8 @@ DECLARED_RENYI = Theorem(
     id="epsilond.declared-renyi-divergences",
     title="The pair of bounds on Rényi divergences",
     statement=(
-        "δ(ε) is at most the least over the orders a of (1 − 1/a)^a/(a − 1) e^{(a−1)(D_a − ε)}. It is at most the "
+        "δ(ε) is at most the least over the orders a of (1 − 1/a)^a/(a − 1) e^{(a−1)(D_a − ε)}, and of the smaller "
+        "bound of each order from a pair with two likelihood ratios (`epsilond.two-ratio-bound`). It is at most the "
         "greatest convex function of e^ε below these values in both directions, which a pair has. Divergences of "
         "composed mechanisms add up at each order; the least of the sum and of the product of the pairs is used"
     ),

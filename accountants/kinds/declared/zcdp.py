@@ -56,9 +56,13 @@ APPROXIMATE_ZCDP = Theorem(
     title="The pair of approximate zero-concentrated privacy",
     statement=(
         "A δ-approximately ρ-zCDP mechanism is dominated by the pair with an infinite loss of probability δ, and "
-        "otherwise the pair of ρ-zCDP. In a composition the ρ add up, and the 1 − δ multiply"
+        "otherwise the pair of ρ-zCDP. In a composition the ρ add up, and the 1 − δ multiply. Its δ is the least of "
+        "that of the pair and of the supremum over the tests that ρ allows (`epsilond.zcdp-region`)"
     ),
-    source=Source("bun2016concentrated", "Definition 8.1 and Lemma 8.2; the pair: docs/shifted-noise.md"),
+    source=Source(
+        "bun2016concentrated",
+        "Definition 8.1 and Lemma 8.2; the pair: docs/shifted-noise.md; the tests: docs/declared.md",
+    ),
     status=Status.PROVED,
     conditions=(AS_DECLARED,),
     inputs=ApproximateZcdpInputs,

@@ -1,8 +1,9 @@
 """The pair of a mechanism that is known by bounds on its Rényi divergences at some orders.
 
 Let C(a) = (a − 1)^{a−1}/a^a. A divergence D_a of order a gives E_γ ≤ C(a) e^{(a−1) D_a} γ^{−(a−1)} (Canonne, Kamath and
-Steinke 2020, Proposition 12). The least over the orders bounds δ at each ε. It is not convex. The pair is therefore
-that of the greatest convex function below finitely many of its points, in both directions (`points.py`).
+Steinke 2020, Proposition 12). The bound of `binary_pairs.py` is smaller where δ is large, at a likelihood ratio that is
+searched for. The least over the orders bounds δ at each ε. It is not convex. The pair is therefore that of the greatest
+convex function below finitely many of its points, in both directions (`points.py`).
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.curve.renyi_bounds import RenyiBounds
 from epsilond.accountants.numerics.outward import product_up, sum_up
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.declared.best_ratios import listed_ratios
 from epsilond.accountants.profiles.declared.points import ProfilePoint, points_pair
 from epsilond.accountants.profiles.powers import log_conversion
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.declared.best_ratios import ListedRatios
 
 POINTS = 384
 """Number of points of the convex table, dense near ε = 0. A chord is about 1 % above a bound of 1e-6."""
+_MODERATE = -30.0
+"""log δ below which the best likelihood ratio is about infinite. No other one is searched for there."""
 _NEGLIGIBLE = -200.0
 """log δ at which the table ends. Beyond it the tails are constant."""
 
@@ -37,7 +42,7 @@ _NEGLIGIBLE = -200.0
 class RenyiProfile(Profile):
     """The profile of bounds on Rényi divergences that hold in both directions.
 
-    `log_delta` is the least of the bound and of the table. The tails are those of the table, which composes.
+    `log_delta` is the least of the bounds and of the table. The tails are those of the table, which composes.
 
     Attributes:
         bounds: the orders and the divergences.
@@ -48,17 +53,22 @@ class RenyiProfile(Profile):
     @cached_property
     def _table(self) -> Profile:
         """Profile of the pair of the convex table."""
-        end = self._negligible_from()
+        end = self._reaches(_NEGLIGIBLE)
         places = end * (np.arange(POINTS + 1.0) / POINTS) ** 2
-        values = np.minimum(self._log_bound(places), 0.0)
+        values = np.minimum(np.minimum(self._log_bound(places), self._ratios.log_bound(places)), 0.0)
         points = [ProfilePoint(*point) for point in zip(places.tolist(), values.tolist(), strict=True)]
         return points_pair(points).forward
 
-    def _negligible_from(self) -> float:
-        """Return an ε at which the bound is negligible, from the order that reaches it first."""
+    @cached_property
+    def _ratios(self) -> ListedRatios:
+        """The order and the likelihood ratio that are used at each ε."""
+        return listed_ratios(self.bounds, self._reaches(_MODERATE))
+
+    def _reaches(self, log_delta: float) -> float:
+        """Return an ε at which log δ is at most a number, from the order that reaches it first."""
         terms = zip(self.bounds.orders, self.bounds.divergences, strict=True)
         return min(
-            max(divergence + (log_conversion(order) - _NEGLIGIBLE) / (order - 1.0), 2.0**-20)
+            max(divergence + (log_conversion(order) - log_delta) / (order - 1.0), 2.0**-20)
             for order, divergence in terms
         )
 
@@ -89,9 +99,10 @@ class RenyiProfile(Profile):
         return self._table.tail_accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Return the least of the bound and of the table, as both bounds."""
+        """Return the least of the bounds and of the table, as both bounds."""
         at = np.asarray(epsilon, dtype=np.float64)
-        upper = np.minimum(np.minimum(self._log_bound(at), self._table.log_delta(at).upper), 0.0)
+        least = np.minimum(self._log_bound(at), self._ratios.log_bound(at))
+        upper = np.minimum(np.minimum(least, self._table.log_delta(at).upper), 0.0)
         return Enclosure(upper, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:

@@ -1,0 +1,195 @@
+"""Searches for the order and the likelihood ratio with which a bound of `binary_pairs` is about the least.
+
+Nothing is proved by these searches: every order and every ratio gives a valid bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.numerics.minimum import golden_sections
+from epsilond.accountants.numerics.root_search import bisect_reals
+from epsilond.accountants.profiles.declared.binary_pairs import binary_log_bound
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.renyi_bounds import RenyiBounds
+    from epsilond.accountants.numerics.special import FloatArray
+
+LEAST_EXCESS = 1e-9
+"""Least a − 1. The bound of a smaller order is larger by about this share of it at most, near that of a → 1."""
+_NODES = 64
+"""Number of ε at which order and ratio are searched for; both are interpolated in between."""
+_LISTED = 64
+"""Number of intervals between the ε at which a listed order and a ratio are searched for."""
+_REACH = 8.0
+"""Largest (ε − ρ)/√(2ρ) of such an ε. Beyond it the bound is below that of v = ∞ by less than a share of 1e-12."""
+_ORDER_STEPS, _RATIO_STEPS = 14, 12
+"""Steps of the searches. The resulting bound is within a share of 1e-4 of the least one."""
+_LEAST_SIZE = 1e-100
+"""Least size of the logarithms of both ratios in a search, for divergences of 0."""
+_KEPT = 16
+"""Number of ρ of which the result is stored."""
+
+
+@dataclass(frozen=True)
+class ConcentratedRatios:
+    """Orders and ratios of about the least bound for ρ-zero-concentrated privacy.
+
+    Attributes:
+        rho: ρ > 0.
+        epsilons: increasing ε. The first is the end of the chord: from there on the best test has p + q ≤ 1.
+        excesses: b = a − 1 at each ε.
+        log_ratios: v at each ε.
+    """
+
+    rho: float
+    epsilons: FloatArray
+    excesses: FloatArray
+    log_ratios: FloatArray
+
+    def log_bound(self, epsilon: FloatArray) -> FloatArray:
+        """Compute the logarithm of the bound on δ at each ε, rounded up; ∞ below the chord's end and beyond the last ε.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
+        excess = np.interp(epsilon, self.epsilons, self.excesses)
+        log_ratio = np.interp(epsilon, self.epsilons, self.log_ratios)
+        value = _concentrated_log_bound(self.rho, epsilon, excess, log_ratio)
+        is_inside = (epsilon >= self.epsilons[0]) & (epsilon <= self.epsilons[-1])
+        return np.asarray(np.where(is_inside, value, math.inf))
+
+
+def _concentrated_log_bound(rho: float, epsilon: FloatArray, excess: FloatArray, log_ratio: FloatArray) -> FloatArray:
+    """Return the logarithm of the bound of one order and ratio from D_a ≤ ρa, which is rounded up."""
+    divergence = rho * (1.0 + excess) * (1.0 + 2.0**-50)
+    return binary_log_bound(epsilon, order_excess=excess, divergence=divergence, log_ratio=log_ratio)
+
+
+@lru_cache(maxsize=_KEPT)
+def concentrated_ratios(rho: float) -> ConcentratedRatios:
+    """Search for the orders and ratios of ρ-zero-concentrated privacy.
+
+    Among the pairs with p + q = 1, x tanh(x/2) = ρ has the Kullback–Leibler divergence ρ. There, the line of slope
+    γ = sinh(x)/x touches the region of tests with this divergence, and ε = log γ is the end of the chord.
+
+    Args:
+        rho: ρ > 0.
+    """
+    pure = pure_of_divergence(rho)
+    first = pure + float(np.log(-np.expm1(-2.0 * pure) / (2.0 * pure)))
+    first, last = max(first, 0.0), rho + _REACH * math.sqrt(2.0 * rho)
+    epsilons = first + (last - first) * np.linspace(0.0, 1.0, _NODES) ** 2
+    largest = epsilons / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho)
+
+    def excess_at(share: FloatArray) -> FloatArray:
+        """Return b at each ε, as a share of about the order for v = ∞."""
+        return np.asarray(np.maximum(largest * share * share, LEAST_EXCESS))
+
+    def least(share: FloatArray) -> FloatArray:
+        """Return the bound with the best ratio for b."""
+        excess = excess_at(share)
+        log_ratio = best_log_ratios(epsilons, excess, rho * (1.0 + excess))
+        return _concentrated_log_bound(rho, epsilons, excess, log_ratio)
+
+    excesses = excess_at(golden_sections(least, np.zeros(_NODES), np.ones(_NODES), steps=_ORDER_STEPS))
+    log_ratios = best_log_ratios(epsilons, excesses, rho * (1.0 + excesses))
+    excesses[0], log_ratios[0] = LEAST_EXCESS, 2.0 * pure
+    return ConcentratedRatios(rho, epsilons, excesses, log_ratios)
+
+
+def pure_of_divergence(rho: float) -> float:
+    """Return about the x with x tanh(x/2) = ρ: the ε of the randomized response with the divergence ρ.
+
+    x lies between max(ρ, √(2ρ)) and ρ + √(2ρ), since x²/(2 + x) ≤ x tanh(x/2) ≤ min(x, x²/2).
+
+    Args:
+        rho: ρ > 0.
+    """
+    root = math.sqrt(2.0 * rho)
+    low, _ = bisect_reals(lambda x: x * math.tanh(0.5 * x) <= rho, max(rho, root), rho + root, steps=80)
+    return low
+
+
+def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatArray) -> FloatArray:
+    """Return about the v of the least bound at each ε for the order a = b + 1 and its divergence.
+
+    log t₂ − ε is about log(1 + 1/b) for large γ, and the logarithms of both ratios are of the size of √(D/a) or D for
+    small γ. v − ε is searched for between fractions and multiples of these.
+
+    Args:
+        epsilon: ε ≥ 0, in nats.
+        excess: b.
+        divergence: D.
+    """
+    far = np.log1p(1.0 / excess)
+    size = np.maximum(divergence + np.sqrt(2.0 * divergence / (1.0 + excess)), _LEAST_SIZE)
+    low = np.log(0.1 * np.minimum(far, size))
+    high = np.log(4.0 * (far + size))
+
+    def bound(log_distance: FloatArray) -> FloatArray:
+        """Return the bound with v − ε = e^distance."""
+        log_ratio = epsilon + np.exp(log_distance)
+        return binary_log_bound(epsilon, order_excess=excess, divergence=divergence, log_ratio=log_ratio)
+
+    return np.asarray(epsilon + np.exp(golden_sections(bound, low, high, steps=_RATIO_STEPS)))
+
+
+@dataclass(frozen=True)
+class ListedRatios:
+    """Orders and ratios of about the least bound from divergences at listed orders.
+
+    Attributes:
+        epsilons: increasing ε.
+        excesses: b = a − 1 at each ε.
+        divergences: divergence of this order.
+        log_ratios: v at each ε.
+    """
+
+    epsilons: FloatArray
+    excesses: FloatArray
+    divergences: FloatArray
+    log_ratios: FloatArray
+
+    def log_bound(self, epsilon: FloatArray) -> FloatArray:
+        """Compute the logarithm of the bound on δ at each ε, rounded up: the least over the orders of both neighbours.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
+        right = np.minimum(np.searchsorted(self.epsilons, epsilon), self.epsilons.size - 1)
+        log_ratio = np.interp(epsilon, self.epsilons, self.log_ratios)
+        bounds = [
+            binary_log_bound(
+                epsilon,
+                order_excess=self.excesses[index],
+                divergence=self.divergences[index],
+                log_ratio=nearby_ratio,
+            )
+            for index in (np.maximum(right - 1, 0), right)
+            for nearby_ratio in (log_ratio, self.log_ratios[index])
+        ]
+        return np.asarray(np.minimum.reduce(bounds))
+
+
+def listed_ratios(bounds: RenyiBounds, last: float) -> ListedRatios:
+    """Search for the orders and ratios of bounds on divergences.
+
+    Args:
+        bounds: the orders and divergences.
+        last: largest ε.
+    """
+    epsilons = last * np.linspace(0.0, 1.0, _LISTED + 1) ** 2
+    shape = (len(bounds.orders), epsilons.size)
+    excesses = np.asarray(bounds.orders) - 1.0
+    divergences = np.asarray([bounds.at(order) for order in bounds.orders])
+    excess, divergence = (np.broadcast_to(column[:, None], shape) for column in (excesses, divergences))
+    log_ratios = best_log_ratios(np.broadcast_to(epsilons, shape), excess, divergence)
+    values = binary_log_bound(epsilons, order_excess=excess, divergence=divergence, log_ratio=log_ratios)
+    best = np.argmin(values, axis=0)
+    return ListedRatios(epsilons, excesses[best], divergences[best], log_ratios[best, np.arange(epsilons.size)])
