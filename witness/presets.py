@@ -19,6 +19,7 @@ from epsilond.witness.experiment import Axis, Cell, Finding, Preset
 from epsilond.witness.experiments import (
     asoodeh_figure_2,
     das_digits,
+    das_normalised,
     lowy_silos,
     mb_sgd_bound,
     memberships,
@@ -67,6 +68,7 @@ PRESETS: tuple[Preset, ...] = (
     memberships.PRESET,
     memberships.SHORT_PRESET,
     *das_digits.PRESETS,
+    das_normalised.PRESET,
     lowy_mnist.PRESET,
     lowy_insurance.PRESET,
     *reshef_mnist.PRESETS,
