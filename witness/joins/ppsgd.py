@@ -59,15 +59,15 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
         InvalidInput: no clipping norm bounds the messages, or no bound applies that would choose α or the steps.
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    question = calibration_problem(problem, run, target)
-    answer = CALIBRATOR.solve(question)
+    calibrator_problem = calibration_problem(problem, run, target)
+    answer = CALIBRATOR.solve(calibrator_problem)
     parameters = answer.parameters
     if parameters.personalization is None:
         raise InvalidInput.at("/personalization", "is needed: no bound on the excess risk applies that would choose it")
     calibrated = replace(
         run,
         noise_std=parameters.noise_std,
-        clipping_norm=question.clipping_norm,
+        clipping_norm=calibrator_problem.clipping_norm,
         personalization=parameters.personalization,
     )
     if run.step_size is not None or run.shared_step_size is not None:
@@ -117,14 +117,17 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
 
 
 def _optimum_fields(constants: PersonalizedConstants) -> Fields:
-    """Return the constants at the optimum that are finite: separable classes have no optimum."""
+    """Return the finite ones among the constants at the optimum, by the names of the calibrator's fields.
+
+    Data whose classes a linear model separates has no optimum; its constants are infinite and left out.
+    """
     names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
     values = {name: getattr(constants, name) for name in names}
     return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
 def _groups(run: PpsgdRun) -> Any:
-    """Return the groups of clients with their batch sizes, or None if all clients are equal."""
+    """Return the clients' groups and batch sizes as the calibrator takes them; None if all clients are equal."""
     if run.client_groups is None:
         return None
     return tuple({"clients": group.clients, "batch_size": group.batch_size} for group in run.client_groups)
@@ -153,10 +156,15 @@ def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, 
 
 
 def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients:
-    """Return what the bounds on the excess risk need of the clients' gradients, and of how clients are drawn.
+    """Return the data on the clients' gradients and on the draw of clients that the bounds on the excess risk need.
 
-    For each group of equal clients, these are two standard deviations of gradients (of the shared and of the local
-    model) and the norm of the shared gradient.
+    They are given for each group of equal clients: the standard deviations of the gradients of the shared and of the
+    local
+    model, and the norm of the shared gradient at the optimum.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run.
     """
     constants = problem.constants
     return DrawnGradients(
@@ -177,10 +185,15 @@ def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGra
 
 
 def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[str, Verdict]:
-    """Decide the theorems' conditions that follow from how the problem and the run are made.
+    """Decide the theorems' conditions that follow from the construction of the problem and the run.
 
-    The result is by the conditions' ids. If a message may exceed the clipping norm, it is undecidable that nothing is
-    clipped.
+    Args:
+        problem: the simulated problem.
+        run: the run.
+
+    Returns:
+        The verdict by the id of the condition. If a message may exceed the clipping norm, it is undecidable whether any
+        message is clipped.
     """
     may_clip = run.clipping_norm is not None and largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
     unclipped = Verdict.UNDECIDABLE if may_clip else Verdict.YES
@@ -195,7 +208,14 @@ def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[st
 def _conditions(
     theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun
 ) -> tuple[ConditionResult, ...]:
-    """Return the conditions of a theorem at its inputs, with those decided that hold by construction."""
+    """Return the conditions of a theorem at its inputs; those that hold by construction are decided.
+
+    Args:
+        theorem: the theorem.
+        inputs: inputs of the theorem.
+        problem: the simulated problem.
+        run: the run.
+    """
     results = (condition.at(inputs) for condition in theorem.conditions)
     return settle_conditions(results, decide_conditions(problem, run))
 
@@ -258,7 +278,10 @@ def _weighted_optimum_norm(problem: PersonalizedProblem, run: PpsgdRun) -> float
 def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm: float) -> BoundInputs:
     """Return the inputs of Theorem 4.5 of Bietti et al., in which all clients take part in every round.
 
-    The standard deviations are those of a batch's mean gradient: a client with b records in its batch divides by √b.
+    The theorem's variance of gradients is a mean over the N clients. A client averages the gradients of its batch of
+    b_i
+    records, which divides their variance by b_i. The variance of one record's gradient is thus multiplied by Σ_i 1/b_i
+    / N.
 
     Args:
         problem: the simulated problem.
@@ -288,7 +311,12 @@ def _bound_at_prescribed_step(
 ) -> PromisedBound:
     """Return a theorem's bound on the excess risk, with the condition that the run takes the theorem's step.
 
-    `step` is the step size of the clients' own models in the run.
+    Args:
+        theorem: the theorem, with outputs `excess_risk` and `step_size`.
+        inputs: inputs of the theorem.
+        problem: the simulated problem.
+        run: the run.
+        step: step size of the clients' own models in the run.
     """
     outputs = theorem.evaluate(inputs).outputs
     return PromisedBound(
@@ -306,15 +334,16 @@ def _bound_at_prescribed_step(
 def _bounds_at_any_step(
     problem: PersonalizedProblem, run: PpsgdRun, *, step: float, smoothness: float, norm: float, gradient_std: float
 ) -> Iterator[PromisedBound]:
-    """Yield the bound on the excess risk that holds at every small step size; nothing for a step of 0.
+    """Yield the bound on the excess risk that is valid for every small step size; nothing for a step of 0.
 
-    The theorem has two bounds. The second needs a step of at most a quarter of the inverse smoothness. The smaller of
-    those that apply is used.
+    The theorem has two bounds. The second requires a step of at most a quarter of the inverse smoothness. If that is
+    met,
+    the smaller of the two is used, and otherwise the first.
 
     Args:
         problem: the simulated problem.
         run: the run with its noise.
-        step: step size of the run, > 0.
+        step: step size of the run, ≥ 0.
         smoothness: smoothness of the weighted objective.
         norm: norm of the weighted optimum.
         gradient_std: standard deviation of the noisy gradients.
@@ -348,10 +377,10 @@ def _bounds_at_any_step(
 
 
 def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
-    """Yield the bounds on the excess risk for one model of all clients, the limit of an infinite weight α of it.
+    """Yield the bounds on the excess risk for one model of all clients, the limit α → ∞ of the shared model's weight.
 
-    The first generalises Theorems 5.2 and B.4 of Bietti et al. to any draw of clients. Bounds at any step follow if all
-    clients have the same optimum; otherwise the risk cannot vanish.
+    The first generalises Theorems 5.2 and B.4 of Bietti et al. to any draw of clients. The bound for any small step is
+    added if all clients have the same optimum; otherwise the risk cannot vanish.
 
     Args:
         problem: the simulated problem.
