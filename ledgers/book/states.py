@@ -57,12 +57,11 @@ def is_amended(row: LedgerRow) -> bool:
 
 def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
     """Return a ledger's rows with the values of a new state. Reservations and the version are not changed here."""
-    is_contradicted = state.status == "contradicted"
-    status = row.status if is_contradicted else state.status  # the row keeps whether the ledger was open or closed
     return replace(
         row,
-        status=status,
-        contradicted=is_contradicted,
+        # A contradicted ledger's row keeps whether it was open or closed.
+        status=row.status if state.status == "contradicted" else state.status,
+        contradicted=state.status == "contradicted",
         sealed=state.sealed,
         conditional=state.conditional,
         approval_from=_approval_from(row, state),

@@ -57,7 +57,7 @@ class Compartment(Protocol):
     """Part of a ledger's budget that can pay for a run: a slot or an item of the plan, at one moment."""
 
     @property
-    def place(self) -> ChargeTarget:
+    def charge_target(self) -> ChargeTarget:
         """Names of the slot or the item, for a reservation."""
 
     def estimate_epsilon(self, log_delta: float) -> float:
@@ -86,7 +86,7 @@ class Compartment(Protocol):
         """
 
 
-def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
+def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartment:
     """Return the requested slot or item of an open ledger, if something is left of it.
 
     Raises:
@@ -96,17 +96,17 @@ def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
         LedgerClosed, NotSealed: the ledger takes no reservations at present.
     """
     moves.require_open(state)
-    if place.slot is not None and place.item is not None:
+    if charge_target.slot is not None and charge_target.item is not None:
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
-    if place.item is not None:
-        return _item_compartment(state, place.item, place)
-    slot = _chosen_slot(state, place.slot)
+    if charge_target.item is not None:
+        return _item_compartment(state, charge_target.item, charge_target)
+    slot = _chosen_slot(state, charge_target.slot)
     if not any(slot.free(part) > 0 for part in slot.capacity if part not in ("eta", "delta")):
         raise LedgerExhausted(f"nothing is left of the slot {slot.kind}")
-    return OfSlot(state, slot, replace(place, slot=slot.kind))
+    return OfSlot(state, slot, replace(charge_target, slot=slot.kind))
 
 
-def _item_compartment(state: LedgerState, name: str, place: ChargeTarget) -> OfItem:
+def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget) -> OfItem:
     """Return an item of the plan that has free runs.
 
     Raises:
@@ -119,7 +119,7 @@ def _item_compartment(state: LedgerState, name: str, place: ChargeTarget) -> OfI
         raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
     if not item.free:
         raise LedgerExhausted(f"no run of the plan's item {item.name} is left")
-    return OfItem(state, item, place)
+    return OfItem(state, item, charge_target)
 
 
 def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
@@ -143,18 +143,20 @@ def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
     return slot
 
 
-def reserve_trial(state: LedgerState, spec: Spec, place: ChargeTarget) -> Reservation:
+def reserve_trial(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -> Reservation:
     """Return the reservation that the ledger would make for a run. The ledger does not change.
 
     Args:
         state: the ledger.
         spec: mechanism of the run.
-        place: the slot or item that pays.
+        charge_target: the slot or item that pays.
 
     Raises:
         NoCertificate: the ledger rejects the run.
     """
-    after = moves.reserve(state, TRIAL, spec=spec, item=place.item, slot=place.slot, eta=place.eta)
+    after = moves.reserve(
+        state, TRIAL, spec=spec, item=charge_target.item, slot=charge_target.slot, eta=charge_target.eta
+    )
     return after.reservations[TRIAL]
 
 
@@ -165,12 +167,12 @@ class OfSlot:
     Attributes:
         state: the ledger.
         slot: the slot.
-        place: target of charges, which names the slot's kind.
+        charge_target: target of charges, which names the slot's kind.
     """
 
     state: LedgerState
     slot: Slot
-    place: ChargeTarget
+    charge_target: ChargeTarget
 
     def estimate_epsilon(self, log_delta: float) -> float:
         """Return an upper bound on ε of everything that the free amounts of the slot may pay for.
@@ -194,7 +196,7 @@ class OfSlot:
             return target_log_delta
         # The η does not depend on the mechanism, so that any mechanism serves for the request.
         any_spec = Gaussian(noise_multiplier=1.0)
-        request = ChargeRequest(setting=self.state.setting, spec=any_spec, count=1, eta=self.place.eta)
+        request = ChargeRequest(setting=self.state.setting, spec=any_spec, count=1, eta=self.charge_target.eta)
         own_delta = down(eta_of(request, self.slot) * SHARE_OF_DELTA)
         return min(math.log(float(own_delta)), target_log_delta)
 
@@ -209,7 +211,7 @@ class OfSlot:
         - In a Rényi slot of several orders, only the sign is known, because the run must fit at one of the orders only.
         """
         step, count = steps_of(spec)
-        request = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
+        request = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.charge_target.eta)
         if self.slot.kind == "gdp" and mu_squared(request) is None:
             return self._residue_excess(request)
         price = charge(request, self.slot)
@@ -257,12 +259,12 @@ class OfItem:
     Attributes:
         state: the ledger.
         item: the item, of which runs are free.
-        place: target of charges, which names the item.
+        charge_target: target of charges, which names the item.
     """
 
     state: LedgerState
     item: PlanItem
-    place: ChargeTarget
+    charge_target: ChargeTarget
 
     def estimate_epsilon(self, log_delta: float) -> float:
         """Return an upper bound on ε of all free runs of the item together.
@@ -292,7 +294,7 @@ class OfItem:
             reserve_trial(self.state, spec, self.charge_target)  # raises the ledger's own error
         planned_noise, run_noise = noise_of(self.item.spec), noise_of(step)
         if planned_noise is None or run_noise is None:
-            return _try_move(lambda: reserve_trial(self.state, spec, self.place))
+            return _try_move(lambda: reserve_trial(self.state, spec, self.charge_target))
         with_planned_noise = map_noise(spec, lambda _: planned_noise)
         step_with_planned_noise, _ = steps_of(with_planned_noise)
         if dominance_reason(step_with_planned_noise, self.item.spec) is None:  # more noise does not help

@@ -43,7 +43,7 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
     if faults:
         raise InvalidInput(*faults)
     require_setting(calibrator, setting)
-    own_setting = {name: _member(setting, name) for name in SETTING if name in own_fields}
+    own_setting: JsonRecord = {name: _member(setting, name) for name in SETTING if name in own_fields}
     request: JsonRecord = {**values, **own_setting}
     if "solve_for" in own_fields and values.get("solve_for") is None:
         request["solve_for"] = next(name for name in NOISE if name in _choices(calibrator.problem, "solve_for"))
