@@ -51,7 +51,7 @@ class _Keeper:
 
     @staticmethod
     def _hold(is_set: threading.Event, end: threading.Event) -> None:
-        """Set the limit, and hold it until told to end; the body of the thread.
+        """Set the limit, and hold it until `end` is set. The thread of the limit runs this.
 
         Args:
             is_set: event that is set once the limit is set.

@@ -186,9 +186,8 @@ def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> Promis
 def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
     """Check the conditions that Corollaries 1 and 2 of Asoodeh et al. share.
 
-    The steps must be η_t = 1/(λt), every record must be new, and the minimiser must be inside the ball. The true
-    minimiser
-    is within √(2 · gap/λ) of the computed one.
+    The steps must be η_t = 1/(λt), every record must be used at most once, and the minimiser must be inside the ball.
+    The true minimiser is within √(2 · gap/λ) of the computed one.
 
     Args:
         problem: the simulated problem. Its strong convexity λ is positive.

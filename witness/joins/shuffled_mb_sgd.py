@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) -> tuple[ShuffledMbSgdRun, Calibration]:
     """Calibrate the smallest certified noise for a server behind a shuffler, and the step unless the run has one.
 
-    The target bounds the loss of one record to a server that gets the clients' messages in random order.
+    The target is for one record, against a server that gets the clients' messages in random order.
 
     Args:
         problem: the simulated problem, with its exact constants.

@@ -43,7 +43,8 @@ def full(value: object) -> str:
 def delta(log10_delta: float) -> str:
     """Format δ from its decimal logarithm, even if δ is below every double.
 
-    Powers of ten are written as such, for example 1e-5, and a δ of at most 1e-300 as a power of ten with seven digits.
+    A power of ten is written as such, for example 1e-5. A δ of at most 1e-300 is written as a power of ten, with seven
+    digits of its exponent.
     """
     integer = round(log10_delta)
     if abs(log10_delta - integer) < 1e-12 * max(abs(log10_delta), 1.0):

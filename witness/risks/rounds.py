@@ -23,4 +23,4 @@ def measured_rounds(last: int, points: int, spacing: Spacing) -> tuple[int, ...]
         return (last,)
     spaced = np.linspace(1.0, last, points) if spacing == "linear" else np.geomspace(1.0, last, points)
     rounds = {int(number) for number in np.rint(spaced)}
-    return tuple(sorted(rounds | {1, last}))  # powers may be off by an error of rounding at both ends
+    return tuple(sorted(rounds | {1, last}))  # the first and the last, even if rounding shifts them
