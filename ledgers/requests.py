@@ -194,7 +194,7 @@ def _require_name(name: str | None, pointer: str) -> None:
 
 
 def _capacity(capacity: str | Capacity | Mapping[str, object]) -> str | JsonRecord:
-    """Return a capacity as the word "largest", or as its parts by name without those that are absent."""
+    """Return a requested capacity as the word "largest", or as the amounts of its parts without absent ones."""
     if isinstance(capacity, str):
         return capacity
     if isinstance(capacity, Mapping):  # the library does not convert a field with several possible types
@@ -234,7 +234,7 @@ class JobAsked:
 
 
 def _read_amount(text: str | None, pointer: str) -> Amount | None:
-    """Return an amount from its text; None for None. Errors name the field at `pointer`."""
+    """Read an amount from its decimal string; None for None. Errors name the field at `pointer`."""
     return None if text is None else exact(text, pointer)
 
 
@@ -259,8 +259,8 @@ class CalibrateAsked:
     eta: Annotated[str | None, AmountQuantity(description="largest addition to δ by a residue charge")] = None
 
     @property
-    def place(self) -> ChargeTarget:
-        """Target of the charge."""
+    def charge_target(self) -> ChargeTarget:
+        """The slot or the plan's item that would be charged."""
         return ChargeTarget(slot=self.slot, item=self.item, eta=_read_amount(self.eta, "/eta"))
 
 

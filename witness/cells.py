@@ -55,15 +55,15 @@ class CellAnswer:
 
 
 def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[CellAnswer, ...]:
-    """Return the table of an experiment.
+    """Make the table of an experiment from the answers of its simulations.
 
     Args:
         preset: the experiment.
         answers: each cell with the answer of its simulation.
 
     Returns:
-        One cell for each simulation, or for each place on its curve. If the experiment tunes an axis, one for each
-        group that differs only in that axis.
+        One cell for each simulation. If each simulation has a curve, one cell for each place on it. If the experiment
+        tunes a value, one cell for each group of simulations that differ only in that value.
     """
     cells = [CELL_MAKERS[answer.kind](cell, answer) for cell, answer in answers]
     if preset.curve:
@@ -78,7 +78,9 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
 
 
 def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
-    """Yield a cell for each place on the curve of a simulation. The last place has the scores that the paper prints.
+    """Yield one cell for each place on the curve of a simulation, with the scores at that place.
+
+    Only the last place gets the scores that the paper prints, because the paper has them for the end of the run.
 
     Args:
         cell: cell of the simulation, with all scores.
@@ -86,15 +88,15 @@ def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
     """
     curve = split_scores(cell.scores or {})
     for place, scores in curve.items():
-        printed = cell.published if place == max(curve) else None
-        yield replace(cell, place={**cell.place, axis: place}, scores=scores, published=printed)
+        published = cell.published if place == max(curve) else None
+        yield replace(cell, place={**cell.place, axis: place}, scores=scores, published=published)
 
 
 def _best(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
-    """Merge cells that differ only in a tuned value, such as the step size, into one with the best value of each run.
+    """Merge cells that differ only in a tuned value, such as the step size, so that each run has its own best value.
 
-    The result is the cell in which the private run has the least mean excess risk. Each compared run is replaced by
-    that of the cell in which its own mean is least. The chosen values are stated in `tuned`.
+    The result is the cell in which the private run has the least mean excess risk. Each compared run is taken from the
+    cell in which its own mean is least. The chosen values are stated in `tuned`.
 
     Args:
         cells: cells that differ only in the tuned value.
@@ -105,7 +107,7 @@ def _best(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
     excess, scores = {}, {}
     for run in best.beside or {}:
         measured = [(cell, (cell.beside or {})[run]) for cell in cells]
-        best_cell, best_excess = min(measured, key=lambda pair: _mean(pair[1]))
+        best_cell, best_excess = min(measured, key=lambda cell_and_excess: _mean(cell_and_excess[1]))
         excess[run] = best_excess
         chosen[run] = best_cell.place[tuned]
         if best_cell.scores_beside is not None:
@@ -120,17 +122,22 @@ def _best(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
 
 
 def _excess(cell: CellAnswer) -> float:
-    """Return the mean final excess, infinite if it was not measured."""
+    """Return the mean excess risk of the private run; math.inf if it was not measured or is not a number."""
     return math.inf if cell.final_excess is None else _mean(cell.final_excess)
 
 
 def _mean(measured: Measured) -> float:
-    """Return the mean, infinite instead of NaN so that it is never least."""
+    """Return a mean, or math.inf in place of NaN, so that a run that diverged is never the best."""
     return math.inf if math.isnan(measured.mean) else measured.mean
 
 
 def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
-    """Return the cell of a risk simulation: the private run with its bounds, and the runs compared with it."""
+    """Return the cell of a risk simulation: the private run with its bounds, and the runs that are compared with it.
+
+    Args:
+        cell: the cell's place in the grid of the experiment.
+        answer: the answer of its simulation. Its first series is the private run.
+    """
     private, *comparisons = answer.series
     scores = {run.name: run.scores for run in comparisons if run.scores is not None}
     return CellAnswer(
@@ -192,7 +199,12 @@ def _audit_cell(cell: Cell, answer: AuditAnswer) -> CellAnswer:
 
 
 def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
-    """Return the cell of a membership inference: the certified ε, and the lower bound on ε of each attack."""
+    """Return the cell of a membership inference: the certified ε, and the lower bound on ε of each attack.
+
+    Args:
+        cell: the cell's place in the grid of the experiment.
+        answer: the answer of its simulation.
+    """
     lower = max(attack.epsilon_lower for attack in answer.attacks)
     return CellAnswer(
         place=cell.place,

@@ -23,7 +23,11 @@ class DataFileAnswer:
 
 
 def list_data_files(files: Iterable[DataFile]) -> tuple[DataFileAnswer, ...] | None:
-    """Return each file once, in the order of its first reading; None if there is none."""
+    """Return the files of data sets that an experiment read, each once, in the order of its first reading.
+
+    Returns:
+        The files in the form that an answer shows; None if there are none.
+    """
     listed = tuple(
         DataFileAnswer(data=file.data, name=file.name, md5=file.md5, original=file.original)
         for file in dict.fromkeys(files)

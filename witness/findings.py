@@ -26,13 +26,29 @@ BETTER, WORSE, LEVEL = "better", "worse", "alike"
 
 
 def private_score(name: str) -> ReadScore:
-    """Return a function that reads the named score of the private run."""
+    """Return a function that reads a score of the private run from a cell; it returns None if there is none.
+
+    Args:
+        name: name of the score.
+    """
     return lambda cell: (cell.scores or {}).get(name)
 
 
 def comparison_score(run: str, name: str) -> ReadScore:
-    """Return a function that reads the named score of a run that is compared with the private one."""
-    return lambda cell: ((cell.scores_beside or {}).get(run) or {}).get(name)
+    """Return a function that reads a score of a comparison run from a cell; it returns None if there is none.
+
+    Args:
+        run: name of the run that is compared with the private one.
+        name: name of the score.
+    """
+
+    def read_score(cell: CellAnswer) -> Measured | None:
+        """Return the score, or None if the run or the score is missing."""
+        scores_of_runs = cell.scores_beside or {}
+        scores = scores_of_runs.get(run) or {}
+        return scores.get(name)
+
+    return read_score
 
 
 def compare_bands(first: Measured, second: Measured, *, lower_is_better: bool = True) -> str:
@@ -93,10 +109,10 @@ def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
     """Judge a paper's claim on the privacy of its noise, by comparing the certified ε with the claimed ε.
 
     The claim holds at a claimed ε if the certified upper bound is at most the claimed ε in every cell. It fails if a
-    certified lower bound exceeds the claimed ε in any cell. A guarantee that fails once is refuted.
+    certified lower bound exceeds the claimed ε in any cell. One failure refutes the claim, because it is about every ε.
 
     Args:
-        cells: cells of the experiment. Those without a claim or a certified ε are ignored.
+        cells: cells of the experiment. Cells without a claim or a certified ε are ignored.
         claim: the paper's claim in words.
     """
     largest_lower: dict[float, float] = {}
@@ -126,7 +142,12 @@ def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
 
 
 def _claim_list(bounds: Mapping[float, float], rounding: str) -> str:
-    """Return the certified bounds with the claimed ε of each, rounded outward."""
+    """Return the certified bounds in words, each with the claimed ε.
+
+    Args:
+        bounds: certified bound by the claimed ε.
+        rounding: rounding mode of `decimal`: up for upper bounds, down for lower bounds.
+    """
     return ", ".join(
         f"{format_bound(bound, rounding)} where {claimed:.4g} is claimed" for claimed, bound in bounds.items()
     )
@@ -142,7 +163,7 @@ def format_bound(bound: float, rounding: str) -> str:
 def judge_trend(
     claim: str, lines: Sequence[Sequence[Measured]], *, quantity: str, lower_is_better: bool = True
 ) -> Finding:
-    """Judge the claim that each line gets better from its first to its last value.
+    """Judge the claim that each line is better at its last value than at its first.
 
     Args:
         claim: the paper's claim in words.
@@ -172,7 +193,11 @@ class MeasuredPoint:
     measured: Mapping[str, Measured]
 
     def best(self, *, lower_is_better: bool) -> tuple[str, ...]:
-        """Return the parameter value of the best mean, followed by those with bands that overlap its band."""
+        """Return the parameter values that may be best: the value of the best mean, and those with overlapping bands.
+
+        Returns:
+            Names of the values. The value of the best mean is first.
+        """
         sign = 1.0 if lower_is_better else -1.0
         best = min(self.measured, key=lambda value: sign * self.measured[value].mean)
         overlapping = [
@@ -183,14 +208,17 @@ class MeasuredPoint:
         return (best, *overlapping)
 
     def ranks(self, *, lower_is_better: bool) -> tuple[int, int]:
-        """Return the smallest and the largest index of the values that may be best, as `best` returns them."""
+        """Return the smallest and the largest index of the parameter values that may be best, as `best` returns them.
+
+        Indices count the values in ascending order, from 0.
+        """
         order = list(self.measured)
         indices = [order.index(value) for value in self.best(lower_is_better=lower_is_better)]
         return min(indices), max(indices)
 
 
 def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -> tuple[Measured, Measured]:
-    """Return the best measurement of models that are not fully shared, and the measurement of the fully shared model.
+    """Return the best measurement among models that are not fully shared, and that of the fully shared one.
 
     Args:
         stage: measured means by the share of the model that is trained jointly.
@@ -221,8 +249,10 @@ def judge_order(
     holds, fails, line_words = 0, 0, []
     for name, stages in lines.items():
         ranks = [stage.ranks(lower_is_better=lower_is_better) for stage in stages]
+        # Of two stages, the best value rises if the smallest candidate of the later exceeds the largest of the earlier.
         rises = any(later_lowest > highest for (_, highest), (later_lowest, _) in combinations(ranks, 2))
-        first_lowest, last_highest = ranks[0][0], ranks[-1][1]
+        first_lowest, _ = ranks[0]
+        _, last_highest = ranks[-1]
         if rises:
             fails += 1
         elif last_highest < first_lowest:

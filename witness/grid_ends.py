@@ -14,9 +14,9 @@ CODE = "best-at-end-of-grid"
 def end_warnings(
     preset: Preset, simulations: Sequence[tuple[Cell, object]], cells: Sequence[CellAnswer]
 ) -> Iterator[Caution]:
-    """Yield a warning for each run and each end of its grid at which the best value of the tuned axis is.
+    """Yield a warning for each run with a best tuned value at the smallest or the largest point of its grid.
 
-    A run is the private one, or one that is compared with it.
+    A value beyond the grid may be better then. A run is the private one, or one that is compared with it.
 
     Args:
         preset: the experiment; without a tuned axis there is no warning.
@@ -30,8 +30,9 @@ def end_warnings(
         return
     for run in dict.fromkeys(run for cell in cells for run in cell.tuned or {}):
         chosen = [float(cell.tuned[run]) for cell in cells if cell.tuned is not None and run in cell.tuned]
-        for end in (min(grid), max(grid)):
-            if end in chosen:
-                count = f"{chosen.count(end)} of {len(chosen)} settings"
-                message = f"in {count} the best {preset.tuned.title} of the run {run} is {end:g}, at an end of the grid"
+        for extreme in (min(grid), max(grid)):
+            if extreme in chosen:
+                count = f"{chosen.count(extreme)} of {len(chosen)} settings"
+                best = f"the best {preset.tuned.title} of the run {run} is {extreme:g}"
+                message = f"in {count} {best}, at an end of the grid"
                 yield Caution(code=CODE, message=message)

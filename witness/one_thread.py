@@ -17,7 +17,9 @@ from threadpoolctl import threadpool_limits
 class _Keeper:
     """Owner of the limit of one thread for linear algebra, which applies to the whole process.
 
-    It holds the limit in a thread of its own, because threadpoolctl requires that the same thread sets and removes it.
+    It counts the computations in progress. A thread of its own holds the limit from the first to the last of them,
+    because
+    threadpoolctl requires that the same thread sets and removes it.
     """
 
     def __init__(self) -> None:
@@ -27,7 +29,10 @@ class _Keeper:
         self._thread: threading.Thread | None = None
 
     def enter(self) -> None:
-        """Register a computation; the limit is set when this returns."""
+        """Register a computation, and set the limit if it is the first.
+
+        On return the limit is set.
+        """
         with self._lock:
             if self._computations == 0:
                 is_set, self._end = threading.Event(), threading.Event()
@@ -46,7 +51,12 @@ class _Keeper:
 
     @staticmethod
     def _hold(is_set: threading.Event, end: threading.Event) -> None:
-        """Set the limit, and hold it until `end` is set."""
+        """Set the limit, and hold it until `end` is set. The thread of the limit runs this.
+
+        Args:
+            is_set: event that is set once the limit is set.
+            end: event on which the limit is removed.
+        """
         with threadpool_limits(1):
             is_set.set()
             end.wait()

@@ -1,4 +1,4 @@
-"""Conversion of faults of a run or a calibrator's problem to pointers into a simulation's request."""
+"""Conversion of JSON pointers: a fault in a run or a calibrator's problem points into the request of the simulation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,16 @@ def point_into(request: object) -> Iterator[None]:
 
 
 def _pointer(request: Any, pointer: str) -> str:
-    """Return the pointer into the request: unchanged for its own fields, and below its run or its problem otherwise."""
+    """Return the pointer into the request for a pointer into the run or the calibrator's problem.
+
+    Pointers to fields of the request itself are unchanged. Others get the prefix "/run" if the run has such a field,
+    and
+    "/problem" otherwise.
+
+    Args:
+        request: the request of a simulation.
+        pointer: JSON pointer of the fault.
+    """
     name = pointer.removeprefix("/").split("/")[0]
     if name in OWN_FIELDS:
         return pointer

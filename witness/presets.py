@@ -19,6 +19,7 @@ from epsilond.witness.experiment import Axis, Cell, Finding, Preset
 from epsilond.witness.experiments import (
     asoodeh_figure_2,
     das_digits,
+    das_normalised,
     lowy_silos,
     mb_sgd_bound,
     memberships,
@@ -67,6 +68,7 @@ PRESETS: tuple[Preset, ...] = (
     memberships.PRESET,
     memberships.SHORT_PRESET,
     *das_digits.PRESETS,
+    das_normalised.PRESET,
     lowy_mnist.PRESET,
     lowy_insurance.PRESET,
     *reshef_mnist.PRESETS,
@@ -167,7 +169,7 @@ def preset_cells(request: PresetSimulation) -> tuple[Cell, ...]:
 
 
 def plan(request: PresetSimulation) -> SimulationPlan:
-    """Plan all cells, which run one after another."""
+    """Estimate the cost of all cells, which run one after another; equal trials take time only once."""
     cells = preset_cells(request)
     plans = [_plan_cell(cell) for cell in cells]
     blocks = sum(cell_plan.blocks for cell_plan in plans)
@@ -176,9 +178,9 @@ def plan(request: PresetSimulation) -> SimulationPlan:
 
 
 def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
-    """Return the indices of the cells that cost time: all but those with the same trials as an earlier cell.
+    """Return the indices of the cells that take time: all except repetitions of the trials of an earlier cell.
 
-    Arms without noise are the same at each ε. Their trials run once, because their results are kept.
+    Runs without noise are the same at each ε. Their trials run once, because results are cached.
     """
     seen: set[TrialSimulation] = set()
     indices = []
@@ -192,6 +194,7 @@ def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
 
 
 def _plan_cell(cell: Cell) -> SimulationPlan:
+    """Return the estimated cost of the simulation in a cell."""
     return kind_of(cell.simulation, CELL_KINDS).plan(cell.simulation)
 
 
@@ -218,29 +221,34 @@ def prepare(request: PresetSimulation) -> tuple[Prepared, ...]:
 
 
 def _prepare_cell(cell: Cell) -> Prepared:
+    """Return the simulation in a cell, ready to run: its noise is calibrated, and its cost is estimated."""
     kind = kind_of(cell.simulation, CELL_KINDS)
     return Prepared(cell.simulation, kind.plan(cell.simulation), kind.prepare(cell.simulation))
 
 
 def run_block(resolved: Sequence[Prepared], index: int) -> object:
-    """Run one block.
+    """Run one block of one cell.
 
     Args:
         resolved: every cell, prepared.
-        index: index of the block, counted through the cells.
+        index: index of the block. Blocks are numbered through all cells, in order.
+
+    Returns:
+        The block's plain data, for `assemble`.
 
     Raises:
         IndexError: the cells have fewer blocks.
     """
+    first = 0
     for cell in resolved:
-        if index < cell.plan.blocks:
-            return kind_of(cell.request, CELL_KINDS).run_block(cell.resolved, index)
-        index -= cell.plan.blocks
+        if index < first + cell.plan.blocks:
+            return kind_of(cell.request, CELL_KINDS).run_block(cell.resolved, index - first)
+        first += cell.plan.blocks
     raise IndexError(index)
 
 
 def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Sequence[object]) -> PresetAnswer:
-    """Assemble the answer of every cell, and make the table and the findings of them.
+    """Assemble the answers of all cells, and make the table and the findings of the experiment from them.
 
     Args:
         request: the request.
@@ -280,7 +288,10 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
 
 
 def _comparison_titles(answers: Sequence[object]) -> dict[str, str]:
-    """Return the titles of the runs that are compared with the private runs, by name."""
+    """Return the titles of the runs that private runs are compared with, by name.
+
+    The first series of an answer is the private run; the remaining ones are comparisons.
+    """
     titles = {}
     for answer in answers:
         for run in getattr(answer, "series", ())[1:]:
@@ -300,7 +311,14 @@ def _tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
 
 
 def _cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
-    """Yield the warnings of all cells; a warning of more than three cells is given once, with their number."""
+    """Yield the warnings of all cells.
+
+    A warning of more than three cells is given once, with the number of cells. Otherwise it is given once for each
+    cell.
+
+    Args:
+        answers: the cells, each with the answer of its simulation.
+    """
     warned: dict[tuple[str, str], list[Cell]] = {}
     for cell, answer in answers:
         for warning in getattr(answer, "warnings", ()):
@@ -313,9 +331,9 @@ def _cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
 
 
 def _name_cell(cell: Cell, warning: Caution) -> Caution:
-    """Return the warning with the place of its cell."""
-    place = ", ".join(f"{name} {value}" for name, value in cell.place.items())
-    return Caution(code=warning.code, message=f"{place}: {warning.message}")
+    """Return the warning with the values that identify its cell in front of its message."""
+    values = ", ".join(f"{name} {value}" for name, value in cell.place.items())
+    return Caution(code=warning.code, message=f"{values}: {warning.message}")
 
 
 PRESET = SimulationKind(

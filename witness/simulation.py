@@ -15,12 +15,21 @@ from epsilond.witness.one_thread import one_thread
 
 
 def plan(request: object) -> SimulationPlan:
-    """Estimate the cost of the request; this takes as long as building its problems."""
+    """Estimate the cost of the request, after building its learning problems.
+
+    Raises:
+        InvalidInput: the request cannot be run.
+    """
     return kind_of(request, KINDS).plan(request)
 
 
 def prepare(request: object) -> Prepared:
-    """Prepare the request to run; this may take as long as a calibration."""
+    """Prepare the request to run, which includes the calibration of its noise.
+
+    Raises:
+        InvalidInput: the request cannot be run.
+        NoCertificate: no noise can be certified for its target.
+    """
     kind = kind_of(request, KINDS)
     with one_thread():
         return Prepared(request, kind.plan(request), kind.prepare(request))
@@ -32,6 +41,9 @@ def run_block(prepared: Prepared, index: int) -> object:
     Args:
         prepared: the prepared request.
         index: index of the block, 0 ≤ index < plan.blocks.
+
+    Returns:
+        The plain data of the block, for `assemble`.
     """
     # Sums of a threaded BLAS depend on the number of its threads.
     with one_thread():
@@ -39,10 +51,10 @@ def run_block(prepared: Prepared, index: int) -> object:
 
 
 def assemble(prepared: Prepared, blocks: Sequence[object]) -> Any:
-    """Assemble the answer, and compute the bounds and certificates that the measurements are compared with.
+    """Assemble the answer, which compares the measurements with bounds and certificates.
 
     Args:
         prepared: the prepared request.
-        blocks: all blocks in order.
+        blocks: the data of all blocks, in order.
     """
     return kind_of(prepared.request, KINDS).assemble(prepared.request, prepared.resolved, blocks)

@@ -22,10 +22,16 @@ RULES: Mapping[FindingVerdict, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """Number of settings in which a claim holds, in which it fails, and of all settings.
+    """Numbers of settings in which a claim holds and fails, with the verdict that follows from them.
 
-    The claim stays open in the remaining settings. `level` counts the settings of `holds` with overlapping bands, for a
-    claim that something is no worse. `universal` marks a claim about every setting, which one failure refutes.
+    Attributes:
+        holds: number of settings in which the claim holds.
+        fails: number of settings in which it fails. In the remaining settings it stays open.
+        of: number of all settings.
+        level: number of settings of `holds` in which the bands overlap, for a claim that a method is no worse.
+        universal: whether the claim is about every setting, so that one failure refutes it.
+        noun: singular and plural of the word for a setting.
+        open_where: words on the settings in which the claim stays open.
     """
 
     holds: int
@@ -85,7 +91,7 @@ class Tally:
 
     @property
     def _level_clause(self) -> str:
-        """The numbers of better and of level settings, in words; empty if none is level."""
+        """The numbers of settings with a better result and with overlapping bands, in words; empty without overlap."""
         if not self.level:
             return ""
         return f": no worse anywhere, better in {self.of - self.level}, level in {self.level}"

@@ -13,10 +13,13 @@ from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
 from epsilond.calibrators.answer import Calibration, Caution, DeclaredCondition, Served, TargetAnswer, as_json
 from epsilond.ledgers.book.contradictions import ObservationAnswer
 from epsilond.ledgers.book.figures import (
+    ChargeAnswer,
     ItemAnswer,
     ResourceAnswer,
     SlotAnswer,
     above,
+    charge_answer,
+    holding_charge,
     item_answer,
     log10_above,
     resource_answer,
@@ -25,13 +28,12 @@ from epsilond.ledgers.book.figures import (
     slot_answer,
 )
 from epsilond.ledgers.calibrating.within import Within
-from epsilond.ledgers.mathematics.amounts import format_amount
 from epsilond.ledgers.mathematics.entries import amounts
 from epsilond.ledgers.mathematics.invariant import opening
-from epsilond.ledgers.mathematics.state import Charge, LedgerState
+from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.view import PlanCurve, conditions, find_scarcest, in_words, plan_curve
 from epsilond.ledgers.mathematics.what_if import WhatIf
-from epsilond.ledgers.store.records import HoldingRow, LedgerRow, ReservationRow
+from epsilond.ledgers.store.records import LedgerRow, ReservationRow
 
 INVARIANT = "epsilond.ledger"
 """Name of the theorem that proves every promise of a ledger."""
@@ -104,19 +106,6 @@ class LedgerList:
     ledgers: tuple[LedgerSummary, ...]
     next: Annotated[str | None, Served("where more are; absent on the last page")] = None
     warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChargeAnswer:
-    """Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy budget."""
-
-    item: Annotated[str | None, Served("the plan's item that pays")] = None
-    slot: Annotated[str | None, Served("the slot that pays")] = None
-    count: Annotated[int, Served("number of runs")]
-    parts: Annotated[Mapping[str, str], Served("amounts for all runs, as decimal strings; empty where an item pays")]
-    each: Annotated[Mapping[str, str] | None, Served("amounts for one run, where charges of runs add up")] = None
-    remaining: Annotated[str | None, Served("μ² left before a job that is not Gaussian")] = None
-    theorem: Annotated[str | None, Served("theorem that proves the charge")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,11 +197,17 @@ class LedgerPromise:
 
 
 def compute_promise(state: LedgerState, *, of_block: bool) -> LedgerPromise:
-    """Compute a ledger's conditions, the curve of its plan, and a new certificate if it was amended.
+    """Compute the parts of a ledger's answer that take long, so that they can be computed before anything is locked.
+
+    These are the conditions of the guarantee, the ε of the plan at several δ, and a new certificate if the ledger was
+    amended.
 
     Args:
         state: the ledger.
-        of_block: whether the ledger is of a block of a data set.
+        of_block: whether the ledger is of one block of a data set, which adds a condition about the block's membership.
+
+    Returns:
+        The three parts. `certified` is None if the ledger was not amended: its opening record has the certificate then.
     """
     all_conditions = conditions(state, of_block=of_block)
     declared = tuple(DeclaredCondition(id=condition.id, statement=condition.statement) for condition in all_conditions)
@@ -231,13 +226,16 @@ def summary(row: LedgerRow) -> LedgerSummary:
 def answer(
     row: LedgerRow, state: LedgerState, promise: LedgerPromise, warnings: Sequence[Caution] = ()
 ) -> LedgerAnswer:
-    """Return the full answer about a ledger. A contradicted ledger has no guarantee.
+    """Return the full answer about a ledger: its balances, guarantee, observations, conditions and warnings.
 
     Args:
-        row: rows of the ledger.
-        state: state of the ledger.
-        promise: the slow parts of the answer.
+        row: rows of the ledger in the database.
+        state: state of the ledger, read at the same moment.
+        promise: conditions, plan curve and certificate, as `compute_promise` returns them.
         warnings: warnings about the ledger and of the service.
+
+    Returns:
+        The answer. Its guarantee is None if an observation contradicts a run, because the ledger then has no ε.
     """
     curve = tuple(
         PlanCurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in promise.curve
@@ -254,7 +252,11 @@ def answer(
 
 
 def _guarantee(row: LedgerRow, state: LedgerState, promise: LedgerPromise) -> GuaranteeOfLedger:
-    """Return the guarantee of a ledger: `promise` has its figures, or else the stored record of the opening."""
+    """Return the guarantee of a ledger, with ε and δ from its newest certificate.
+
+    An amended ledger has a certificate in `promise`. Any other ledger has the certificate that was stored when it was
+    opened.
+    """
     certified = promise.certified or json.loads(row.record)["certified"]
     charges = [held.charge for held in state.reservations.values() if held.charge is not None]
     return GuaranteeOfLedger(
@@ -270,14 +272,17 @@ def reservation(
 ) -> ReservationAnswer:
     """Return the answer about a reservation.
 
+    All ledgers of a reservation hold the same number of runs. If a ledger differs in the number of committed runs, the
+    answer has the smallest.
+
     Args:
-        row: the reservation.
+        row: the reservation with its holdings, one for each ledger.
         receipts: receipts of its newest commits; None leaves them out.
         warnings: warnings about the reservation and of the service.
     """
     holdings = []
     for holding in row.holdings:
-        charge = _holding_charge(holding)
+        charge = holding_charge(holding)
         holdings.append(HoldingAnswer(ledger=holding.ledger, committed=holding.committed, charge=charge))
     return ReservationAnswer(
         id=row.id,
@@ -295,13 +300,30 @@ def reservation(
 
 
 def commit(receipts: Sequence[JsonObject]) -> JsonRecord:
-    """Return the answer to a commit, as a record whose text is the same each time."""
-    return dict(receipts[0]) if len(receipts) == 1 else {**receipts[0], "receipts": list(receipts)}
+    """Return the answer to a commit: the receipt of the first ledger, with all receipts if there are several ledgers.
+
+    The answer is stored for the idempotency key as well, so it is a plain record whose JSON text never changes.
+
+    Args:
+        receipts: one receipt for each ledger, in the order of the ledgers' ids; at least one.
+    """
+    first_receipt = receipts[0]
+    if len(receipts) == 1:
+        return dict(first_receipt)
+    return {**first_receipt, "receipts": list(receipts)}
 
 
 def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
-    """Convert the result of a what-if query to the service's answer, with amounts as decimal strings."""
-    charge = _charge(result.item, result.slot, result.count, result.charge) if result.fits else None
+    """Convert the result of a what-if query to the service's answer, with amounts as decimal strings.
+
+    Args:
+        result: whether the job fits, its charge, and the closest jobs that fit.
+        warnings: warnings of the service.
+
+    Returns:
+        The answer. `charge` is None if the job does not fit.
+    """
+    charge = charge_answer(result.item, result.slot, result.count, result.charge) if result.fits else None
     return WhatIfAnswer(
         fits=result.fits,
         count=result.count,
@@ -315,14 +337,17 @@ def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
 
 
 def within_record(result: Within) -> JsonObject:
-    """Return the run that fits the remaining budget, with its request, cost and slack. Absent members are left out."""
+    """Return the result of a calibration within a ledger as a record: the run with its request, charge and slack.
+
+    A member is left out if it is None, such as `slack` where the search could not determine it.
+    """
     held = result.held
     members = {
         "algorithm": result.algorithm,
         "request": as_json(result.request),
         "spec": as_json(result.spec),
         "count": held.count,
-        "charge": _charge(held.item, held.slot, held.count, held.charge),
+        "charge": charge_answer(held.item, held.slot, held.count, held.charge),
         "slack": result.slack,
     }
     return {name: value for name, value in members.items() if value is not None}
@@ -345,7 +370,7 @@ def when(seconds: float) -> str:
 
 
 def _row_members(row: LedgerRow) -> JsonRecord:
-    """Return the members of a ledger's answer that need only its rows, by name."""
+    """Return the members of a ledger's answer that its database rows determine, by the names of the answer's fields."""
     record = json.loads(row.record)
     log_delta = float(record["target"]["log_delta"])
     return {
@@ -369,32 +394,3 @@ def _row_members(row: LedgerRow) -> JsonRecord:
         "plan": tuple(map(item_answer, row.items)),
         "slots": tuple(slot_answer(row, kind) for kind in dict.fromkeys(part.kind for part in row.parts)),
     }
-
-
-def _holding_charge(row: HoldingRow) -> ChargeAnswer:
-    """Return the cost of a reservation in one ledger, from its row, with amounts as decimal strings."""
-    charge = {} if row.charge is None else json.loads(row.charge)
-    return ChargeAnswer(
-        item=row.item,
-        slot=row.slot,
-        count=row.count,
-        parts=charge.get("parts", {}),
-        each=charge.get("each"),
-        remaining=charge.get("remaining"),
-        theorem=charge.get("theorem"),
-    )
-
-
-def _charge(item: str | None, slot: str | None, count: int, charge: Charge | None) -> ChargeAnswer:
-    """Return the cost of `count` runs as it is served. `charge` is None if an item pays: it costs runs, no amounts."""
-    if charge is None:
-        return ChargeAnswer(item=item, slot=slot, count=count, parts={})
-    return ChargeAnswer(
-        item=item,
-        slot=slot,
-        count=count,
-        parts=amounts(charge.parts),
-        each=amounts(charge.each) if charge.each else None,
-        remaining=None if charge.remaining is None else format_amount(charge.remaining),
-        theorem=charge.theorem,
-    )

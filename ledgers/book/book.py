@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.changes import fingerprint_of, without_default
-from epsilond.ledgers.book.commits import CommitRequest, ReserveRequest, commit_records, is_quick
+from epsilond.ledgers.book.commits import CommitRequest, ReserveRequest, commit_records, is_quick, states_after_commit
 from epsilond.ledgers.book.desk import MovedLedger, States, canonical_text
 from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.gated import ApprovalMoves
@@ -60,9 +60,12 @@ class Book(ApprovalMoves):
 
         Args:
             tenant: owner of the ledger.
-            request: the ledger.
+            request: the data set or block, the target (ε, δ), and the plan or the slots of the ledger.
             key: idempotency key of the request.
             by: name of the caller.
+
+        Returns:
+            The rows of the new ledger. The ledger of the first request with the same key if there was one.
 
         Raises:
             BlockHasLedger: the block has a ledger, open or closed; or one of the data set's ledgers has no block.
@@ -108,14 +111,16 @@ class Book(ApprovalMoves):
 
         Raises:
             BlockHasLedger: another ledger covers people of this one. Nothing is written.
-            NotReconciled: rows of the tenant's ledgers were changed outside a move.
+            NotReconciled: a ledger's row differs from its log in the owner, the data set or the block. So a row was
+                changed by something other than this service.
         """
         with self._moving({}) as connection:
             answer = self._desk.find_answer(connection, key)
             if answer is not None:
                 return self._desk.row(connection, row.tenant, answer["ledger"])
-            for misplaced in owners.find_misplaced(connection, organisation=row.tenant):
-                raise NotReconciled(MISPLACED.format(misplaced), misplaced)
+            misplaced = owners.find_misplaced(connection, organisation=row.tenant)
+            if misplaced:
+                raise NotReconciled(MISPLACED.format(misplaced[0]), misplaced[0])
             try:
                 ledgers.add(connection, row, opened_by=key.by or None)
             except ledgers.BlockTaken as taken:
@@ -152,15 +157,16 @@ class Book(ApprovalMoves):
         return result
 
     def asked_of(self, tenant: str, identifier: str, job: JobAsked) -> LedgerState:
-        """Return the state of a ledger, after checking that the job names no other relation than the ledger's.
+        """Return the state of a ledger for a what-if query about a job.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            job: the job.
+            job: the job. It may name a neighbouring relation and a protected unit, which must be the ledger's own.
 
         Raises:
             BlockHasLedger: another ledger of the same people is open.
+            InvalidInput: the job names another relation or unit than the ledger's.
         """
         state = self.sole_state(tenant, identifier)
         require_setting(state, job)
@@ -178,10 +184,13 @@ class Book(ApprovalMoves):
             key: idempotency key of the request.
             by: name of the caller.
 
+        Returns:
+            The new reservation. The reservation of the first request with the same key if there was one.
+
         Raises:
             BlockHasLedger: another ledger of the same people is open.
-            RunDiffers: as `moves.reserve`.
-            LedgerExhausted, NotInPlan, NotSealed, LedgerClosed, ConditionViolated, InvalidInput: as `moves.reserve`.
+            RunDiffers, LedgerExhausted, NotInPlan, NotSealed, LedgerClosed: as `moves.reserve`.
+            ConditionViolated, InvalidInput: as `moves.reserve`.
         """
         request = ReserveRequest(
             key=RequestKey(tenant, by, key, fingerprint_of("reserve", [sorted(identifiers), job])),
@@ -251,10 +260,11 @@ class Book(ApprovalMoves):
         return reservation
 
     def _states_after_reserve(self, request: ReserveRequest, states: States) -> dict[str, LedgerState]:
-        """Return the state of each ledger after a reservation, by the ledger's id.
+        """Compute the state of each ledger after a reservation, by the ledger's id. Nothing is written.
 
         Raises:
-            InvalidInput: the job names another neighbouring relation than a ledger's.
+            InvalidInput: the job names another relation or unit than a ledger's.
+            LedgerExhausted: the job does not fit one of the ledgers.
         """
         for _, state in states.values():
             require_setting(state, request.job)
@@ -287,13 +297,16 @@ class Book(ApprovalMoves):
         Args:
             tenant: owner of the ledgers.
             identifier: id of the reservation.
-            request: number of runs to commit.
+            request: number of runs to commit; None means all that are left.
             key: idempotency key of the request.
             by: name of the caller.
 
+        Returns:
+            A record with the member `receipts`, one for each ledger in the order of the ledgers' ids.
+
         Raises:
             BlockHasLedger: another ledger of the same people is open, or this ledger is closed and not the only one.
-            LedgerExhausted, ReservationEnded, RunDiffers, InvalidInput: as `moves.commit`.
+            LedgerExhausted, ReservationEnded, RunDiffers, InvalidInput: as `ledgers.mathematics.moves.commit`.
         """
         request_key = RequestKey(tenant, by, key, fingerprint_of("commit", [identifier, request]))
         commit = CommitRequest(request_key, identifier, request.count)
@@ -311,7 +324,7 @@ class Book(ApprovalMoves):
 
         Args:
             request: the runs to commit, with the idempotency key.
-            under_lock: whether to compute slow states under the lock, too, so that no other caller can change them.
+            under_lock: whether to compute slow states under the lock, too.
 
         Returns:
             The receipts, one for each ledger. The stored answer if the request was answered before.
@@ -330,7 +343,7 @@ class Book(ApprovalMoves):
         self._require_unexpired(tenant, held)
         quick = all(is_quick(state.reservations[held.id]) for _, state in states.values())
         computed_inside = quick or under_lock
-        after = {} if computed_inside else self._states_after_commit(request, states, quick)
+        after = {} if computed_inside else states_after_commit(request, states, None if quick else self._evaluate)
         with self._moving(states, compared=not computed_inside) as connection:
             if self._desk.find_answer(connection, request.key) is not None:
                 raise Again(request.key.value)
@@ -339,14 +352,14 @@ class Book(ApprovalMoves):
                 held, states = self._desk.load_held(connection, tenant, request.reservation)
                 if held.state != state_before_lock:
                     raise Again(request.key.value)
-                after = self._states_after_commit(request, states, quick)
+                after = states_after_commit(request, states, None if quick else self._evaluate)
             require_movable(connection, [row for row, _ in states.values()])
             self._write_rows(connection, held, states, after)
             records = commit_records(held.id, {name: state for name, (_, state) in states.items()}, after)
             return self._desk.write(connection, request.key, None, records)
 
     def _require_unexpired(self, tenant: str, held: ReservationRow) -> None:
-        """Check that a reservation has not passed its time of expiry before its first commit. If it has, it is ended.
+        """Check that a reservation has not expired before its first commit. If it has, store that it has ended.
 
         Raises:
             ReservationEnded: the reservation has expired.
@@ -366,20 +379,6 @@ class Book(ApprovalMoves):
             moves.require_consistent(state)
         if self._desk.was_voided(connection, held):
             raise ReservationEnded("Runs of the reservation were voided: its receipts are good for nothing.")
-
-    def _states_after_commit(self, request: CommitRequest, states: States, quick: bool) -> dict[str, LedgerState]:
-        """Return the state of each ledger after a commit, by the ledger's id.
-
-        Args:
-            request: the commit.
-            states: rows and state of each ledger of the reservation.
-            quick: whether to compute here. Otherwise the book's `evaluate` runs the computation.
-        """
-        after = {}
-        for name, (_, state) in states.items():
-            call = partial(moves.commit, state, request.reservation, request.count)
-            after[name] = call() if quick else self._evaluate(call)
-        return after
 
     def cancel(self, tenant: str, identifier: str, *, by: str = "") -> ReservationRow:
         """Free the uncommitted runs of a reservation and return it. A reservation that has ended does not change.

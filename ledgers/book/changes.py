@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from sqlalchemy import Connection
 
@@ -24,6 +24,7 @@ from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_t
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import WRITTEN, Desk, MovedLedger, States
 from epsilond.ledgers.book.errors import Contended, NotReconciled
+from epsilond.ledgers.book.pending import Evaluate
 from epsilond.ledgers.book.reader import BookReader
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.states import rows_after, state_from
@@ -41,8 +42,6 @@ from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
-Evaluate = Callable[[Callable[[], Any]], Any]
-"""Function that runs a picklable call, in this or another process, and returns its result."""
 TRIES_OUTSIDE = 3
 """Number of attempts that are judged outside the lock. An attempt under the lock excludes all other moves of the
 ledger.
@@ -120,17 +119,18 @@ class OwnerMoves(BookReader):
             InvalidInput: a reservation is not in this ledger.
         """
         request_key = RequestKey(tenant, by, key, fingerprint_of("contradict", [identifier, request]))
-        observations, named = request.evidence, request.reservations
+        observations = request.evidence
+        contradicted = request.reservations  # None means all reservations with committed runs
 
         def attempt() -> LedgerRow:
             """Compute the new state and write it under the lock, so that no commit comes in between."""
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
-                states = self._desk.states(connection, tenant, [identifier], mentioned=named or ())
+                states = self._desk.states(connection, tenant, [identifier], including=contradicted or ())
                 row, state = states[identifier]
                 if self._desk.find_answer(connection, request_key) is not None:
                     return row
-                after = moves.contradict(state, observations, named)
-                record = entry_records.contradiction_record(observations, named)
+                after = moves.contradict(state, observations, contradicted)
+                record = entry_records.contradiction_record(observations, contradicted)
                 return self._write_moved(connection, request_key, row, record, after)
 
         return self._retry(attempt)
@@ -138,7 +138,12 @@ class OwnerMoves(BookReader):
     # Writing.
 
     def _commit_together(self, requests: Sequence[CommitRequest]) -> list[JsonRecord | None]:
-        """Make commits in one transaction. Return None for each that its caller must make separately."""
+        """Make the commits of several callers in one transaction.
+
+        Returns:
+            The receipts for each request, in the order of `requests`. None for a commit that its caller must make
+            separately; if the transaction fails, that is every commit.
+        """
         try:
             with self._with_noted_head(durably(self._database)) as connection:
                 return commit_together(connection, self._desk, requests, self._clock())
@@ -148,7 +153,8 @@ class OwnerMoves(BookReader):
     def _end_due(self, end: Callable[[str], object]) -> int:
         """End expired reservations, at most `MOST_DUE` of them, and return their number.
 
-        If the rows of a ledger do not agree with its log, its reservations are skipped. Other ledgers are not affected.
+        If the rows of a ledger do not agree with its log, its reservations are skipped, and others take their place.
+        The loop ends once a round has skipped no further ledger.
 
         Args:
             end: function that ends the reservation with a given id.
@@ -168,11 +174,14 @@ class OwnerMoves(BookReader):
                 return ended
 
     def _end_or_find_faulty(self, end: Callable[[str], object], reservation: ReservationRow) -> set[str]:
-        """End a reservation, and return the ids of ledgers whose database rows contradict the log, usually none.
+        """End an expired reservation, and report the ledgers that prevent it.
 
         Args:
             end: function that ends the reservation with a given id as expired.
             reservation: the reservation.
+
+        Returns:
+            Ids of ledgers whose database rows contradict the log. The set is empty if the reservation was ended.
 
         Raises:
             NotReconciled: the log as a whole lacks entries that it had before.
@@ -246,7 +255,7 @@ class OwnerMoves(BookReader):
         reservations.write(connection, [(held, reservation_after(held, after))])
 
     def _before(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
-        """Return a ledger before its lock, without its reservations."""
+        """Return a ledger for a move that will read it again under the lock. The state has no reservations."""
         row = self.ledger(tenant, identifier)
         return row, state_from(row, ())
 
@@ -334,16 +343,21 @@ class OwnerMoves(BookReader):
             self.continuity.see(head)
 
     def _retry_judged(self, attempt: Callable[[bool], T]) -> T:
-        """Retry an attempt that takes time to judge: outside the lock at first, then under it, so that it ends.
+        """Repeat an attempt that takes time to compute until it succeeds, and return its result.
+
+        The first `TRIES_OUTSIDE` attempts compute before the ledgers are locked, and fail if a ledger changes
+        meanwhile. Later attempts compute under the lock, where no ledger can change.
 
         Args:
-            attempt: judges and writes; its argument says whether it judges under the lock.
+            attempt: computes and writes the move. Its argument says whether it computes under the lock.
         """
         tries = itertools.count()
         return self._retry(lambda: attempt(next(tries) >= TRIES_OUTSIDE))
 
     def _retry(self, attempt: Callable[[], T]) -> T:
-        """Repeat an attempt while it raises Again, because others changed its ledgers. Pauses between attempts grow.
+        """Repeat an attempt while it raises `Again` because another process changed its ledgers, and return its result.
+
+        The mean pause between attempts doubles from `SHORTEST_PAUSE` to `LONGEST_PAUSE`.
 
         Raises:
             Contended: `MOST_TRIES` attempts were not enough.
@@ -352,22 +366,29 @@ class OwnerMoves(BookReader):
             try:
                 return attempt()
             except Again:
-                pause = min(SHORTEST_PAUSE * 2.0 ** min(attempts, 6), LONGEST_PAUSE)
+                doublings = min(attempts, 6)  # the pause reaches its maximum before the seventh, so 2^6 is enough
+                pause = min(SHORTEST_PAUSE * 2.0**doublings, LONGEST_PAUSE)
                 jitter = 0.5 + secrets.randbelow(1000) / 1000  # so that callers who collided do not collide again
                 time.sleep(pause * jitter)
         raise Contended("others moved the ledger each time; nothing was written")
 
 
 def fingerprint_of(kind: str, request: object) -> str:
-    """Return a digest that is equal for equal requests."""
+    """Return the SHA-256 digest of a request, by which a repeated request with the same idempotency key is recognised.
+
+    Args:
+        kind: kind of the request, such as "reserve".
+        request: the request as plain data or data classes. Equal requests have equal digests.
+    """
     text = json.dumps([kind, as_json(request)], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def without_default(request: OpenLedger) -> JsonRecord:
-    """Return a request as a record, without the member `approval` if the request asks for none.
+    """Return a request to open a ledger as the record that its fingerprint is computed from.
 
-    Requests of earlier versions had no such member. Their fingerprints, and so their idempotency keys, remain valid.
+    The member `approval` is left out if it is false. Requests of earlier versions had no such member, so their
+    fingerprints and idempotency keys remain valid.
     """
     record: JsonRecord = as_json(request)
     if not request.approval:

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlalchemy import Connection
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, entry
+from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, States, entry
+from epsilond.ledgers.book.pending import Evaluate
 from epsilond.ledgers.book.states import holding_of, rows_after, state_from
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
@@ -85,7 +87,10 @@ class ReserveRequest:
 
 
 def is_quick(held: Reservation) -> bool:
-    """Return whether a commit is cheap to judge: it is of runs of the plan, or its charge is additive."""
+    """Return whether a commit of a reservation takes no time to compute.
+
+    That holds if the plan pays for the runs, or if the charge is a sum over the runs.
+    """
     return held.item is not None or held.charge is None or held.charge.additive
 
 
@@ -173,10 +178,11 @@ class _Group:
         return excluded | desk.balances.wrong(self._connection, states).keys()
 
     def commit(self, request: CommitRequest) -> tuple[MovedLedger, ...] | None:
-        """Make a commit in memory and return its log entries, one for each ledger.
+        """Make a commit in memory, on top of the group's earlier commits.
 
         Returns:
-            The entries. None, without any change, if the caller must make the commit separately.
+            The log entries, one for each ledger. None, without any change, if the caller must make the commit
+            separately.
         """
         held = self._held.get(request.reservation)
         if held is None or not self._can_commit_together(held, request.key.tenant):
@@ -232,7 +238,14 @@ def commit_records(
 
 
 def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) -> ReservationRow:
-    """Return the row of a reservation after a change of its ledgers. It no longer expires once all is committed."""
+    """Return the row of a reservation after a change of some of its ledgers.
+
+    A reservation no longer expires once all its runs are committed.
+
+    Args:
+        held: the row before the change.
+        after: new states of the changed ledgers, by their ids; at least one.
+    """
     holdings = []
     for holding in held.holdings:
         name = holding.ledger
@@ -240,3 +253,21 @@ def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) ->
     state = next(iter(after.values())).reservations[held.id].state  # the same in all ledgers
     is_over = all(holding.committed == holding.count for holding in holdings)
     return replace(held, state=state, holdings=tuple(holdings), expires=None if is_over else held.expires)
+
+
+def states_after_commit(request: CommitRequest, states: States, evaluate: Evaluate | None) -> dict[str, LedgerState]:
+    """Compute the state of each ledger after a commit. Nothing is written.
+
+    Args:
+        request: the runs to commit.
+        states: rows and present state of each ledger of the reservation, by its id.
+        evaluate: runs a slow, picklable computation and returns its result; None computes here.
+
+    Returns:
+        The new states by the ledgers' ids.
+    """
+    after = {}
+    for name, (_, state) in states.items():
+        call = partial(moves.commit, state, request.reservation, request.count)
+        after[name] = call() if evaluate is None else evaluate(call)
+    return after

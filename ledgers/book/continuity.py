@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from epsilond.ledgers.book.errors import HeadUnavailable, NotReconciled
 from epsilond.ledgers.book.restore import CheckpointFile, UnreadableCheckpoint
 from epsilond.ledgers.log.checkpoints import Checkpoint
+from epsilond.ledgers.log.tree import Tree
+from epsilond.ledgers.store.nodes import StoredNodes
 
 Root = Callable[[int], bytes | None]
 """Returns the root of the first entries of the log; None if it has fewer."""
@@ -95,10 +97,13 @@ class Continuity:
         return self._file is not None
 
     def known_heads(self) -> KnownHeads:
-        """Return the present heads. Call this before the log is read, or while no other process can write it.
+        """Return the heads that the log must continue: those of this process, and the head in the file.
+
+        Call this before the log is read, or while no other process can write it. A file with unreadable content is
+        reported in the result's `fault`.
 
         Raises:
-            HeadUnavailable: the file cannot be read.
+            HeadUnavailable: the file cannot be opened. `trouble` is set to the reason.
         """
         file_head, fault = None, None
         if self._file is not None:
@@ -148,7 +153,7 @@ class Continuity:
         self.trouble = sentence
 
     def see(self, head: Checkpoint) -> None:
-        """Note a head that was written or signed: the log continues it from now on."""
+        """Note a signed head, which the log must continue from now on. A head smaller than the newest is ignored."""
         with self._lock:
             if self._newest is None or head.size > self._newest.size:
                 self._newest = head
@@ -201,3 +206,20 @@ class Continuity:
         with self._lock:
             self._newest, self._rejection, self._cosigned = None, None, None
         self.trouble = None
+
+
+def roots(nodes: StoredNodes, size: int) -> Root:
+    """Return a function from a number n to the Merkle root of a log's first n entries.
+
+    The function returns None if n is negative or above `size`.
+
+    Args:
+        nodes: stored hashes of the log's Merkle tree.
+        size: number of entries of the log.
+    """
+
+    def root_of(count: int) -> bytes | None:
+        """Return the root of the first `count` entries."""
+        return Tree(nodes, count).root() if 0 <= count <= size else None
+
+    return root_of

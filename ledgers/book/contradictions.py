@@ -62,7 +62,15 @@ def is_contradicted(reservation: str, committed: int, contradictions: Iterable[J
 
 
 def mark_commit(record: Mapping[str, object], contradictions: Iterable[Mapping[str, object]]) -> JsonRecord:
-    """Return an entry, with the member `contradicted` if it paid for a run that differed from its mechanism."""
+    """Return a log entry as a new record, marked if it is a commit of runs that differed from the reserved mechanism.
+
+    Args:
+        record: the entry as it was signed.
+        contradictions: log entries of the same ledger with such observations.
+
+    Returns:
+        The entry. A commit that an observation concerns gets the member `contradicted` with the value True.
+    """
     if record.get("kind") != "committed":
         return dict(record)
     if not is_contradicted(str(record.get("reservation")), 1, contradictions):

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.ledgers.book.continuity import Continuity, Root
+from epsilond.ledgers.book.continuity import Continuity, roots
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
 from epsilond.ledgers.book.errors import KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.book.states import state_from
@@ -95,7 +95,9 @@ class Desk:
         return self.write_all(connection, [LoggedMove(key, answer, tuple(records))])[0]
 
     def write_all(self, connection: Connection, moves: Sequence[LoggedMove]) -> list[JsonRecord]:
-        """Append the entries of moves to the log, and store the answer to each. `connection.info` gets the new head.
+        """Append the entries of moves to the log, and store the answer to each.
+
+        The new head is put into `connection.info[WRITTEN]`, for the caller to note once the transaction has succeeded.
 
         Args:
             connection: connection of the transaction of the moves.
@@ -185,9 +187,9 @@ class Desk:
         connection: Connection,
         tenant: str | None,
         identifiers: Sequence[str],
-        named: ReservationRow | None = None,
+        with_voids_of: ReservationRow | None = None,
         *,
-        mentioned: Sequence[str] = (),
+        including: Sequence[str] = (),
     ) -> States:
         """Return the rows and the state of each ledger, by its id.
 
@@ -195,8 +197,8 @@ class Desk:
             connection: connection to read on.
             tenant: owner of the ledgers; None means any.
             identifiers: ids of the ledgers.
-            named: a reservation to include with its number of voided runs.
-            mentioned: ids of more reservations to include. Those with uncommitted runs are always included.
+            with_voids_of: a reservation to include with its number of voided runs, which is read from the log.
+            including: ids of more reservations to include. Those with uncommitted runs are always included.
 
         Raises:
             NotFound: this tenant has no such ledger.
@@ -206,20 +208,32 @@ class Desk:
         for name in sorted(identifiers):
             row = self.row(connection, tenant, name)
             held = {
-                reservation.id: reservation for reservation in reservations.of_ledgers(connection, [name], mentioned)
+                reservation.id: reservation for reservation in reservations.of_ledgers(connection, [name], including)
             }
-            if named is not None:
-                held[named.id] = named
+            if with_voids_of is not None:
+                held[with_voids_of.id] = with_voids_of
             own_reservations = [reservation for reservation in held.values() if name in reservation.ledgers]
             states[name] = row, _state_of_rows(row, own_reservations)
-        for name, trouble in self.balances.wrong(connection, states).items():
-            raise NotReconciled(trouble, name)
-        if named is None:
+        self._require_balanced(connection, states)
+        if with_voids_of is None:
             return states
-        return {name: (row, _with_voids(connection, state, name, named.id)) for name, (row, state) in states.items()}
+        return {
+            name: (row, _with_voids(connection, state, name, with_voids_of.id)) for name, (row, state) in states.items()
+        }
+
+    def _require_balanced(self, connection: Connection, states: States) -> None:
+        """Check that the rows of ledgers agree with their newest log entries.
+
+        Raises:
+            NotReconciled: the rows of a ledger differ from its newest entry. The error names the first such ledger.
+        """
+        wrong = self.balances.wrong(connection, states)
+        if wrong:
+            name, trouble = next(iter(wrong.items()))
+            raise NotReconciled(trouble, name)
 
     def load_held(self, connection: Connection, tenant: str | None, identifier: str) -> tuple[ReservationRow, States]:
-        """Return a reservation with the ledgers in which it holds runs or amounts.
+        """Load a reservation together with the ledgers in which it holds runs or amounts.
 
         Args:
             connection: connection to read on.
@@ -228,6 +242,7 @@ class Desk:
 
         Raises:
             NotFound: this tenant has no such reservation.
+            NotReconciled: the rows of a ledger differ from its newest log entry.
         """
         reservation = self.load_reservation(connection, tenant, identifier)
         return reservation, self.states(connection, tenant, reservation.ledgers, reservation)
@@ -323,9 +338,10 @@ def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> En
 def _answers(
     moves: Sequence[LoggedMove], rows_by_move: Sequence[Sequence[EntryRow]], tree: Tree, signing_key: SigningKey
 ) -> list[JsonRecord]:
-    """Return the answer to each move (a change of ledgers, such as a commit).
+    """Return the answer to each move (a change of ledgers, such as a commit), in the order of the moves.
 
-    A move may have an answer. For any other, it is the receipts of its log entries under the new signed head.
+    If a move has an answer of its own, that is returned. Otherwise the answer is the receipts of its log entries under
+    the new signed head.
 
     Args:
         moves: the moves, whose entries are in the log.
@@ -366,11 +382,6 @@ def _count_voided(connection: Connection, ledger: str, reservation: str) -> int:
     """Return the number of voided runs of a reservation in a ledger."""
     records = (entry(row) for row in entries.of_rare_kind(connection, [ledger], "voided"))
     return sum(record["count"] for record in records if record["reservation"] == reservation)
-
-
-def roots(nodes: StoredNodes, size: int) -> Root:
-    """Return the function from a size to the root of the log, for logs of at most `size` entries."""
-    return lambda first: Tree(nodes, first).root() if 0 <= first <= size else None
 
 
 def canonical_text(record: JsonObject) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from typing import Annotated, Literal
 
 from epsilond.calibrators.answer import Served
 from epsilond.ledgers.mathematics.amounts import Amount, format_amount, less
+from epsilond.ledgers.mathematics.entries import amounts
+from epsilond.ledgers.mathematics.state import Charge
 from epsilond.ledgers.mathematics.view import ScarceResource
-from epsilond.ledgers.store.records import ItemRow, LedgerRow
+from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow
 
 AMOUNTS = Served("by the names of the slot's parts, as decimal strings")
 
@@ -79,7 +82,11 @@ def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
 
 
 def _difference(capacity: Amount, held: Amount) -> str:
-    """Return the amount that is neither used nor held; zero for a Rényi order that is overdrawn."""
+    """Return capacity − held as a decimal string, at least zero.
+
+    The difference may be negative for one order of a Rényi slot with several orders, because such a slot needs only one
+    order within its capacity.
+    """
     return format_amount(max(less(capacity, held), Amount(0)))
 
 
@@ -97,13 +104,29 @@ def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
 
 
 def short_log10(log_delta: float) -> float:
-    """Return log10 of a δ, as it was written if that was a short number: a target is read, not certified."""
+    """Return log10 δ of a target as the user wrote it, without the error of the conversions between logarithms.
+
+    Args:
+        log_delta: natural logarithm of the target's δ.
+
+    Returns:
+        The value rounded to 9 digits if that differs only by a relative 1e-15, which is the conversions' rounding.
+        Otherwise the unrounded value.
+    """
     exact = log_delta / math.log(10.0)
     return round(exact, 9) if math.isclose(exact, round(exact, 9), rel_tol=1e-15) else exact
 
 
 def short_delta(log_delta: float) -> float | None:
-    """Return a δ, as it was written if that was a short number; None if it is below every double."""
+    """Return the δ of a target as the user wrote it, without the error of the conversion from its logarithm.
+
+    Args:
+        log_delta: natural logarithm of the target's δ.
+
+    Returns:
+        δ rounded to 9 digits if its logarithm equals `log_delta` up to a relative 1e-15. Otherwise the unrounded δ.
+        None if δ is below the smallest positive double.
+    """
     exact = math.exp(log_delta)
     short = float(f"{exact:.9g}")
     is_short = short > 0.0 and math.isclose(math.log(short), log_delta, rel_tol=1e-15)
@@ -116,5 +139,62 @@ def log10_above(log_delta: float) -> float:
 
 
 def above(rounded: float) -> float:
-    """Return a bound above the rounding of a division by log 10."""
+    """Return an upper bound of a quotient that was rounded twice: once in log 10, and once in the division.
+
+    Two roundings have a relative error below 3 · 2⁻⁵³ ≈ 3.4e-16. The bound adds 8e-16, which also covers the rounding
+    of this sum. An infinite value is returned unchanged.
+    """
     return rounded if math.isinf(rounded) else rounded + 8e-16 * abs(rounded)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChargeAnswer:
+    """Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy budget."""
+
+    item: Annotated[str | None, Served("the plan's item that pays")] = None
+    slot: Annotated[str | None, Served("the slot that pays")] = None
+    count: Annotated[int, Served("number of runs")]
+    parts: Annotated[Mapping[str, str], Served("amounts for all runs, as decimal strings; empty where an item pays")]
+    each: Annotated[Mapping[str, str] | None, Served("amounts for one run, where charges of runs add up")] = None
+    remaining: Annotated[str | None, Served("μ² left before a job that is not Gaussian")] = None
+    theorem: Annotated[str | None, Served("theorem that proves the charge")] = None
+
+
+def holding_charge(row: HoldingRow) -> ChargeAnswer:
+    """Return the cost of a reservation in one ledger in the form that an answer shows.
+
+    Args:
+        row: the reservation's runs in the ledger, with the charge as JSON text; None if an item of the plan pays.
+    """
+    charge = {} if row.charge is None else json.loads(row.charge)
+    return ChargeAnswer(
+        item=row.item,
+        slot=row.slot,
+        count=row.count,
+        parts=charge.get("parts", {}),
+        each=charge.get("each"),
+        remaining=charge.get("remaining"),
+        theorem=charge.get("theorem"),
+    )
+
+
+def charge_answer(item: str | None, slot: str | None, count: int, charge: Charge | None) -> ChargeAnswer:
+    """Return the cost of runs in the form that an answer shows.
+
+    Args:
+        item: item of the plan that pays; None if a slot pays.
+        slot: kind of the slot that pays; None if an item pays.
+        count: number of runs.
+        charge: amounts that the slot pays. None if an item pays, because it pays in runs.
+    """
+    if charge is None:
+        return ChargeAnswer(item=item, slot=slot, count=count, parts={})
+    return ChargeAnswer(
+        item=item,
+        slot=slot,
+        count=count,
+        parts=amounts(charge.parts),
+        each=amounts(charge.each) if charge.each else None,
+        remaining=None if charge.remaining is None else format_amount(charge.remaining),
+        theorem=charge.theorem,
+    )

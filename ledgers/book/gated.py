@@ -8,7 +8,6 @@ made once, however many approve it at one time. A move that is refused then stay
 from __future__ import annotations
 
 import json
-import secrets
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,32 +21,35 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.changes import OwnerMoves, fingerprint_of
 from epsilond.ledgers.book.desk import MovedLedger, States, time_of
 from epsilond.ledgers.book.errors import NotFound, NotReconciled, RoleMissing
-from epsilond.ledgers.book.owning import require_movable, require_reconciled
-from epsilond.ledgers.book.pending import Gatable, GatedRequest, JudgedMove, is_over, read_request
+from epsilond.ledgers.book.pending import (
+    Gatable,
+    GatedRequest,
+    JudgedMove,
+    is_over,
+    judge_move,
+    read_request,
+    require_unblocked,
+    store_pending,
+)
 from epsilond.ledgers.book.states import rows_after
 from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.mathematics import entries as entry_records
-from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.amending import amend_plan
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store import ledgers, pending
 from epsilond.ledgers.store.balances import find_misread
 from epsilond.ledgers.store.keys import RequestKey
-from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow
-from epsilond.ledgers.store.specs import text_of
+from epsilond.ledgers.store.records import LedgerRow, PendingRow
 from epsilond.ledgers.store.transactions import Again, looking
 
 PENDING_SECONDS: Final = 604_800.0
 """Time in seconds after which a pending move expires: a week, so that an approver may be away for some days."""
-MOST_PENDING: Final = 100
-"""Largest number of pending moves of a ledger, so that its list stays short and no key fills the store."""
 
 
 class ApprovalMoves(OwnerMoves):
     """Moves that a second person approves in a ledger with approval.
 
-    Two people are two names. `by` is the caller's name in every method.
+    Two people have two names. `by` is the caller's name in every method.
     """
 
     def amend(
@@ -188,7 +190,7 @@ class ApprovalMoves(OwnerMoves):
         """Make a move at once or, in a ledger with approval, store it as pending. See `amend` and `void`.
 
         Returns:
-            The ledger or the pending move; those of the first request with the same key if there was one.
+            The rows of the ledger if the move was made, else the pending move. A repeated request gets the same again.
 
         Raises:
             Again: others changed the ledger or used the key meanwhile.
@@ -202,19 +204,41 @@ class ApprovalMoves(OwnerMoves):
                 return self._move(connection, request.ledger, answer["move"]) if "move" in answer else row
         has_approval = row.approval_from is not None
         request.require_permitted(has_approval=has_approval)
-        judged = self._judge_move(request.body, row, state)
+        judged = judge_move(request.body, row, state, self._evaluate)
         with self._moving(states) as connection:
             if self._desk.find_answer(connection, key) is not None:
                 raise Again(key.value)
-            self._require_movable(connection, request.kind, row)
+            require_unblocked(connection, request.kind, row)
             if not has_approval:
                 return self._write_moved(connection, key, row, judged.record, judged.after)
-            move = self._store_pending(connection, row, request.kind, as_json(request.body), key.by, PENDING_SECONDS)
+            move = store_pending(
+                connection,
+                row,
+                request.kind,
+                as_json(request.body),
+                by=key.by,
+                now=self._clock(),
+                seconds=PENDING_SECONDS,
+            )
             self._desk.keep(connection, key, {"move": move.id})
             return move
 
     def _approve(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
-        """Make the pending move `name` for its approver `by`. Raise as `approve` does, or `Again` to be repeated."""
+        """Make a pending move on behalf of its approver.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            name: id of the move.
+            by: name of the approver.
+
+        Returns:
+            The approved move. A move that is approved already is returned unchanged.
+
+        Raises:
+            Again: others changed the ledger or the move meanwhile; the approval must be tried again.
+            SamePerson, MoveEnded, NotFound, EpsilondError: as `approve`.
+        """
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
@@ -226,7 +250,8 @@ class ApprovalMoves(OwnerMoves):
         if move.state == "approved":
             return move
         self._require_live(move)
-        return self._make_approved(move, by, states, self._judge_move(request, *states[identifier]))
+        row, state = states[identifier]
+        return self._make_approved(move, by, states, judge_move(request, row, state, self._evaluate))
 
     def _make_approved(self, move: PendingRow, by: str, states: States, judged: JudgedMove) -> PendingRow:
         """Write an approved move to its ledger and to the log, and return it.
@@ -246,7 +271,7 @@ class ApprovalMoves(OwnerMoves):
             if is_over(move, now):
                 raise Again(move.id)
             if move.kind != "reconcile":
-                self._require_movable(connection, move.kind, row)
+                require_unblocked(connection, move.kind, row)
             approved = replace(move, state="approved", closed_by=by, closed_at=now, applied=row.version + 1)
             pending.close(connection, move, approved)
             ledgers.write(connection, row, rows_after(row, judged.after))
@@ -257,7 +282,22 @@ class ApprovalMoves(OwnerMoves):
         return approved
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
-        """Withdraw the pending move `name` if `by` requested it, else reject it. Raise as `reject` does, or `Again`."""
+        """End a pending move: withdraw it if `by` requested it, otherwise reject it.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            name: id of the move.
+            by: name of the caller.
+            is_approver: whether the caller may reject moves of others.
+
+        Returns:
+            The ended move. A move that was rejected or withdrawn before is returned unchanged.
+
+        Raises:
+            Again: others changed the move meanwhile; the call must be tried again.
+            RoleMissing, MoveEnded, AwaitsApproval, NotFound: as `reject`.
+        """
         with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
@@ -278,7 +318,19 @@ class ApprovalMoves(OwnerMoves):
         raise Again(name)
 
     def _request_reconciliation(self, identifier: str, by: str, reason: str) -> bool:
-        """Block a ledger with approval until an approver accepts the log. Return False if it needs no approval."""
+        """Block a ledger with approval until an approver accepts a log that may lack entries.
+
+        The ledger gets a pending reconciliation, unless it has one for the same head of the log (number of entries and
+        Merkle root).
+
+        Args:
+            identifier: id of the ledger.
+            by: name of the operator.
+            reason: why the log does not continue a known head, as a sentence.
+
+        Returns:
+            Whether the ledger waits for approval. False if it needs no approval, so that nothing was stored.
+        """
         states = {identifier: self._row(identifier)}
         with self._moving(states) as connection:
             row = states[identifier][0]
@@ -290,63 +342,19 @@ class ApprovalMoves(OwnerMoves):
             bodies = [json.loads(move.body) for move in live if move.kind == "reconcile"]
             requested_heads = [(pending_body["size"], pending_body["root"]) for pending_body in bodies]
             if (body["size"], body["root"]) not in requested_heads:
-                self._store_pending(connection, row, "reconcile", body, by, None)
+                store_pending(connection, row, "reconcile", body, by=by, now=self._clock(), seconds=None)
             return True
-
-    def _store_pending(
-        self,
-        connection: Connection,
-        row: LedgerRow,
-        kind: PendingKind,
-        body: JsonRecord,
-        by: str,
-        seconds: float | None,
-    ) -> PendingRow:
-        """Store the move that `by` requested with `body` until it is approved or expires after `seconds` (None: never).
-
-        Except for reconciliations, `AwaitsApproval` is raised if `MOST_PENDING` moves of the ledger wait already.
-        """
-        now = self._clock()
-        if kind != "reconcile" and pending.count_live(connection, row.id, now) >= MOST_PENDING:
-            message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
-            raise AwaitsApproval(message)
-        move = PendingRow(
-            id=f"move_{secrets.token_urlsafe(12)}",
-            ledger=row.id,
-            kind=kind,
-            body=json.dumps(body, ensure_ascii=False, sort_keys=True),
-            requested_by=by,
-            requested_at=now,
-            expires=None if seconds is None else now + seconds,
-        )
-        pending.add(connection, move)
-        return move
-
-    def _judge_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> JudgedMove:
-        """Return the ledger after a move, with the record for the log. Nothing is written.
-
-        Raises:
-            EpsilondError: the ledger does not permit the move.
-        """
-        if isinstance(request, AmendAsked):
-            parts = request.parts
-            after, certified = self._evaluate(partial(amend_plan, state, **parts, released=row.released))
-            specs = [text_of(item.spec) for item in parts["add"]]
-            record = entry_records.amendment_record(
-                parts["add"], parts["lower"], request.declared, certified, specs, request.approval
-            )
-            return JudgedMove(after, record)
-        if isinstance(request, VoidAsked):
-            after = moves.void(state, identifier=request.reservation, count=request.count)
-            return JudgedMove(after, entry_records.void_record(after.reservations[request.reservation], request.count))
-        return JudgedMove(state, entry_records.reconciliation_record(request["size"], request["root"]))
 
     def _gated_states(
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
     ) -> States:
-        """Return row and state, by id, of the ledger that a move changes. Voiding runs needs their reservation too.
+        """Load the ledger that a move changes. To void runs, the reservation of the runs is loaded, too.
+
+        Returns:
+            Rows and state of the ledger, by its id.
 
         Raises:
+            NotFound: this tenant has no such ledger or reservation.
             NotReconciled: the number of the reservation's committed runs differs from the log.
         """
         if not isinstance(request, VoidAsked):
@@ -357,13 +365,6 @@ class ApprovalMoves(OwnerMoves):
         if trouble is not None:
             raise NotReconciled(trouble, identifier)
         return states
-
-    def _require_movable(self, connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
-        """Require that neither other ledgers nor the log keep a ledger from a kind of move."""
-        if kind == "amend":
-            require_movable(connection, [row])
-        else:
-            require_reconciled(connection, [row])
 
     def _require_live(self, move: PendingRow) -> None:
         """Check that a move is still pending. If its time has passed, the move is stored as expired.

@@ -15,25 +15,25 @@ from epsilond.ledgers.store import ledgers, owners, pending
 from epsilond.ledgers.store.records import LedgerRow
 
 
-def collisions(others: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Caution, ...]:
-    """Return a warning for each ledger of which the people have other ledgers.
+def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Caution, ...]:
+    """Return a warning for each ledger if other ledgers cover its people, too.
 
     Args:
-        others: ids of the other ledgers, each with whether it is open, by the id of the ledger that they collide with.
+        colliding: for the id of each such ledger, pairs of another ledger's id and whether that ledger is open.
     """
-    return tuple(_collision(name, pairs) for name, pairs in others.items())
+    return tuple(_collision(name, pairs) for name, pairs in colliding.items())
 
 
-def _collision(identifier: str, others: Sequence[tuple[str, bool]]) -> Caution:
+def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Caution:
     """Return the warning that other ledgers cover the same people as a ledger.
 
     Args:
         identifier: id of the ledger.
-        others: id of each other ledger, and whether it is open.
+        colliding: id of each other ledger, and whether it is open.
     """
-    ids = ", ".join(name for name, _ in others)
+    ids = ", ".join(name for name, _ in colliding)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
-    if any(is_open for _, is_open in others):
+    if any(is_open for _, is_open in colliding):
         message += " Reservations, commits and amendments are refused until all except one are closed."
     return Caution(code="ledger-collides", message=message)
 
@@ -93,10 +93,12 @@ def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
 
 
 def require_setting(state: LedgerState, job: JobAsked) -> None:
-    """Check that a job names no neighbouring relation and no unit, or those of the ledger.
+    """Check that a job is meant for the ledger's protected unit and neighbouring relation.
+
+    A job need not name either of them. If it does, both must be the ledger's.
 
     Raises:
-        InvalidInput: the job names another relation or unit.
+        InvalidInput: the job names another unit or relation.
     """
     own = state.setting.protected_unit
     if job.unit is not None and require_unit(job.unit) != own:

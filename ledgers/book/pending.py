@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import secrets
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from functools import partial
+from typing import Annotated, Any, Final, TypeAlias
 
-from epsilond.accountants.errors import InvalidInput
+from sqlalchemy import Connection
+
+from epsilond.accountants.errors import AwaitsApproval, InvalidInput
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.answer import Caution, Served
 from epsilond.ledgers.book.answers import when
 from epsilond.ledgers.book.errors import RoleMissing
+from epsilond.ledgers.book.owning import require_movable, require_reconciled
+from epsilond.ledgers.mathematics import entries as entry_records
+from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.amending import amend_plan
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
+from epsilond.ledgers.store import pending as pending_rows
 from epsilond.ledgers.store.keys import RequestKey
-from epsilond.ledgers.store.records import PendingKind, PendingRow, PendingState
+from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow, PendingState
+from epsilond.ledgers.store.specs import text_of
 from epsilond.reading import read
 
+Evaluate = Callable[[Callable[[], Any]], Any]
+"""Function that runs a picklable call, in this or another process, and returns its result."""
+MOST_PENDING: Final = 100
+"""Largest number of pending moves of a ledger, so that its list stays short and no key fills the store."""
 Gatable: TypeAlias = AmendAsked | VoidAsked
 """Request that needs approval in a ledger with approval."""
 
@@ -145,3 +159,87 @@ def is_over(move: PendingRow, now: float) -> bool:
         now: present time in seconds since 1970.
     """
     return move.state == "pending" and move.expires is not None and move.expires <= now
+
+
+def judge_move(request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState, evaluate: Evaluate) -> JudgedMove:
+    """Compute the ledger after a move, with the record for the log. Nothing is written.
+
+    Args:
+        request: the request to amend or to void; for a reconciliation, a record with the log's size and root.
+        row: rows of the ledger.
+        state: state of the ledger.
+        evaluate: runs a slow, picklable computation and returns its result.
+
+    Raises:
+        EpsilondError: the ledger does not permit the move.
+    """
+    if isinstance(request, AmendAsked):
+        parts = request.parts
+        after, certified = evaluate(partial(amend_plan, state, **parts, released=row.released))
+        specs = [text_of(item.spec) for item in parts["add"]]
+        record = entry_records.amendment_record(
+            parts["add"], parts["lower"], request.declared, certified, specs, request.approval
+        )
+        return JudgedMove(after, record)
+    if isinstance(request, VoidAsked):
+        after = moves.void(state, identifier=request.reservation, count=request.count)
+        return JudgedMove(after, entry_records.void_record(after.reservations[request.reservation], request.count))
+    return JudgedMove(state, entry_records.reconciliation_record(request["size"], request["root"]))
+
+
+def store_pending(
+    connection: Connection,
+    row: LedgerRow,
+    kind: PendingKind,
+    body: JsonRecord,
+    *,
+    by: str,
+    now: float,
+    seconds: float | None,
+) -> PendingRow:
+    """Store a move that waits for approval, and return it.
+
+    Args:
+        connection: connection of the transaction.
+        row: rows of the ledger.
+        kind: kind of the move.
+        body: body of the request.
+        by: name of the caller who requested the move.
+        now: present time in seconds since 1970.
+        seconds: time in seconds until the move expires; None means never.
+
+    Raises:
+        AwaitsApproval: `MOST_PENDING` moves of the ledger wait already, and the move is not a reconciliation.
+    """
+    if kind != "reconcile" and pending_rows.count_live(connection, row.id, now) >= MOST_PENDING:
+        message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
+        raise AwaitsApproval(message)
+    move = PendingRow(
+        id=f"move_{secrets.token_urlsafe(12)}",
+        ledger=row.id,
+        kind=kind,
+        body=json.dumps(body, ensure_ascii=False, sort_keys=True),
+        requested_by=by,
+        requested_at=now,
+        expires=None if seconds is None else now + seconds,
+    )
+    pending_rows.add(connection, move)
+    return move
+
+
+def require_unblocked(connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
+    """Check that neither other ledgers nor the log block a kind of move. Overlapping ledgers block amendments only.
+
+    Args:
+        connection: connection of the transaction of the move.
+        kind: kind of the move.
+        row: rows of the ledger.
+
+    Raises:
+        AwaitsApproval: a reconciliation of the ledger waits for a second person.
+        BlockHasLedger: the move is an amendment, and another ledger of the same people is open.
+    """
+    if kind == "amend":
+        require_movable(connection, [row])
+    else:
+        require_reconciled(connection, [row])

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from sqlalchemy import Connection
 
-from epsilond.ledgers.book.continuity import Continuity
-from epsilond.ledgers.book.desk import Desk, roots
+from epsilond.ledgers.book.continuity import Continuity, roots
+from epsilond.ledgers.book.desk import Desk
 from epsilond.ledgers.book.errors import HeadUnavailable, NotFound, NotReconciled
 from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
@@ -45,7 +45,10 @@ class PublishedLog:
             yield connection
 
     def _signed_size(self, connection: Connection) -> int:
-        """Return the size of the log whose head is signed now; from then on the log must continue that head."""
+        """Return the number of entries of the log, before the caller signs its head.
+
+        The head is noted as known to this process: from now on the log must continue it.
+        """
         size = entries.size(connection)
         self.continuity.see(self._desk.unsigned_head(connection, size))
         return size
@@ -99,21 +102,21 @@ class PublishedLog:
             return self._desk.receipt(connection, row, self._signed_size(connection))
 
     def consistency(self, earlier: int, later: int | None = None) -> Consistency:
-        """Return the proof that the log of `earlier` entries is the beginning of the log of `later` entries.
+        """Return the proof that the log of `earlier` entries is the beginning of the log of `later` entries (RFC 9162).
 
         Args:
             earlier: number of entries of the earlier log.
             later: number of entries of the later log; None means the present log.
 
         Raises:
-            NotFound: the log never had so many entries.
+            NotFound: not 0 ≤ `earlier` ≤ `later` ≤ the log's number of entries.
         """
         with looking(self._database) as connection:
             size = entries.size(connection)
-            now = size if later is None else later
-            if not 0 <= earlier <= now <= size:
+            later_size = size if later is None else later
+            if not 0 <= earlier <= later_size <= size:
                 raise NotFound(str(earlier))
-            return Consistency.of(Tree(StoredNodes(connection), now), earlier)
+            return Consistency.of(Tree(StoredNodes(connection), later_size), earlier)
 
     def root(self, size: int) -> bytes | None:
         """Return the root of the first `size` entries of the log; None if the log has fewer."""

@@ -37,11 +37,14 @@ class BookReader(PublishedLog):
         """Assign each ledger without an organisation to the organisation of the caller who opened it.
 
         Args:
-            organisation_of: returns the organisation of the caller with a given name. If it returns None, the ledger
-                does not change.
+            organisation_of: returns the organisation of the caller with a given name. If it returns None, the caller's
+                ledgers do not change.
 
         Returns:
             The groups of ledgers that cover the same people of one organisation.
+
+        Raises:
+            Again: other processes changed ledgers during each of `TRIES` attempts. Nothing was assigned.
         """
         for attempt in range(TRIES):
             try:
@@ -80,7 +83,15 @@ class BookReader(PublishedLog):
         return {name: others for name, others in pairs.items() if others}
 
     def near_names(self, row: LedgerRow) -> list[str]:
-        """Return names of data sets, and of this data set's blocks, that nearly equal the names in this ledger."""
+        """Return names that the caller may have meant by a ledger's data set or block: they differ only in separators.
+
+        Args:
+            row: rows of the ledger.
+
+        Returns:
+            Names of the owner's other data sets and of this data set's blocks, sorted. Separators are spaces, hyphens,
+            underscores and dots.
+        """
         with looking(self._database) as connection:
             pairs = owners.names_of(connection, row.tenant)
         names = {dataset for dataset, _ in pairs if _is_near(dataset, row.dataset)}
@@ -110,9 +121,10 @@ class BookReader(PublishedLog):
             return find_imbalance(connection, identifier, state)
 
     def log_entries(self, tenant: str, *, start: int = 0, limit: int = 1000) -> list[JsonRecord]:
-        """Return the entries of all ledgers of a tenant, as they were signed.
+        """Return log entries of all ledgers of a tenant, in the order of the log.
 
-        Commits that paid for a contradicted run have `contradicted` next to the signed record.
+        A commit that paid for a run that differed from its mechanism has the member `contradicted` next to the signed
+        members.
 
         Args:
             tenant: owner of the ledgers.
@@ -173,9 +185,10 @@ class BookReader(PublishedLog):
         limit: int = 1000,
         order: Order = "oldest",
     ) -> list[JsonRecord]:
-        """Return entries of a ledger from a number in the log on, or backwards if the newest come first.
+        """Return log entries of a ledger, in the order of the log or backwards.
 
-        Commits that paid for a contradicted run have `contradicted` next to the signed record.
+        A commit that paid for a run that differed from its mechanism has the member `contradicted` next to the signed
+        members.
 
         Args:
             tenant: owner of the ledger.
@@ -183,6 +196,9 @@ class BookReader(PublishedLog):
             start: number in the log at which the list starts; None means the first, or the newest.
             limit: largest number of entries to return.
             order: whether the oldest or the newest entries come first.
+
+        Raises:
+            NotFound: this tenant has no such ledger.
         """
         with looking(self._database) as connection:
             contradictions = contradictions_of(self._desk.row(connection, tenant, identifier))
@@ -202,8 +218,13 @@ class BookReader(PublishedLog):
     def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
         """Return receipts of the newest commits of a reservation, under the current head, oldest first.
 
-        The list is empty if runs of the reservation were declared void, or observed to differ from their mechanism. No
-        run may begin with such receipts.
+        Returns:
+            At most `MOST_RECEIPTS` receipts. None at all if runs of the reservation were declared void, or observed to
+            differ from their mechanism, because no run may begin then.
+
+        Raises:
+            NotFound: this tenant has no such reservation.
+            NotReconciled: the log lacks entries that it had before.
         """
         with self._continuous_log() as connection:
             held = self._desk.load_reservation(connection, tenant, identifier)
@@ -216,7 +237,11 @@ class BookReader(PublishedLog):
             return [self._desk.receipt(connection, row, size) for row in rows]
 
     def written(self, tenant: str, identifier: str) -> JsonRecord:
-        """Return the number of a ledger's log entries, by kind, and the numbers of the first and the last entry."""
+        """Summarise the log entries of a ledger.
+
+        Returns:
+            The number of entries of each kind and in all, and the numbers of the first and the last entry in the log.
+        """
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             kinds = entries.count_kinds(connection, identifier)

@@ -43,7 +43,16 @@ def written(kinds: Mapping[str, int], first: int, last: int) -> JsonRecord:
 
 
 def sign_report(report: JsonObject, key: SigningKey) -> JsonRecord:
-    """Return the report with its detached JSON Web Signature. The signature's subject is the report's digest."""
+    """Sign a report of a ledger.
+
+    Args:
+        report: the report, as `report` returns it.
+        key: key of the log.
+
+    Returns:
+        A record with the members `report` and `signature`, a detached JSON Web Signature whose subject is the SHA-256
+        digest of the report's canonical JSON text.
+    """
     return {"report": report, "signature": jws.sign(report, digest(canonical(report)), key, kind=TYPE)}
 
 
@@ -65,7 +74,7 @@ def verify_report(document: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKe
 
 
 def _texts(value: object) -> object:
-    """Convert floating-point numbers to strings, so that every reader of a signed record reads the same value."""
+    """Return a JSON value with floats as strings, so that all readers of a signed record agree on it."""
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, dict):

@@ -92,9 +92,9 @@ class CheckpointFile:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock the file's folder for a block, and make sure that all writes are on the disk at its end.
+        """Lock the file's folder for the block of a `with` statement; other threads and processes wait.
 
-        The folder is created if it does not exist. Other threads and processes wait.
+        The folder is created if it does not exist. When the block ends, all writes in it are on the disk.
 
         Raises:
             OSError: the folder cannot be used.

@@ -48,7 +48,8 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
 def is_amended(row: LedgerRow) -> bool:
     """Return whether the plan differs from the plan that the ledger was opened with.
 
-    An added or lowered item never returns to its first state.
+    Names and planned numbers of runs are compared. This suffices, because an item that was added or lowered never
+    returns to its first number. Items that a job brought by its charge are not part of the plan.
     """
     first = {item["name"]: item["planned"] for item in json.loads(row.record)["plan"]}
     return first != {item.name: item.planned for item in row.items if item.job is None}
@@ -56,12 +57,11 @@ def is_amended(row: LedgerRow) -> bool:
 
 def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
     """Return a ledger's rows with the values of a new state. Reservations and the version are not changed here."""
-    is_contradicted = state.status == "contradicted"
-    status = row.status if state.status == "contradicted" else state.status
     return replace(
         row,
-        status=status,
-        contradicted=is_contradicted,
+        # A contradicted ledger's row keeps whether it was open or closed.
+        status=row.status if state.status == "contradicted" else state.status,
+        contradicted=state.status == "contradicted",
         sealed=state.sealed,
         conditional=state.conditional,
         approval_from=_approval_from(row, state),
@@ -71,7 +71,12 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
 
 
 def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
-    """Return the version from which on a ledger needs approval: of the next version if a change turns it on."""
+    """Return the version of the ledger from which on moves need approval; None if they do not.
+
+    Args:
+        row: rows before the change. The version after it is the next integer.
+        state: state after the change, which says whether moves need approval.
+    """
     if not state.approval:
         return None
     return row.version + 1 if row.approval_from is None else row.approval_from

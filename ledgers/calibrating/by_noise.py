@@ -1,9 +1,9 @@
-"""Starting point for the search of ε within a ledger: the noise that fits is found first, then the ε with that noise.
+"""Starting point for the search of ε within a ledger: first the noise that fits is found, then the ε with that noise.
 
-A calibration may be expensive, for example if every trial noise needs its own lattices. If the run depends on ε only
-through its noise, the ledger is tried with other noise in the first run, without a calibration for each. Then the ε
-whose calibration has that noise is found in a few calibrations. The result is a starting point, and is tried like any
-other.
+A calibration may be expensive, for example if every trial noise needs its own discretised loss distribution. If the run
+depends on ε only through its noise, the ledger is tried with other noise in the first run, without a calibration for
+each. Then the ε that needs that noise is found in a few calibrations. The result is a starting point, and is
+tried like any other.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOG_NOISE_RANGE = (math.log(LEAST), math.log(MOST))
 
 
 def near_strictness(
-    run: Callable[[float], Spec | None],
+    run_at: Callable[[float], Spec | None],
     excess: Callable[[Spec], float],
     least: Callable[[Callable[[float], T | None], float], tuple[float, T] | None],
     reserve: Callable[[Spec], T | None],
@@ -50,16 +50,17 @@ def near_strictness(
     noise of the first run, which is quick, and then finds the strictness that gives this noise.
 
     Args:
-        run: returns the run, as a spec, at a strictness; None if no noise meets that target.
-        excess: returns by how much a spec exceeds the remaining budget.
-        least: finds the smallest value near a start at which a reservation is accepted, with the reservation.
+        run_at: returns the run, as a spec, at a strictness; None if no noise meets that target.
+        excess: returns by how much a spec exceeds the remaining budget; at most 0 if it fits.
+        least: finds the smallest value near a start at which a reservation is accepted. It returns the value with the
+            reservation, or None.
         reserve: returns the reservation of a spec; None if it is rejected.
         start: strictness at which the search starts.
 
     Returns:
-        The strictness, or None if this search fails.
+        The strictness. None if the search fails, or if the run is not determined by one noise multiplier.
     """
-    first = run(start)
+    first = run_at(start)
     first_noise = None if first is None else noise_of(first)
     if first is None or first_noise is None:
         return None
@@ -80,7 +81,7 @@ def near_strictness(
         log_noise = _lowest_accepted(reserve_at, accepted[0])
     except NoCertificate:
         return None
-    return _strictness_of(log_noise, run, first, start)
+    return _strictness_of(log_noise, run_at, first, start)
 
 
 def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: float) -> float:
@@ -118,12 +119,12 @@ def _step_down(reserve_at: Callable[[float], object | None], log_noise: float) -
     return None
 
 
-def _strictness_of(log_noise: float, run: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
+def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
     """Find the strictness −log ε at which a run has the requested log noise or slightly more, by the secant method.
 
     Args:
         log_noise: log of the requested noise multiplier.
-        run: returns the run at a strictness; None if no noise meets that target.
+        run_at: returns the run at a strictness; None if no noise meets that target.
         first: run at `start`. Other runs must differ from it only in the noise.
         start: strictness at which the search starts.
 
@@ -133,18 +134,20 @@ def _strictness_of(log_noise: float, run: Callable[[float], Spec | None], first:
     strictness, slope = start, FIRST_SLOPE
     previous: tuple[float, float] | None = None  # strictness and log noise of the last run
     for _ in range(MOST_RUNS):
-        spec = run(strictness)
+        spec = run_at(strictness)
         noise = None if spec is None else noise_of(spec)
         if spec is None or noise is None or not _differ_in_noise_only(spec, first):
             return None
-        excess_noise = math.log(noise) - log_noise
-        if 0.0 <= excess_noise <= NEAR:
+        own_log_noise = math.log(noise)
+        if 0.0 <= own_log_noise - log_noise <= NEAR:
             return strictness
         if previous is not None and previous[0] != strictness:
-            secant_slope = (math.log(noise) - previous[1]) / (strictness - previous[0])
+            last_strictness, last_log_noise = previous
+            secant_slope = (own_log_noise - last_log_noise) / (strictness - last_strictness)
             slope = min(max(secant_slope, _FLATTEST), _STEEPEST)
-        previous = strictness, math.log(noise)
-        strictness += (log_noise + 0.5 * NEAR - math.log(noise)) / slope
+        previous = (strictness, own_log_noise)
+        aim = log_noise + 0.5 * NEAR  # the middle of the accepted range
+        strictness += (aim - own_log_noise) / slope
     return None
 
 

@@ -1,4 +1,4 @@
-"""Compartment of a ledger that a run is to be charged to: whether a run fits, and by how much it exceeds the rest."""
+"""The slot or plan item of a ledger that is to pay for a run: whether the run fits, and how far it exceeds the rest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservatio
 TRIAL = "calibration"
 """Id of a reservation that is tried and never made."""
 UNKNOWN_EXCESS = 1.0
-"""Excess of a run that does not fit, if no figure is available."""
+"""Excess of a run that does not fit, if only the rejection is known; only its sign has a meaning."""
 LARGEST_COST_SHARE = Amount("0.9995")
 """Largest cost of a run in the search, as a share of the free amount.
 
@@ -57,11 +57,15 @@ class Compartment(Protocol):
     """Part of a ledger's budget that can pay for a run: a slot or an item of the plan, at one moment."""
 
     @property
-    def place(self) -> ChargeTarget:
+    def charge_target(self) -> ChargeTarget:
         """Names of the slot or the item, for a reservation."""
 
     def estimate_epsilon(self, log_delta: float) -> float:
-        """Estimate the ε of a run that takes the whole remaining budget. The estimate is only a starting point."""
+        """Estimate the ε of a run that takes the whole remaining budget. The estimate is only the start of a search.
+
+        Args:
+            log_delta: natural logarithm of the δ at which ε is estimated.
+        """
 
     def log_delta(self, target_log_delta: float) -> float:
         """Return log δ of a single run for calibrating noise of bounded support.
@@ -73,14 +77,16 @@ class Compartment(Protocol):
         """
 
     def excess(self, spec: Spec) -> float:
-        """Return roughly by how much a run exceeds the remaining budget, above 0 if it does.
+        """Return by how much a run exceeds the remaining budget: above 0 if it does, otherwise at most 0.
+
+        The value is roughly the log of cost / remaining budget. It only guides the search, so it need not be a bound.
 
         Raises:
             NoCertificate: no theorem gives a cost for such a mechanism in this slot or item.
         """
 
 
-def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
+def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartment:
     """Return the requested slot or item of an open ledger, if something is left of it.
 
     Raises:
@@ -90,17 +96,17 @@ def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
         LedgerClosed, NotSealed: the ledger takes no reservations at present.
     """
     moves.require_open(state)
-    if place.slot is not None and place.item is not None:
+    if charge_target.slot is not None and charge_target.item is not None:
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
-    if place.item is not None:
-        return _item_compartment(state, place.item, place)
-    slot = _chosen_slot(state, place.slot)
+    if charge_target.item is not None:
+        return _item_compartment(state, charge_target.item, charge_target)
+    slot = _chosen_slot(state, charge_target.slot)
     if not any(slot.free(part) > 0 for part in slot.capacity if part not in ("eta", "delta")):
         raise LedgerExhausted(f"nothing is left of the slot {slot.kind}")
-    return OfSlot(state, slot, replace(place, slot=slot.kind))
+    return OfSlot(state, slot, replace(charge_target, slot=slot.kind))
 
 
-def _item_compartment(state: LedgerState, name: str, place: ChargeTarget) -> OfItem:
+def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget) -> OfItem:
     """Return an item of the plan that has free runs.
 
     Raises:
@@ -113,7 +119,7 @@ def _item_compartment(state: LedgerState, name: str, place: ChargeTarget) -> OfI
         raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
     if not item.free:
         raise LedgerExhausted(f"no run of the plan's item {item.name} is left")
-    return OfItem(state, item, place)
+    return OfItem(state, item, charge_target)
 
 
 def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
@@ -137,18 +143,20 @@ def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
     return slot
 
 
-def reserve_trial(state: LedgerState, spec: Spec, place: ChargeTarget) -> Reservation:
+def reserve_trial(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -> Reservation:
     """Return the reservation that the ledger would make for a run. The ledger does not change.
 
     Args:
         state: the ledger.
         spec: mechanism of the run.
-        place: the slot or item that pays.
+        charge_target: the slot or item that pays.
 
     Raises:
         NoCertificate: the ledger rejects the run.
     """
-    after = moves.reserve(state, TRIAL, spec=spec, item=place.item, slot=place.slot, eta=place.eta)
+    after = moves.reserve(
+        state, TRIAL, spec=spec, item=charge_target.item, slot=charge_target.slot, eta=charge_target.eta
+    )
     return after.reservations[TRIAL]
 
 
@@ -159,15 +167,19 @@ class OfSlot:
     Attributes:
         state: the ledger.
         slot: the slot.
-        place: target of charges, which names the slot's kind.
+        charge_target: target of charges, which names the slot's kind.
     """
 
     state: LedgerState
     slot: Slot
-    place: ChargeTarget
+    charge_target: ChargeTarget
 
     def estimate_epsilon(self, log_delta: float) -> float:
-        """Return ε at δ of everything that a slot with the free amounts as its capacity may pay for."""
+        """Return an upper bound on ε of everything that the free amounts of the slot may pay for.
+
+        Args:
+            log_delta: natural logarithm of the δ at which ε holds.
+        """
         free = {part: max(self.slot.free(part), Amount(0)) for part in self.slot.capacity}
         return slot_pair(replace(self.slot, capacity=free)).epsilon(log_delta).upper
 
@@ -184,19 +196,22 @@ class OfSlot:
             return target_log_delta
         # The η does not depend on the mechanism, so that any mechanism serves for the request.
         any_spec = Gaussian(noise_multiplier=1.0)
-        request = ChargeRequest(setting=self.state.setting, spec=any_spec, count=1, eta=self.place.eta)
+        request = ChargeRequest(setting=self.state.setting, spec=any_spec, count=1, eta=self.charge_target.eta)
         own_delta = down(eta_of(request, self.slot) * SHARE_OF_DELTA)
         return min(math.log(float(own_delta)), target_log_delta)
 
     def excess(self, spec: Spec) -> float:
         """Return by how much a run exceeds the free amounts of the slot; at most 0 if it fits.
 
-        If charges add up, the value is the largest log(charge/free amount) over the parts of the slot. A Gaussian slot
-        with a mechanism that is not Gaussian compares privacy profiles. A Rényi slot of several orders gives only a
-        sign.
+        The meaning of the value depends on the kind of the slot:
+
+        - If charges add up, it is the largest log(charge / free amount) over the parts of the slot.
+        - In a Gaussian slot, a run that is not Gaussian is charged by a comparison of privacy profiles; see
+        `_residue_excess`.
+        - In a Rényi slot of several orders, only the sign is known, because the run must fit at one of the orders only.
         """
         step, count = steps_of(spec)
-        request = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
+        request = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.charge_target.eta)
         if self.slot.kind == "gdp" and mu_squared(request) is None:
             return self._residue_excess(request)
         price = charge(request, self.slot)
@@ -205,18 +220,30 @@ class OfSlot:
         return max((self._log_share(part, amount) for part, amount in price.parts.items()), default=-math.inf)
 
     def _log_share(self, part: str, amount: Amount) -> float:
-        """Return log(amount/free amount) of a part of the slot: −∞ for the amount 0, otherwise ∞ if nothing is free."""
+        """Return log(amount / free amount) of a part of the slot, the part's contribution to the excess of a run.
+
+        Returns:
+            −∞ for the amount 0, which always fits. Otherwise ∞ if nothing is free.
+        """
         free = self.slot.free(part)
         if amount <= 0:
             return -math.inf
         return math.log(Fraction(amount) / Fraction(free)) if free > 0 else math.inf
 
     def _residue_excess(self, request: ChargeRequest) -> float:
-        """Estimate by how much a job that is charged as a whole exceeds the free part of a Gaussian slot."""
+        """Estimate by how much a run that is not Gaussian exceeds the free μ² of a Gaussian slot.
+
+        Such a run is charged as a whole: its cost is the μ² by which the privacy profile of the slot's remaining
+        Gaussian mechanism must grow to cover it.
+
+        Returns:
+            The log of cost / free μ² where a lower estimate of the cost is quick to compute. Otherwise a measure of how
+            much the run's profile exceeds the profile that is available. `UNKNOWN_EXCESS` if no cost is finite.
+        """
         remaining = self.slot.remainder("mu_squared")
         free = self.slot.free("mu_squared")
         eta = eta_of(request, self.slot)
-        if not may_be_composed(request.parts):  # its steps are charged one after another, which costs more
+        if not may_be_composed(request.parts):  # then its steps are charged one by one, which costs more
             cost_from_below, _ = quick_cost(request.parts, remaining=remaining, eta=eta)
             if math.isinf(cost_from_below):
                 return UNKNOWN_EXCESS
@@ -232,15 +259,19 @@ class OfItem:
     Attributes:
         state: the ledger.
         item: the item, of which runs are free.
-        place: target of charges, which names the item.
+        charge_target: target of charges, which names the item.
     """
 
     state: LedgerState
     item: PlanItem
-    place: ChargeTarget
+    charge_target: ChargeTarget
 
     def estimate_epsilon(self, log_delta: float) -> float:
-        """Return the ε of the item's free runs."""
+        """Return an upper bound on ε of all free runs of the item together.
+
+        Args:
+            log_delta: natural logarithm of the δ at which ε holds.
+        """
         request = ChargeRequest(setting=self.state.setting, spec=self.item.spec, count=self.item.free)
         return composed_pair(request.parts, "default").epsilon(log_delta).upper
 
@@ -249,25 +280,37 @@ class OfItem:
         return target_log_delta
 
     def excess(self, spec: Spec) -> float:
-        """Return the log of the planned noise divided by the run's noise; at most 0 if the run fits.
+        """Return the log of planned noise / run's noise; at most 0 if the run fits.
+
+        An item pays for runs whose mechanism loses no more than the planned mechanism. If a mechanism has no single
+        noise multiplier, only the sign of the excess is known.
 
         Raises:
-            NoCertificate: no noise makes the run fit, because of its number of runs or its kind.
+            NoCertificate: no noise makes the run fit, because it has too many runs or is of another kind than the
+                planned mechanism.
         """
         step, count = steps_of(spec)
-        if count > self.item.free:  # more noise does not help: raise the error of the ledger
-            reserve_trial(self.state, spec, self.place)
+        if count > self.item.free:  # more noise does not help
+            reserve_trial(self.state, spec, self.charge_target)  # raises the ledger's own error
         planned_noise, run_noise = noise_of(self.item.spec), noise_of(step)
         if planned_noise is None or run_noise is None:
-            return _try_move(lambda: reserve_trial(self.state, spec, self.place))
+            return _try_move(lambda: reserve_trial(self.state, spec, self.charge_target))
         with_planned_noise = map_noise(spec, lambda _: planned_noise)
-        if dominance_reason(steps_of(with_planned_noise)[0], self.item.spec) is None:  # more noise does not help
-            reserve_trial(self.state, with_planned_noise, self.place)
+        step_with_planned_noise, _ = steps_of(with_planned_noise)
+        if dominance_reason(step_with_planned_noise, self.item.spec) is None:  # more noise does not help
+            reserve_trial(self.state, with_planned_noise, self.charge_target)  # raises the ledger's own error
         return math.log(planned_noise / run_noise)
 
 
 def _try_move(move: Callable[[], object]) -> float:
-    """Return `UNKNOWN_EXCESS` if the move is rejected because too little is left, and its negative if it succeeds."""
+    """Make a move on a trial ledger, and return only the sign of the run's excess.
+
+    Args:
+        move: reserves the run, without an effect on the real ledger.
+
+    Returns:
+        `UNKNOWN_EXCESS` if the run is rejected because too little is left, and −`UNKNOWN_EXCESS` if it fits.
+    """
     try:
         move()
     except (LedgerExhausted, NotInPlan):

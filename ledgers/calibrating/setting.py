@@ -24,13 +24,14 @@ NOISE: Final = ("noise_multiplier", "noise_std")
 
 
 def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting: Setting) -> JsonRecord:
-    """Return the fields of a calibration request, completed with the ledger's relation, unit and observer.
+    """Complete the fields of a calibration request with the ledger's relation, unit and observer.
 
-    The target ε and δ are not among them, because the search chooses ε. The request solves for the noise.
+    The target ε and δ are not among the fields, because the search chooses ε. If the problem has a field `solve_for`,
+    the request solves for the noise.
 
     Args:
         calibrator: calibrator of the algorithm.
-        values: fields from the user.
+        values: fields from the user, by name.
         setting: relation, unit and observer of the ledger.
 
     Raises:
@@ -42,7 +43,8 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
     if faults:
         raise InvalidInput(*faults)
     require_setting(calibrator, setting)
-    request: JsonRecord = {**values, **{name: _member(setting, name) for name in SETTING if name in own_fields}}
+    own_setting: JsonRecord = {name: _member(setting, name) for name in SETTING if name in own_fields}
+    request: JsonRecord = {**values, **own_setting}
     if "solve_for" in own_fields and values.get("solve_for") is None:
         request["solve_for"] = next(name for name in NOISE if name in _choices(calibrator.problem, "solve_for"))
     return request
@@ -77,7 +79,10 @@ def _member(setting: Setting, name: str) -> object:
 
 
 def _word(value: object) -> str:
-    """Return a member of a setting in one word: client-day for a windowed unit in its JSON form."""
+    """Return a member of a setting as one word, so that two members can be compared.
+
+    A unit is a word such as "client", or the JSON form of a windowed unit, which becomes "client-day", for example.
+    """
     return str(require_unit(value)) if isinstance(value, Mapping) else str(value)
 
 
@@ -105,8 +110,8 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
         ConditionViolated: the guarantee trusts the ledger's observer.
     """
     if setting.observer not in POSSIBLE[definition]:
-        whom = f"{' or '.join(POSSIBLE[definition])}, as its trust model is {definition}"
-        raise _mismatch(algorithm, "observer", whom, setting.observer)
+        supported = f"{' or '.join(POSSIBLE[definition])}, as its trust model is {definition}"
+        raise _mismatch(algorithm, "observer", supported, setting.observer)
 
 
 def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
@@ -126,11 +131,18 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
     return released[0]
 
 
-def _mismatch(algorithm: str, name: str, theirs: str, ledgers: str) -> ConditionViolated:
-    """Return the error that an algorithm has no guarantee for a value of the ledger's setting."""
-    statement = f"the {name} of the guarantee, {theirs}, is that of the ledger, {ledgers}"
+def _mismatch(algorithm: str, name: str, supported: str, required: str) -> ConditionViolated:
+    """Return the error that an algorithm has no guarantee for a value of the ledger's setting.
+
+    Args:
+        algorithm: name of the algorithm.
+        name: member of the setting: unit, relation or observer.
+        supported: values for which the algorithm has a guarantee, as text.
+        required: value of the ledger.
+    """
+    statement = f"the {name} of the guarantee, {supported}, is that of the ledger, {required}"
     return ConditionViolated(
-        f"A ledger of {name} {ledgers} cannot hold {algorithm}: its guarantee has the {name} {theirs}.",
+        f"A ledger of {name} {required} cannot hold {algorithm}: its guarantee has the {name} {supported}.",
         ConditionResult(f"epsilond.ledger-{name}", statement, Verdict.NO),
     )
 

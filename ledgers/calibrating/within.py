@@ -1,9 +1,9 @@
 """Least noise with which an algorithm's run fits into the rest of a ledger, certified by the ledger's own rule.
 
 Every calibrator maps a target to a noise, and the noise to the spec that is run: a smaller ε needs more noise. Here ε
-is searched at the ledger's δ for the run that takes the rest, first approximately, by the profiles at a few points.
-Then the ledger's own reservation is tried on the resulting spec, with a slightly smaller ε until it is made. So the
-calibrators do not depend on ledgers, and the guarantee of the answer is the calibrator's own.
+is searched at the ledger's δ for the run that takes the rest. The search is first approximate, from privacy profiles at
+a few points. Then the ledger's own reservation is tried on the resulting spec, with a slightly smaller ε until it is
+made. So the calibrators do not depend on ledgers, and the guarantee of the answer is the calibrator's own.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ class Within:
     slack: float | None
 
 
-def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, place: ChargeTarget) -> Within:
+def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, charge_target: ChargeTarget) -> Within:
     """Find the least noise with which an algorithm's run fits the ledger.
 
     Args:
         state: the ledger.
         algorithm: name of the algorithm.
         given: fields of the calibration, without target and setting.
-        place: the slot or item to charge.
+        charge_target: the slot or item to charge.
 
     Raises:
         InvalidInput: there is no such algorithm, or a field is not valid or is determined by the ledger.
@@ -100,11 +100,11 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, plac
     def problem(epsilon: float, log10_delta: float) -> object:
         return read(chosen.problem, {**fields, "epsilon": epsilon, "log10_delta": log10_delta})
 
-    return within(state, chosen, problem, place)
+    return within(state, chosen, problem, charge_target)
 
 
 def calibrate_and_solve(
-    state: LedgerState, algorithm: str, given: JsonObject, place: ChargeTarget
+    state: LedgerState, algorithm: str, given: JsonObject, charge_target: ChargeTarget
 ) -> tuple[Within, Calibration]:
     """Find the least noise with which an algorithm's run fits the ledger, and return the whole calibration, too.
 
@@ -114,9 +114,9 @@ def calibrate_and_solve(
         state: the ledger.
         algorithm: name of the algorithm.
         given: fields of the calibration, without target and setting.
-        place: the slot or item to charge.
+        charge_target: the slot or item to charge.
     """
-    result = calibrate_within(state, algorithm, given, place)
+    result = calibrate_within(state, algorithm, given, charge_target)
     chosen = choose_by_name(
         algorithm, {calibrator.name: calibrator for calibrator in CALIBRATORS}, at="/algorithm", noun="algorithm"
     )
@@ -124,7 +124,7 @@ def calibrate_and_solve(
 
 
 def within(
-    state: LedgerState, calibrator: Calibrator, problem: Callable[[float, float], object], place: ChargeTarget
+    state: LedgerState, calibrator: Calibrator, problem: Callable[[float, float], object], charge_target: ChargeTarget
 ) -> Within:
     """Find the least noise with which a run fits the remaining budget of a ledger.
 
@@ -132,13 +132,17 @@ def within(
         state: the ledger.
         calibrator: finds the least noise of one run for a given ε and δ.
         problem: returns the calibrator's problem at ε and log10 δ of that run.
-        place: the slot or item to charge.
+        charge_target: the slot or item to charge.
+
+    Returns:
+        The run with its request and the reservation that would be made. `slack` is None unless the ledger was found to
+        reject slightly less noise.
 
     Raises:
         InvalidInput, ConditionViolated, LedgerExhausted, RunDiffers: see `calibrate_within`.
     """
     require_consistent(state)
-    compartment = compartment_of(state, place)
+    compartment = compartment_of(state, charge_target)
     log_delta = state.target.log_delta
     if calibrator.knob != "noise_multiplier":  # noise of bounded support, with its own δ
         log_delta = compartment.log_delta(log_delta)
@@ -150,7 +154,7 @@ def within(
     run = runs.run_at(strictness)
     assert run is not None  # the reservation was made of it
     request, spec = run
-    slack = SLACK if _is_rejected(state, spec, compartment.place) else None
+    slack = SLACK if _is_rejected(state, spec, compartment.charge_target) else None
     return Within(algorithm=calibrator.name, request=request, spec=spec, held=reservation, slack=slack)
 
 
@@ -159,11 +163,14 @@ def _find_strictness(
 ) -> tuple[float, Reservation]:
     """Find nearly the least strictness −log ε at which the run fits the ledger, with the reservation of that run.
 
+    The start of the search is estimated by noise (see `near_strictness`). If that fails, it is the strictness at which
+    the run's estimated excess is 0.
+
     Args:
         runs: the runs by their strictness.
         state: the ledger.
         compartment: slot or item that pays.
-        start: strictness at which the search starts.
+        start: strictness at which the estimate starts.
 
     Raises:
         ConditionViolated: no charge is proved for the run in this ledger.
@@ -173,10 +180,10 @@ def _find_strictness(
     if estimate is None:
         estimate = crossing(runs.excess_at, start, _EPSILONS, WIDTH)
     if estimate is None:
-        raise _rejection(state, runs.run_at(_EPSILONS[1]), compartment.place)
+        raise _rejection(state, runs.run_at(_EPSILONS[1]), compartment.charge_target)
     best = _least(runs.reserve_at, estimate)
     if best is None:
-        raise _rejection(state, runs.run_at(estimate), compartment.place)
+        raise _rejection(state, runs.run_at(estimate), compartment.charge_target)
     return best
 
 
@@ -218,7 +225,11 @@ class _CalibratedRuns:
         self.excess_at = functools.lru_cache(maxsize=REMEMBERED)(self._excess_at)
 
     def _run_at(self, strictness: float) -> tuple[object, Spec] | None:
-        """Compute `run_at`."""
+        """Calibrate a run at a strictness; see `run_at`, which keeps the results.
+
+        Returns:
+            The calibrator's problem and the mechanism. None if no permitted noise meets the target.
+        """
         request = self._problem(math.exp(-strictness), self._log10_delta)
         try:
             certified = self._calibrator.certify(request)
@@ -227,7 +238,7 @@ class _CalibratedRuns:
             return None
 
     def _excess_at(self, strictness: float) -> float:
-        """Compute `excess_at`."""
+        """Estimate by how much the run at a strictness exceeds the free budget. `excess_at` keeps the results."""
         spec = self.spec_at(strictness)
         return -UNKNOWN_EXCESS if spec is None else self._compartment.excess(spec)
 
@@ -237,9 +248,13 @@ class _CalibratedRuns:
         return None if result is None else result[1]
 
     def reserve(self, spec: Spec) -> Reservation | None:
-        """Return the reservation of a run as the ledger certifies it; None if the ledger has no room for it."""
+        """Return the reservation that the ledger would make for a run; None if it has no room for the run.
+
+        Raises:
+            NoCertificate: the ledger rejects the run for another reason, such as a mechanism without a proved charge.
+        """
         try:
-            return reserve_trial(self._state, spec, self._compartment.place)
+            return reserve_trial(self._state, spec, self._compartment.charge_target)
         except (LedgerExhausted, NotInPlan):
             return None
 
@@ -300,7 +315,11 @@ def _first_accepted(
 
 
 def _short(log10_delta: float) -> float:
-    """Round log10 δ to a short number if it equals it up to rounding. The certificate does not depend on it."""
+    """Round log10 δ to 9 digits if that changes it by no more than rounding errors.
+
+    The run is calibrated for this δ, so the certificate holds for either value. A round value reads better in the
+    answer.
+    """
     short = round(log10_delta, 9)
     return short if math.isclose(log10_delta, short, rel_tol=1e-14) else log10_delta
 
@@ -310,37 +329,37 @@ def _clip(epsilon: float) -> float:
     return min(max(epsilon, math.exp(-_EPSILONS[1])), math.exp(-_EPSILONS[0]))
 
 
-def _is_rejected(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
-    """Return whether the ledger rejects the run once its noise is lowered by the fraction `SLACK`.
+def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -> bool:
+    """Return whether the ledger rejects the run with its noise lowered by the share `SLACK`. Then the answer is tight.
 
     The result is False for a spec without noise, because nothing can be lowered.
 
     Args:
         state: the ledger.
         spec: the run.
-        place: the slot or item that would pay.
+        charge_target: the slot or item that would pay.
     """
-    less = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
-    if less == spec:
+    with_less_noise = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
+    if with_less_noise == spec:
         return False
     try:
-        reserve_trial(state, less, place)
+        reserve_trial(state, with_less_noise, charge_target)
     except NoCertificate:
         return True
     return False
 
 
-def _rejection(state: LedgerState, last: tuple[object, Spec] | None, place: ChargeTarget) -> NoCertificate:
+def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_target: ChargeTarget) -> NoCertificate:
     """Return the error that the ledger raises for the run with the largest noise that was tried.
 
     Args:
         state: the ledger.
         last: problem and mechanism with that noise; None if no noise that is offered meets the target.
-        place: slot or item that is charged.
+        charge_target: slot or item that is charged.
     """
     if last is not None:
         try:
-            reserve_trial(state, last[1], place)
+            reserve_trial(state, last[1], charge_target)
         except ConditionViolated as error:
             return error
         except NoCertificate as error:

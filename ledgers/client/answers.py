@@ -32,10 +32,10 @@ class ReadableAnswer(JsonRecord):
 
 
 def rows(answer: JsonObject) -> list[tuple[str, str]]:
-    """Return the names and values to show an answer as a table.
+    """Return the rows of a table that shows an answer: pairs of a name and a value, both as text.
 
     A ledger has one row for each item of its plan, each part of its slots, and each condition. Any other answer has a
-    row for each of its members.
+    row for each of its members; nested members have joined names.
     """
     is_ledger = "slots" in answer and "plan" in answer
     return _ledger_rows(answer) if is_ledger else list(flatten_fields(answer, ""))
@@ -95,7 +95,11 @@ def scarcest_text(resource: JsonObject) -> str:
 
 
 def short(amount: str) -> str:
-    """Return six digits of an amount, rounded down so that no more is shown than there is."""
+    """Round an amount down to six significant digits, so that no more is shown than there is.
+
+    Args:
+        amount: decimal number as text.
+    """
     from decimal import ROUND_FLOOR, Context  # noqa: PLC0415  only where something is shown
 
     rounded = Context(prec=6, rounding=ROUND_FLOOR).create_decimal(amount)

@@ -46,7 +46,10 @@ def audited(
         keys: file or folder of the trusted keys.
         checkpoints: files with old signed heads of the log that the verifier kept. The log must continue them.
         log: bundle or receipts of entries that show whether the runs of a receipt were voided later.
-        witnesses: vkeys of trusted witnesses. Each must have cosigned the largest head.
+        witnesses: public keys of trusted witnesses, as vkeys `name+id+key`. Each must have cosigned the largest head.
+
+    Returns:
+        The claims that were checked, each with its outcome. Evidence that fails a check is reported there, not raised.
 
     Raises:
         InvalidInput: a file cannot be read, or is of another kind.
@@ -96,6 +99,9 @@ class _TrustedEvidence:
 def _audit_ledger_file(path: Path, trust: _TrustedEvidence) -> LogVerification:
     """Verify the log in a file of ledgers, and compare the balances in the file with the entries of the log.
 
+    Returns:
+        The claims with their outcomes. If an entry cannot be read, this is the only claim.
+
     Raises:
         InvalidInput: another process has the file, or a further file of the verifier cannot be read.
     """
@@ -126,11 +132,11 @@ def _read_log(place: FilePlace, path: Path) -> Bundle:
 
 
 def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedEvidence) -> LogVerification:
-    """Verify a bundle together with old checkpoints.
+    """Verify a bundle together with the verifier's old checkpoints, and report voided and contradicted runs.
 
     Args:
-        bundle: the evidence, with that of the file `log`.
-        receipts: the receipts whose runs are examined: those of the evidence, without those of the file `log`.
+        bundle: the evidence, joined with the evidence in the verifier's file `log`.
+        receipts: the receipts whose runs are examined. Receipts from the file `log` are not examined.
         trust: trusted keys and files of the verifier.
     """
     old_checkpoints = [note for path in trust.checkpoints for note in read_checkpoints(path)]
@@ -149,13 +155,14 @@ def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedE
 
 
 def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification) -> None:
-    """Compute the charges of the entries in receipts again, and report the points that stay open.
+    """Compute the charges of the entries in receipts again, and add the outcome to `verification`.
 
-    A ledger is replayed only if its opening is among the entries.
+    A ledger is replayed only if its opening is among the entries. The report also says that receipts cannot show
+    whether the log has more entries of these ledgers.
 
     Args:
         receipts: receipts of a log of which no other entries are known.
-        verification: receives the findings.
+        verification: receives the claims and their outcomes.
     """
     entries = sorted((receipt.entry for receipt in receipts), key=lambda entry: int(entry.get("seq", 0)))
     distinct_entries = {json.dumps(entry, sort_keys=True): entry for entry in entries}.values()
@@ -181,14 +188,15 @@ def _entries_of(bundle: Bundle) -> list[Record]:
 
 
 def _check_voids(receipts: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Report receipts of commits whose runs were later declared void, so that they are valid for no run.
+    """Add to `verification` each receipt of a commit of runs that were later declared void. No run may begin with it.
 
     Such a receipt is a failure, unless the receipt of the void is among the receipts, as in an export of a ledger.
+    Without the log, the report says that later voids cannot be excluded.
 
     Args:
         receipts: the examined receipts.
         bundle: all evidence, which may contain the entries of voids.
-        verification: receives the findings.
+        verification: receives the claims and their outcomes.
     """
     void_numbers = {}
     for entry in _entries_of(bundle):
@@ -216,20 +224,21 @@ def _has_log(bundle: Bundle) -> bool:
 
 
 def _check_contradictions(receipts: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Report observations which show that runs differed from their reserved mechanisms, and receipts of such runs.
+    """Add to `verification` each observation that a run differed from its mechanism, and receipts of such runs.
 
-    Such a receipt is a failure, unless the entry with the observation is among the receipts, as in an export.
+    Such a receipt is a failure, unless the entry with the observation is among the receipts, as in an export of a
+    ledger. The check ends at the first entry that cannot be read, which is reported as a failure.
 
     Args:
         receipts: the examined receipts.
         bundle: all evidence, which may contain entries with observations.
-        verification: receives the findings.
+        verification: receives the claims and their outcomes.
     """
     entries = {str(entry.get("seq")): entry for entry in _entries_of(bundle) if entry.get("kind") == "contradicted"}
     for number, entry in entries.items():
         try:
             observations = " ".join(map(str, observations_of(entry)))
-            list(entry.get("reservations", ()))
+            list(entry.get("reservations", ()))  # raises TypeError unless it can be iterated
         except (EpsilondError, KeyError, TypeError):
             verification.add(ClaimOutcome.FAILED, f"Entry {number} is of the kind of a contradiction, and is none.")
             return

@@ -13,6 +13,7 @@ from epsilond.ledgers.client.place import Answer
 from epsilond.ledgers.mathematics.state import SlotKind
 
 AmountTold = Decimal | float | str
+"""An amount of privacy budget as a caller may pass it. A text keeps all digits."""
 
 
 def job(
@@ -102,7 +103,7 @@ def _capacity(parts: object) -> object:
 
 
 def amount_text(amount: AmountTold | None) -> str | None:
-    """Return an amount as decimal text with all its digits; None for None, and a text as it is."""
+    """Return an amount as decimal text with all its digits. None and texts are returned unchanged."""
     if amount is None or isinstance(amount, str):
         return amount
     if isinstance(amount, Decimal):
@@ -116,10 +117,10 @@ def readable(answer: Answer | None) -> ReadableAnswer | None:
 
 
 def without_absent(members: Mapping[str, object]) -> JsonRecord:
-    """Return the members that are not None."""
+    """Return a copy of a record without the members that are None."""
     return {name: value for name, value in members.items() if value is not None}
 
 
 def key_or_new(key: str | None) -> str:
-    """Return an idempotency key, a new one if None is passed."""
+    """Return an idempotency key, or a new random key if None is passed."""
     return secrets.token_urlsafe(24) if key is None else key

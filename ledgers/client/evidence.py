@@ -90,7 +90,9 @@ def read_evidence(path: Path, pointer: str) -> Bundle:
 
 
 def read_checkpoints(path: Path) -> list[str]:
-    """Read the checkpoints in a signed note, a receipt, a bundle or a page of a ledger. None of them is verified.
+    """Read the signed notes of all checkpoints in a file. None of them is verified.
+
+    The file may be a signed note, a receipt, a bundle or the page of a ledger's report.
 
     Raises:
         InvalidInput: the file cannot be read, or contains something else.
@@ -109,7 +111,7 @@ def read_checkpoints(path: Path) -> list[str]:
 
 
 def newest(path: Path) -> str:
-    """Return the largest checkpoint in a note, a receipt, a bundle or a page, without verifying it.
+    """Return the signed note with the largest checkpoint in a note, a receipt, a bundle or a page. Nothing is verified.
 
     Raises:
         InvalidInput: the file cannot be read, or has no checkpoint.

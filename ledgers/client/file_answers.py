@@ -1,8 +1,11 @@
-"""Answers about ledgers in a file, with the members of the answers of a service, and the names of its users."""
+"""Answers about ledgers in a file, its keys, and the names of its users. The members are as in answers of a service."""
 
 from __future__ import annotations
 
+import secrets
 import time
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 from epsilond.accountants.errors import InvalidInput
@@ -10,9 +13,12 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.contradictions import cautions
+from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.book.owning import collisions
 from epsilond.ledgers.book.pending import pending_move
 from epsilond.ledgers.client.place import Answer
+from epsilond.ledgers.log.key_files import open_keyring, origin_of
+from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics.entries import normalise_person
 from epsilond.ledgers.store.records import LedgerRow, PendingRow, ReservationRow
 
@@ -36,7 +42,17 @@ def list_ledgers(book: Book) -> list[LedgerRow]:
 
 
 def ledger_answer(book: Book, identifier: str) -> answers.LedgerAnswer:
-    """Return a ledger with its guarantee, and with warnings of other ledgers on the same people."""
+    """Return the answer about a ledger in a file, with its guarantee and warnings.
+
+    The warnings name other ledgers of the same people.
+
+    Args:
+        book: the ledgers of the file.
+        identifier: id of the ledger.
+
+    Raises:
+        NotFound: the file has no such ledger.
+    """
     row, state = book.whole(OWNER, identifier)
     promise = answers.compute_promise(state, of_block=bool(row.block))
     return answers.answer(row, state, promise, collisions(book.colliding(row.id)))
@@ -55,15 +71,22 @@ def move_answer(row: PendingRow) -> Answer:
 
 
 def pending_answer(row: LedgerRow | PendingRow) -> Answer | None:
-    """Return a move that waits for a second person, or None if the ledger was changed at once."""
+    """Return the answer to a request that may need a second person.
+
+    Returns:
+        The pending move as a JSON object. None if the ledger was changed at once, because it needs no second person.
+    """
     return move_answer(row) if isinstance(row, PendingRow) else None
 
 
 def read_person(name: str | None) -> str:
-    """Return a declared name; empty if none is declared.
+    """Return the name that the user of a file declares, after checking it.
+
+    Returns:
+        The name. The empty text if no name is declared.
 
     Raises:
-        InvalidInput: the name is blank, is too long, or cannot be printed.
+        InvalidInput: the name is blank, is longer than `LONGEST_PERSON`, or has characters that cannot be printed.
     """
     if name is None:
         return ""
@@ -75,12 +98,34 @@ def read_person(name: str | None) -> str:
 
 
 def require_person(name: str | None) -> str:
-    """Return a declared name.
+    """Return the name that the user of a file declares. A name is required.
 
     Raises:
-        InvalidInput: none is declared, or it is not valid.
+        InvalidInput: no name is declared, or the name is not valid.
     """
     person = read_person(name)
     if not person:
         raise InvalidInput.at("/by", "is needed: a file does not know its callers, so declare your name")
     return person
+
+
+def refusal_message(error: BookError) -> str:
+    """Return the message of a book's error for users of a file."""
+    if isinstance(error, NotFound):
+        return f"there is no such ledger, reservation or entry: {error}"
+    if isinstance(error, KeyReused):
+        return f"the idempotency key came with another request before: {error}"
+    if isinstance(error, NotReconciled):
+        return f"{error} If the file is a copy from a backup, put the newest one in its place, or see ledger reconcile."
+    return str(error)
+
+
+def open_file_keys(folder: Path) -> SigningKeys:
+    """Open the signing keys in a folder. If there are none, make a key for a log with a new random name.
+
+    Raises:
+        KeysUnusable: the keys cannot sign.
+        OSError: the folder cannot be read or written.
+    """
+    origin = origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
+    return open_keyring(folder, origin, datetime.now(UTC))

@@ -33,6 +33,8 @@ class SeenHead:
     def follow(self, note: str, keys: Iterable[PublicKey], prove: Prove) -> None:
         """Check that a head and the stored head belong to one growing log, and store the larger one.
 
+        The first head of a service is stored without a comparison.
+
         Args:
             note: signed head from the service.
             keys: keys that sign the log.
@@ -69,7 +71,11 @@ class SeenHead:
         replace_file(self._path, note.encode())
 
     def _verify(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:
-        """Return the checkpoint in a note after verifying its signature."""
+        """Return the checkpoint in a signed note.
+
+        Raises:
+            LogForked: none of the keys has validly signed it for this log.
+        """
         try:
             return checkpoints.verify(note, self._origin, keys)
         except NotVerified as error:
@@ -86,13 +92,13 @@ class SeenHead:
 
 
 def _require_consistent(earlier: Checkpoint, later: Checkpoint, prove: Prove) -> None:
-    """Check that the log of a head is the beginning of the log of a later head.
+    """Check that the log of an earlier head is the beginning of the log of a later head.
 
     Args:
         earlier: the smaller head.
         later: the larger head.
-        prove: function that requests a consistency proof between two sizes. It is not called if the heads have one size
-            or the earlier log is empty.
+        prove: function that requests a consistency proof between two sizes. It is not called if both heads have the
+            same size, or if the earlier log is empty: such a proof has no hashes.
 
     Raises:
         NotVerified: the proof is not valid, or is about other sizes.

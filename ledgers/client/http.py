@@ -42,7 +42,7 @@ def ask(
         accept: accepted media types.
 
     Returns:
-        The text, for a media type of text; otherwise the value of the JSON document, and {} for an empty answer.
+        A string for a media type of text; otherwise the value of the JSON document. An empty answer gives {}.
 
     Raises:
         InvalidInput: the service found faults in the request.
@@ -66,7 +66,7 @@ def ask(
 
 
 def _parse(answer: ServiceAnswer) -> object:
-    """Return a text as it is, and a document as its value; an empty answer is an empty document."""
+    """Return the content of an answer: a text, or the value of a JSON document. If it is empty, return {}."""
     if answer.media_type.startswith("text/"):
         return answer.content.decode()
     return json.loads(answer.content) if answer.content else {}

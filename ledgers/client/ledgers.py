@@ -271,9 +271,9 @@ class Ledger:
         return self._place.report(self.id)
 
     def curve(self) -> list[tuple[float, float]]:
-        """Return upper bounds (ε, log10 δ) of the plan without slots, around the target's δ.
+        """Return upper bounds (ε, log10 δ) for running exactly the whole plan, at several δ around the target's.
 
-        They do not measure spending.
+        Slots are not part of the curve. It does not depend on what was committed, so it does not measure spending.
         """
         return [(point["epsilon"], point["log10_delta"]) for point in self.show().get("curve", ())]
 

@@ -5,12 +5,10 @@ One process at a time has the file; its threads share it.
 
 from __future__ import annotations
 
-import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -21,7 +19,7 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.continuity import KEPT, discontinuity
-from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReconciled
+from epsilond.ledgers.book.errors import BookError, NotReconciled
 from epsilond.ledgers.book.owning import near_names
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, UnreadableCheckpoint, read_checkpoint
 from epsilond.ledgers.calibrating.within import calibrate_within
@@ -31,8 +29,10 @@ from epsilond.ledgers.client.file_answers import (
     ledger_answer,
     list_ledgers,
     move_answer,
+    open_file_keys,
     pending_answer,
     read_person,
+    refusal_message,
     require_person,
     reservation_answer,
 )
@@ -41,7 +41,6 @@ from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import parse
-from epsilond.ledgers.log.key_files import open_keyring, origin_of
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.pages.page import page
@@ -113,7 +112,7 @@ class FilePlace:
         except ValueError as error:
             raise InvalidInput.at("/place", str(error)) from None
         try:
-            self._keyring = _open_keys(path.with_name(f"{path.name}.keys"))
+            self._keyring = open_file_keys(path.with_name(f"{path.name}.keys"))
             self._head_file = CheckpointFile(runs.head, self._keys)
             self._book = Book(self._database, self._keys, file=self._head_file)
             # Ledgers that a service wrote keep their organisation, which the keys of the service determine.
@@ -175,7 +174,7 @@ class FilePlace:
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
         request = read(CalibrateAsked, body)
-        find = partial(calibrate_within, algorithm=algorithm, given=request.fields, place=request.place)
+        find = partial(calibrate_within, algorithm=algorithm, given=request.fields, charge_target=request.charge_target)
         return self._call(lambda book: as_json(answers.within_record(book.evaluate(OWNER, identifier, find))))
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
@@ -277,7 +276,11 @@ class FilePlace:
         return self._bundle(Book.sign_as_it_is)
 
     def _bundle(self, sign: Callable[[Book], str]) -> Bundle:
-        """Return all entries of the log with its head, which `sign` signs."""
+        """Return all entries of the log with its signed head.
+
+        Args:
+            sign: returns the signed head of the log, with or without a check that the log continues the known heads.
+        """
 
         def read_log(book: Book) -> Bundle:
             note = sign(book)
@@ -296,10 +299,20 @@ class FilePlace:
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
         """Compare the log with a signed head that was stored earlier, and accept the log if that is allowed.
 
+        A log that continues the older heads is accepted. Any other log is accepted only with the declaration. Ledgers
+        with approval are then blocked until a second person approves.
+
         Args:
             checkpoint: the note to compare with; None means the newest note next to the file.
             declared: the declaration of an operator who accepts a log that lacks entries.
-            by: name of the person.
+            by: name of the person, which is needed if a ledger has approval.
+
+        Returns:
+            The new head as `checkpoint`. `accepted` is the reason if a log with missing entries was accepted, and
+            `waiting` the number of blocked ledgers; both may be absent.
+
+        Raises:
+            Refused: the log does not continue an older head, and nothing is declared.
         """
         name = read_person(by)
 
@@ -323,7 +336,11 @@ class FilePlace:
         """Return in one sentence why the log does not continue an older head, or None if it continues all of them.
 
         The older heads are the given checkpoint and the head in the file next to the ledgers. If that file is missing,
-        a given checkpoint replaces it.
+        only the given checkpoint is compared.
+
+        Args:
+            checkpoint: signed note of an older head; None if the caller has none.
+            book: the ledgers of the file.
         """
         if checkpoint is not None:
             trouble = self._find_discontinuity(checkpoint, book)
@@ -351,7 +368,13 @@ class FilePlace:
         return self._keyring
 
     def _call_and_note(self, call: Callable[[Book], T]) -> T:
-        """Change the ledgers, and store the log's new head next to the file before the answer is returned."""
+        """Change the ledgers, and store the log's new head in its file before the answer is returned.
+
+        Raises:
+            Unanswered: the head cannot be stored, or the database cannot be used. The change may have been made, and
+                the same request with the same key shows its outcome.
+            Refused: the file was closed, or the book refuses.
+        """
         answer = self._call(call)
         try:
             self._call(lambda book: book.continuity.keep(book.checkpoint(), book.root))
@@ -372,28 +395,6 @@ class FilePlace:
         try:
             return call(self._book)
         except BookError as error:
-            raise Refused(_message(error)) from None
+            raise Refused(refusal_message(error)) from None
         except StoreFault as error:
             raise Unanswered(f"the ledgers cannot be used: {error}") from None
-
-
-def _open_keys(folder: Path) -> SigningKeys:
-    """Open the signing keys in a folder. If there are none, make a key for a log with a new random name.
-
-    Raises:
-        KeysUnusable: the keys cannot sign.
-        OSError: the folder cannot be read or written.
-    """
-    origin = origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
-    return open_keyring(folder, origin, datetime.now(UTC))
-
-
-def _message(error: BookError) -> str:
-    """Return the message of a book's error for users of a file."""
-    if isinstance(error, NotFound):
-        return f"there is no such ledger, reservation or entry: {error}"
-    if isinstance(error, KeyReused):
-        return f"the idempotency key came with another request before: {error}"
-    if isinstance(error, NotReconciled):
-        return f"{error} If the file is a copy from a backup, put the newest one in its place, or see ledger reconcile."
-    return str(error)

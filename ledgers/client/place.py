@@ -1,4 +1,4 @@
-"""Interface of the library to a place of ledgers, with the bodies and answers of the HTTP service."""
+"""Interface of the library to a place of ledgers: a file or a service. Bodies and answers are as over HTTP."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Place(Protocol):
     """Warnings in the answers of the place, by their codes."""
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        """Open a new ledger.
+        """Open a new ledger, and return its answer.
 
         Args:
-            body: as the service takes it.
+            body: body of the service's request.
             key: idempotency key of the request.
-            by: name of the caller, where the place does not know it.
+            by: name of the caller, which a file cannot know. A service takes it from the API key.
         """
 
     def ledgers(self) -> list[Answer]:
@@ -57,12 +57,15 @@ class Place(Protocol):
         """Return the cost of a job, and whether it fits."""
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
-        """Return the request whose run takes the remaining budget, its spec and its charge. Reserve nothing.
+        """Find the run of an algorithm that takes the remaining budget. Nothing is reserved.
 
         Args:
             identifier: id of the ledger.
             algorithm: name of the algorithm.
             body: body of the service's request.
+
+        Returns:
+            The request of the calibration, the mechanism (`spec`) to reserve, and its charge.
         """
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:

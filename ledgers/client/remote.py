@@ -137,7 +137,10 @@ class ServicePlace:
         return self._request(f"/v1/ledgers/{_quote(identifier)}/voids", body, key, by)
 
     def _request(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:
-        """Request a move; return it if it waits for a second person."""
+        """Send a request for a move. Return the pending move if a second person must approve it, otherwise None.
+
+        `by` must be None, because the API key names the person.
+        """
         _require_no_name(by)
         answer = self._document("POST", path, as_json(body), key)
         return answer if "requested_by" in answer else None
@@ -225,11 +228,11 @@ class ServicePlace:
         return {"checkpoint": self.checkpoint()}
 
     def _accept_log(self, declared: str, trouble: str | None) -> Answer:
-        """Request the service to accept its log as it is, and store the log's head as the newest seen here.
+        """Request the service to accept its log, and store the log's head as the newest that this client has seen.
 
         Args:
             declared: the declaration of an operator.
-            trouble: sentence on the difference from an earlier head, for the answer; None if there is none.
+            trouble: difference from an earlier head, as a sentence for the answer; None if there is none.
         """
         answer = self._document("POST", "/v1/log/reconciliations", {"declared": declared})
         if self._heads is not None:
@@ -238,20 +241,20 @@ class ServicePlace:
         return {"checkpoint": answer["checkpoint"], **accepted}
 
     def _find_discontinuity(self, checkpoint: str) -> str | None:
-        """Return in one sentence why the service's log does not continue a checkpoint, or None if it does."""
+        """Return in one sentence why the service's log does not continue a signed head, or None if it does."""
         self._trust()
         origin = self._trusted[0].name
         try:
-            old = checkpoints.verify(checkpoint, origin, self._trusted)
+            earlier = checkpoints.verify(checkpoint, origin, self._trusted)
         except NotVerified as error:
             return f"The checkpoint is not this log's: {error}."
-        new = checkpoints.verify(self._head(), origin, self._trusted)
-        if new.size < old.size:
-            return f"The checkpoint has {old.size} entries, and the log {new.size}."
+        present = checkpoints.verify(self._head(), origin, self._trusted)
+        if present.size < earlier.size:
+            return f"The checkpoint has {earlier.size} entries, and the log {present.size}."
         try:
-            self._consistency(old.size, new.size).verify(old.root, new.root)
+            self._consistency(earlier.size, present.size).verify(earlier.root, present.root)
         except NotVerified:
-            return f"The first {old.size} entries of the log are not those that were signed."
+            return f"The first {earlier.size} entries of the log are not those that were signed."
         return None
 
     def keys(self) -> Answer:
@@ -269,14 +272,19 @@ class ServicePlace:
             entries = self._list_pages(f"/v1/log/entries?limit={_MOST_ENTRIES}", "entries")
         else:
             entries = self.entries(identifier, 0)
-        shown = [Receipt.of_record(self._document("GET", f"/v1/log/proofs?entry={entry['seq']}")) for entry in entries]
+        entry_receipts = [self._receipt(entry["seq"]) for entry in entries]
         note = self.checkpoint()
-        sizes = sorted({receipt.proof.tree_size for receipt in shown} | {self._size(note)})
+        # The log may grow between two requests. Proofs between all its sizes show that it was only continued.
+        sizes = sorted({receipt.proof.tree_size for receipt in entry_receipts} | {self._size(note)})
         proofs = [self._consistency(first, second) for first, second in pairwise(sizes)]
-        return Bundle(checkpoints=[note], receipts=shown, proofs=proofs)
+        return Bundle(checkpoints=[note], receipts=entry_receipts, proofs=proofs)
+
+    def _receipt(self, number: int) -> Receipt:
+        """Request the receipt of the log entry with a number. The receipt is not verified."""
+        return Receipt.of_record(self._document("GET", f"/v1/log/proofs?entry={number}"))
 
     def _size(self, note: str) -> int:
-        """Return the size of the log in a checkpoint."""
+        """Return the number of entries of the log in a signed note, after verifying the note's signature."""
         if not self._trusted:
             self._trust()
         return checkpoints.verify(note, self._trusted[0].name, self._trusted).size
@@ -302,10 +310,10 @@ class ServicePlace:
             raise Refused(f"the receipt does not hold, so nothing may be run: {error}") from None
 
     def _follow(self, note: str) -> None:
-        """Require that the log continues the newest head that was seen here.
+        """Check that a head continues the newest head that this client has seen, if it keeps heads, and store it.
 
         Raises:
-            LogForked: it does not.
+            LogForked: the log does not continue the stored head.
         """
         if self._heads is not None:
             self._seen_head(self._heads).follow(note, self._trusted, self._consistency)
@@ -321,11 +329,15 @@ class ServicePlace:
         return Consistency.of_record(self._document("GET", f"/v1/log/proofs?from={first}&to={second}"))
 
     def _trust(self) -> None:
-        """Read the published keys of the service."""
+        """Read the published keys of the service. From now on signatures are verified with them."""
         self._trusted = tuple(published.key for published in published_keys(self.keys()))
 
     def _document(self, method: str, path: str, body: object = None, key: str | None = None) -> Answer:
-        """Send a request, and return the document of the answer."""
+        """Send a request, and return the JSON object of the answer. Its warnings are added to `warnings`.
+
+        Raises:
+            Refused, InvalidInput, NoCertificate, Unanswered: as `ask`; Refused also if the answer is not an object.
+        """
         answer = ask(self._service, method, path, body, key=key)
         if not isinstance(answer, dict):
             raise Refused(f"the service's answer is not a document at {path}")
@@ -333,7 +345,7 @@ class ServicePlace:
         return answer
 
     def _note(self, answer: Answer) -> None:
-        """Keep the warnings of an answer."""
+        """Add the warnings of an answer to `warnings`, by their codes."""
         for warning in answer.get("warnings") or ():
             self.warnings[str(warning["code"])] = str(warning["message"])
 
@@ -341,7 +353,7 @@ class ServicePlace:
         """Return the items of all pages of a list, or the first `limit` items.
 
         Args:
-            path: path and query of the first page. Each page has the path of the next one.
+            path: path and query of the first page. The member `next` of a page has the path of the next page.
             name: member of a page that has its items.
             limit: largest number of items; None means all.
         """

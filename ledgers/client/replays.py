@@ -39,13 +39,13 @@ def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def compare_balances(place: FilePlace, entries: Iterable[Record], verification: LogVerification) -> None:
-    """Report for each ledger in a file whether its balances and its state agree with the log's entries.
+    """Add to `verification` whether the balances and the state of each ledger in a file agree with the log's entries.
 
     Args:
         place: the file of ledgers.
         entries: entries of the log.
-        verification: receives a finding for each ledger. A ledger with entries that cannot be replayed gets none here,
-            because the replay reports it.
+        verification: receives one claim for each ledger. A ledger with entries that cannot be replayed gets none here,
+            because `replay` reports it.
     """
     for ledger, own_entries in by_ledger(entries).items():
         try:
@@ -148,7 +148,7 @@ def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str
         return False
     for slot in stored_slots:
         for column in ("used", "reserved"):
-            zero = dict.fromkeys(slot[column], "0")
-            if slot[column] != zero | dict(amounts(expected[slot["kind"]][column])):
+            expected_amounts = dict.fromkeys(slot[column], "0") | dict(amounts(expected[slot["kind"]][column]))
+            if slot[column] != expected_amounts:
                 return False
     return True

@@ -35,12 +35,16 @@ class HeldRun:
     def commit(self, count: int | None = None, *, key: str | None = None, begin: bool = True) -> Receipt:
         """Commit runs, after which they may be run and their outputs released.
 
-        The receipt is noted as used before it is returned, so that no restart runs on it again.
+        The receipts are noted as used before this method returns, so that no restart uses them for a second run.
 
         Args:
             count: number of runs; None means all that are left.
             key: idempotency key of the request; None makes a new one.
-            begin: whether to note the receipt as used. Pass False if another process runs, and calls `begin`.
+            begin: whether to note the receipts as used. Pass False if another process executes the runs and calls
+                `begin`.
+
+        Returns:
+            The receipt in the first ledger. `receipts` has the receipts in all ledgers.
 
         Raises:
             LedgerExhausted: other runs were committed meanwhile, and a job that is charged as a whole no longer fits.
@@ -66,7 +70,11 @@ class HeldRun:
         self._runs.begin(receipts)
 
     def cancel(self) -> ReadableAnswer:
-        """Give back the runs that were not committed: as credit if others were. An ended reservation stays as it is."""
+        """Give back the runs that were not committed, and return the reservation.
+
+        If some runs were committed, the others stay reserved to the job's plan item as credit. A reservation that has
+        ended does not change.
+        """
         self._told = self._place.cancel(self.id)
         return ReadableAnswer(self._told)
 

@@ -53,16 +53,16 @@ class RunNotes:
         return self.folder / HEAD
 
     def _note(self, receipt: Receipt) -> None:
-        """Mark one receipt as used, by a new file with its entry and this process.
+        """Mark one receipt as used, by a new file with its entry, this process and the time.
 
         Raises:
-            ReceiptUsed: the file exists already.
+            ReceiptUsed: the file exists already, so that a run was begun with this receipt.
         """
         entry = receipt.entry
         note = {name: entry[name] for name in ("seq", "ledger", "reservation", "count") if name in entry}
-        began = {"process": os.getpid(), "host": socket.gethostname(), "at": int(time.time())}
+        process = {"process": os.getpid(), "host": socket.gethostname(), "at": int(time.time())}
         try:
-            create_file(self._path(receipt), json.dumps(note | began).encode())
+            create_file(self._path(receipt), json.dumps(note | process).encode())
         except FileExistsError:
             message = "a run was begun with this receipt before, and it is good for one: reserve and commit again"
             raise ReceiptUsed(f"entry {entry.get('seq')}: {message}") from None

@@ -168,7 +168,12 @@ def verify(
 
 
 def _verification_body(verification: LogVerification) -> JsonRecord:
-    """Return the results of a verification as a JSON object."""
+    """Return the results of a verification as a JSON object.
+
+    Returns:
+        `findings`, the checked claims with their outcomes; `holds`, whether no claim failed; `complete`, whether no
+        claim was left open; and `not_shown`, the open claims.
+    """
     findings = [{"outcome": str(finding.outcome), "sentence": finding.sentence} for finding in verification.findings]
     return {
         "holds": verification.holds,

@@ -86,7 +86,7 @@ class LedgerReference:
             without: values of options that cannot be combined with --given, by their names; None for absent ones.
 
         Raises:
-            InvalidInput: one of these options has a value.
+            typer.Exit: one of these options has a value, or the ledger cannot be used. The reason was printed.
         """
         with books_at(self.at, self.key_file) as books:
             for name, value in without.items():

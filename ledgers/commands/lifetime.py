@@ -245,9 +245,9 @@ def ask_what_if(
 
 
 def _demand_options(context: typer.Context, **setting: str | None) -> None:
-    """Report missing options of the setting together with the faults of other options.
+    """Report missing options for unit, relation and observer together with the faults of other options.
 
-    Without other faults nothing is done here, because the request class then reports the missing fields.
+    Without other faults nothing is done here, because the reading of the request then reports the missing fields.
 
     Args:
         context: context of the command, with its options.
@@ -269,7 +269,10 @@ def _demand_options(context: typer.Context, **setting: str | None) -> None:
 
 
 def _read_slot(text: str) -> tuple[str, object]:
-    """Return the kind and the capacity of a slot from its option: KIND, KIND=largest or KIND=JSON."""
+    """Return the kind and the capacity of a slot from its option: KIND, KIND=largest or KIND=JSON.
+
+    KIND is short for KIND=largest. The capacity is the word "largest", or the value of the JSON text.
+    """
     if "=" not in text:
         return text.strip(), "largest"
     kind, capacity = split_assignment(text, "/slot")

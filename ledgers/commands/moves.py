@@ -216,7 +216,11 @@ def _print_reservation(answer: Mapping[str, object], *, as_body: bool) -> None:
 
 
 def _write(path: Path, text: bytes) -> None:
-    """Write a file and flush it to the disk."""
+    """Write a receipt to a file and flush it to the disk.
+
+    Raises:
+        InvalidInput: the file cannot be written. The message says that the runs are committed all the same.
+    """
     try:
         with path.open("wb") as opened:
             opened.write(text)

@@ -228,7 +228,12 @@ def reconcile(
 
 
 def _print_reconciliation(answer: Mapping[str, object]) -> None:
-    """Print whether a log continues the kept log, or was accepted although it does not."""
+    """Print the outcome of a comparison of the log with a checkpoint that was kept elsewhere.
+
+    Args:
+        answer: if the log was accepted although it does not continue the checkpoint, `accepted` has the reason.
+            `waiting` then has the number of ledgers that wait for a second person, if any.
+    """
     if "accepted" not in answer:
         typer.echo("The log continues the kept log.")
         return

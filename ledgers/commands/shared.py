@@ -60,11 +60,15 @@ group = CommandLine(no_args_is_help=True, help="Hold a privacy budget over time:
 def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
     """Open the ledgers of a file or a service, as a context manager for a command.
 
-    Errors in the block are printed, and end the program with an exit code. Warnings are printed at the end.
+    Errors in the block are printed, and end the program with an exit code. Warnings of the ledgers are printed at the
+    end.
 
     Args:
         place: path of the file, or URL of the service.
         key_file: file with the API key of the service; None takes it from the environment.
+
+    Raises:
+        typer.Exit: an error was printed.
     """
     from epsilond.ledgers.client.errors import ReceiptUsed, Refused, Unanswered  # noqa: PLC0415  few commands use it
     from epsilond.ledgers.log.errors import KeysUnusable  # noqa: PLC0415
@@ -112,23 +116,43 @@ def print_pending(move: Mapping[str, object], *, as_body: bool) -> None:
 
 
 def mechanism(spec: str | None) -> JsonRecord | None:
-    """Return a mechanism from its JSON, from a file, or from standard input."""
+    """Return a mechanism in its JSON form, from the text of the option --spec.
+
+    Args:
+        spec: JSON text, path of a JSON file, or `-` for standard input. None gives None.
+    """
     return None if spec is None else structure_of(spec, at="/spec")
 
 
 def split_assignment(text: str, at: str) -> tuple[str, str]:
-    """Return the name, as it was typed, and the value of NAME=VALUE."""
+    """Split the text NAME=VALUE of an option into name and value. The name keeps its spelling.
+
+    Args:
+        text: the text of the option.
+        at: JSON Pointer of the option, for errors.
+
+    Raises:
+        InvalidInput: the text has no name or no value.
+    """
     _, value = assignment(text, at=at)
     return text.partition("=")[0].strip(), value
 
 
 def assignments(texts: Iterable[str] | None, at: str) -> list[tuple[str, str]]:
-    """Return the name and the value of each NAME=VALUE; none for None."""
+    """Split each text NAME=VALUE into name and value; return an empty list for None.
+
+    Args:
+        texts: the texts of a repeatable option; None if it was not given.
+        at: JSON Pointer of the option, for errors.
+    """
     return [split_assignment(text, at) for text in texts or ()]
 
 
 def option_of(pointer: str) -> str:
-    """Return the JSON Pointer of an error with the field's name replaced by that of the command's option."""
+    """Return the JSON Pointer of an error, with the field's name replaced by the name of the command's option.
+
+    A pointer to a field without an option of another name is returned unchanged; see `POINTERS`.
+    """
     for field, option in POINTERS.items():
         if pointer.startswith(f"{field}/") or pointer == field:
             return (option + pointer.removeprefix(field)) or pointer

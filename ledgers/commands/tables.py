@@ -46,7 +46,7 @@ def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
 
 
 def ledger(answer: JsonObject) -> RenderableType:
-    """Return a ledger's guarantee, remaining budget, ε of its plan at some δ, and conditions, as tables and lists."""
+    """Return a ledger as tables and lists: members, plan, slots, ε of the plan, guarantee and conditions."""
     guarantee = answer.get("guarantee", {})
     promise = [guarantee["in_words"]] if "in_words" in guarantee else []
     conditions = [condition["statement"] for condition in answer.get("declared_conditions", ())]
@@ -60,7 +60,7 @@ def ledger(answer: JsonObject) -> RenderableType:
 
 
 def _ledger_members(answer: JsonObject) -> JsonRecord:
-    """Return the members of a ledger that are no lists, by their names in the table."""
+    """Return the members of a ledger that have a single value, by their names in the table."""
     members = {name: answer[name] for name in _LEDGER_MEMBERS if name in answer}
     members["target"] = target_text(answer["target"])
     if "runs_out_first" in answer:
@@ -90,7 +90,7 @@ def _observations(answer: JsonObject) -> list[str]:
 
 
 def what_if(answer: JsonObject) -> RenderableType:
-    """Return whether a job fits, with its cost or the nearest jobs that fit."""
+    """Return a table that says whether a job fits, with its cost or the nearest jobs that fit."""
     rows = {name: value for name, value in answer.items() if name != "fits"}
     if "runs_out_first" in rows:
         rows["runs_out_first"] = scarcest_text(rows["runs_out_first"])
@@ -158,7 +158,10 @@ def receipt(record: JsonObject) -> RenderableType:
 
 
 def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> RenderableType:
-    """Return a table with one row for each key.
+    """Return a table with one row for each published key.
+
+    The column of the private key says "here" or "elsewhere". It is empty for a retired key that is not in the folder,
+    because retired private keys are deleted.
 
     Args:
         records: the published keys.
@@ -201,7 +204,13 @@ def drills(report: JsonObject) -> RenderableType:
 
 
 def verification(body: JsonObject) -> RenderableType:
-    """Return lists of the claims of a verification by outcome, failures first, and the claims that no log can show."""
+    """Return lists of the claims of a verification, one list for each outcome, with the failures first.
+
+    The last list has the claims that no log can show.
+
+    Args:
+        body: results of a verification: `findings` with outcomes and sentences, and `not_shown`.
+    """
     sentences: dict[str, list[str]] = {}
     for finding in body["findings"]:
         sentences.setdefault(finding["outcome"], []).append(finding["sentence"])

@@ -74,7 +74,10 @@ def witness(
 
 
 def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
-    """Parse the public keys of logs.
+    """Parse the public keys of the logs that a witness serves.
+
+    Args:
+        vkeys: keys as texts `name+id+key` of signed notes.
 
     Raises:
         InvalidInput: no key is given, or one is malformed.
@@ -103,7 +106,19 @@ def _forget(folder: WitnessFolder, origin: str) -> None:
 
 
 def _serve(folder: WitnessFolder, logs: list[PublicKey], host: str, port: int) -> None:
-    """Run the witness until it is stopped. Its key and address are printed once it listens."""
+    """Run the witness until the process is stopped.
+
+    Once it listens, its public key is printed to standard output, and its address to standard error.
+
+    Args:
+        folder: folder with the key of the witness and the newest heads.
+        logs: keys of the logs with heads to cosign.
+        host: address to listen on.
+        port: port to listen on; 0 selects a free one.
+
+    Raises:
+        OSError: the address cannot be used.
+    """
     from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  only the extra has its packages
 
     service = WitnessService(folder, logs)

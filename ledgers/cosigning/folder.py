@@ -80,7 +80,7 @@ class WitnessFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock the folder for a block. Its changes are on the disk at the end of the block.
+        """Lock the folder for the block of a `with` statement. When the block ends, its changes are on the disk.
 
         Raises:
             OSError: the folder cannot be used.
@@ -89,10 +89,12 @@ class WitnessFolder:
             yield
 
     def note(self, digest: str) -> str | None:
-        """Return the newest cosigned head of a log with its signatures; None if there is none.
+        """Return the newest head of a log that the witness cosigned, as a signed note; None if there is none.
+
+        The witness's own signature is verified, so that a changed file is noticed.
 
         Args:
-            digest: SHA-256 of the origin, in hexadecimal.
+            digest: SHA-256 of the log's origin, in hexadecimal.
 
         Raises:
             KeysUnusable: the file does not contain a head of this log that this witness cosigned.

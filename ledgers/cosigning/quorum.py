@@ -101,7 +101,16 @@ class WitnessQuorum:
     def _cosign(self, note: str, log: ShownLog) -> None:
         """Show a head to the witnesses that are not busy, each in a thread, until enough have cosigned it.
 
-        Arguments and errors are those of `cosign`. Witnesses that answer later are counted by later calls.
+        A witness that answers after the return stores its cosignature all the same, so that `has_cosigned` counts it.
+
+        Args:
+            note: the signed head.
+            log: provides consistency proofs, and the present head.
+
+        Raises:
+            HeadRejected: a witness has cosigned a head with more or other entries than the log.
+            TooFewCosignatures: fewer witnesses than needed cosigned the head in time. The message has each witness's
+                reason.
         """
         with self._lock:
             free = [witness for witness in self._witnesses if witness not in self._busy]
@@ -123,7 +132,11 @@ class WitnessQuorum:
         raise TooFewCosignatures(f"{cosigned} of {self._needed} witnesses cosigned. {' '.join(reasons)}")
 
     def cosignatures(self, note: str) -> str:
-        """Return a signed head with its own signatures and the cosignatures that witnesses have given it so far."""
+        """Return a signed head with the cosignatures that witnesses have given it so far.
+
+        Args:
+            note: the head with the signatures of the log, as a signed note.
+        """
         head = notes.parse(note)
         with self._lock:
             newest = self._newest
@@ -152,7 +165,14 @@ class WitnessQuorum:
     def _ask(
         self, witness: RemoteWitness, note: str, log: ShownLog, outcomes: queue.SimpleQueue[Exception | None]
     ) -> None:
-        """Show a head to one witness, store its cosignature, and put the error, or None, into the queue."""
+        """Show a head to one witness, and store its cosignature. The method runs in a thread of its own.
+
+        Args:
+            witness: the witness.
+            note: the signed head.
+            log: provides consistency proofs, and the present head.
+            outcomes: queue that gets None after a cosignature, or else the error.
+        """
         error: Exception | None = None
         try:
             text, line = witness.cosign(note, log)
@@ -168,10 +188,10 @@ class WitnessQuorum:
         outcomes.put(error)
 
     def _store(self, witness: RemoteWitness, text: str, line: NoteSignature) -> None:
-        """Store a cosignature of the newest head. One of an older head is dropped, which a slow witness may give.
+        """Store a cosignature, unless it is of an older head than the newest, as a slow witness may give it.
 
         Args:
-            witness: the witness, with the size of the head that it cosigned.
+            witness: the witness. Its attribute `known` is the size of the head that it cosigned.
             text: text of the head.
             line: the cosignature.
         """
@@ -179,14 +199,18 @@ class WitnessQuorum:
             newest = self._newest
             if witness.known < newest.size:
                 return
-            lines = newest.lines if newest.text == text else {}
+            lines = newest.lines if newest.text == text else {}  # cosignatures of another head are dropped
             self._newest = _CosignedHead(witness.known, text, {**lines, witness.key.vkey: line})
 
 
 def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int) -> Iterator[Exception | None]:
-    """Yield the outcomes of `count` witnesses as they arrive: None for a cosignature, or an error.
+    """Yield the outcomes of witnesses as they arrive: None for a cosignature, or an error.
 
-    If one is missing after `PATIENCE` seconds, an error is yielded in its place, and no further outcome.
+    If an outcome is missing `PATIENCE` seconds after the start, one error is yielded and the iteration ends.
+
+    Args:
+        outcomes: queue into which the witnesses' threads put their outcomes.
+        count: number of witnesses.
     """
     deadline = time.monotonic() + PATIENCE
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""A witness as a log sees it: where it is, its key, and the size of the log that it is known to have cosigned."""
+"""A witness as a log sees it: its address, its key, and the size of the log that it is known to have cosigned."""
 
 from __future__ import annotations
 
@@ -125,9 +125,11 @@ class RemoteWitness:
         self._connection: HTTPConnection | None = None
 
     def cosign(self, note: str, log: ShownLog) -> tuple[str, NoteSignature]:
-        """Show a head to the witness.
+        """Show a head to the witness until it cosigns one.
 
-        If the witness knows a larger head, the log's present head is shown instead of this one.
+        The request must name the size of the head that the witness cosigned last. If this size is not known here, the
+        witness answers with it (status 409), and the request is repeated. If the witness knows a larger head than this
+        one, the log's present head is shown.
 
         Args:
             note: the signed head.
@@ -146,6 +148,7 @@ class RemoteWitness:
             head, size = notes.parse(note), _size_of(note)
             path = log.consistency(self.known, size).path if self.known else ()
             answer = self._send(Submission(self.known, path, note).to_bytes())
+            # Statuses of c2sp.org/tlog-witness: 200 cosigned, 422 invalid proof, 409 another known size.
             if answer.status == 200:
                 line = self._cosignature(head, answer.content)
                 self.known = size
@@ -174,10 +177,10 @@ class RemoteWitness:
         return present_note
 
     def _read_size(self, answer: WitnessAnswer) -> int:
-        """Return the size of the last cosigned head, with which a witness answers 409 if the known size is wrong.
+        """Return the size of the head that the witness cosigned last, from its answer 409.
 
         Raises:
-            WitnessUnavailable: the answer is another one.
+            WitnessUnavailable: the answer has another status, media type or form.
         """
         size_line = _SIZE.fullmatch(answer.content)
         if answer.status != 409 or answer.media_type != SIZE_TYPE or size_line is None:
@@ -218,19 +221,22 @@ class RemoteWitness:
         while True:
             is_reused = self._connection is not None
             try:
-                return self._try(body)
+                return self._send_once(body)
             except (OSError, HTTPException) as error:
                 self.close()
                 may_be_stale = is_reused and not isinstance(error, TimeoutError)
                 if not may_be_stale:
                     raise WitnessUnavailable(f"The witness {self.key.name} cannot be reached.") from None
 
-    def _try(self, body: bytes) -> WitnessAnswer:
+    def _send_once(self, body: bytes) -> WitnessAnswer:
         """Send one request on the open connection, or on a new one.
+
+        Args:
+            body: body of the request.
 
         Raises:
             OSError: the witness cannot be reached.
-            HTTPException: the answer is not HTTP, or too large.
+            HTTPException: the answer is not HTTP, or has more than `LARGEST_ANSWER` bytes.
         """
         if self._connection is None:
             connection_type = HTTPSConnection if self._url.scheme == "https" else HTTPConnection

@@ -78,7 +78,11 @@ class WitnessService:
         return PlainTextResponse(line)
 
     def newest(self, digest: str) -> Response:
-        """Return the newest cosigned head of the log whose origin has this SHA-256."""
+        """Return the HTTP answer with the newest cosigned head of a log.
+
+        Args:
+            digest: SHA-256 of the log's origin, in hexadecimal. If no such head was cosigned, the status is 404.
+        """
         try:
             note = self._folder.note(digest) if _DIGEST.fullmatch(digest) else None
         except (OSError, KeysUnusable) as error:
@@ -88,11 +92,11 @@ class WitnessService:
         return PlainTextResponse(note)
 
     def _cosign(self, submission: Submission) -> str:
-        """Return the cosignature line of a submission, once its head is on the disk.
+        """Check a submission, write its head to the disk, and return the signature line of the witness.
 
         Raises:
             _Answer: the submission is rejected.
-            Malformed: it holds no checkpoint.
+            Malformed: it does not contain a checkpoint.
             KeysUnusable: the folder was changed.
             OSError: the folder cannot be used.
         """
@@ -151,29 +155,29 @@ def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submis
 
 
 def _head(note: Note) -> Checkpoint:
-    """Return the log's head in a note.
+    """Return the head of the log (size and Merkle root) in a note.
 
     Raises:
-        _Answer: the head has size 0, but not the root of the empty tree.
+        _Answer: the note states size 0 with a root other than the empty tree's (status 422).
         Malformed: the note does not contain a checkpoint.
     """
     try:
         return checkpoints.parse(note.text)
     except Malformed:
-        size_line = note.text.split("\n")[1:2]
-        if size_line == ["0"]:
+        lines = note.text.split("\n")  # origin, size, root
+        if len(lines) > 1 and lines[1] == "0":
             raise _Answer(422, "The root of a log without entries is another.") from None
         raise
 
 
 def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
-    """Return the signature lines of these keys."""
+    """Return the signature lines that the given keys made. Other lines of the note were not verified."""
     names = {(key.name, key.note_id) for key in signers}
     return [line for line in note.signatures if (line.name, line.note_id) in names]
 
 
 def application(service: WitnessService) -> Starlette:
-    """Return the routes of a witness."""
+    """Return the web application with the two routes of a witness: submit a checkpoint, and read the newest head."""
 
     async def add(request: Request) -> Response:
         """Answer a submitted checkpoint."""
@@ -228,7 +232,7 @@ def listener(host: str, port: int) -> socket.socket:
 
 
 def server(service: WitnessService) -> uvicorn.Server:
-    """Return the server of a witness. Run it with a socket that listens."""
+    """Return the server of a witness. The caller runs it with a socket that listens already; see `listener`."""
     return uvicorn.Server(
         uvicorn.Config(
             application(service),

@@ -160,7 +160,12 @@ def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def _replace_lost(store: DrillStore, kid: str) -> None:
-    """Retire a lost key, and make another."""
+    """Retire a lost key, and make a new one.
+
+    Args:
+        store: the temporary ledgers.
+        kid: id of the lost key.
+    """
     key_files.retire(store.keys, ORIGIN, kid, now())
     key_files.make(store.keys, ORIGIN, now())
 

@@ -69,7 +69,11 @@ class DrillProcess:
         return ledger.id
 
     def commit(self, ledger: str) -> Receipt:
-        """Reserve and commit one run. Return its receipt once the head is in the file, where there is one."""
+        """Reserve and commit one run in a ledger.
+
+        Returns:
+            The receipt. The log's head is then in its file, if the process has one.
+        """
         reservation = self.book.reserve(TENANT, [ledger], read(ReserveAsked, RUN), _key())
         answer = self.book.commit(TENANT, reservation.id, CommitAsked(), _key())
         self.keep_head()

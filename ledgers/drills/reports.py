@@ -126,6 +126,8 @@ class DrillRecorder:
     ) -> None:
         """Perform a step that is expected to raise an error, and record whether it does.
 
+        An error of a class outside `ERRORS` is a fault of the drill, and is raised.
+
         Args:
             done: description of the step for the report.
             call: performs the step.
@@ -142,7 +144,7 @@ class DrillRecorder:
             self._add(done, expected, ACCEPTED, passed=False)
 
     def compare(self, done: str, *, expected: str, happened: str, passed: bool) -> None:
-        """Record a step of which the caller has compared the outcome with the expected one.
+        """Record a step after the caller has compared its outcome with the expected one.
 
         Args:
             done: description of the step.
@@ -153,14 +155,18 @@ class DrillRecorder:
         self._add(done, expected, happened, passed=passed)
 
     def fail(self, error: Exception) -> None:
-        """Record an error outside of a check."""
+        """Record an error that was raised outside of a check, as a failed check."""
         self._add("The drill goes on.", "No error.", self._describe(error), passed=False)
 
     def _add(self, done: str, expected: str, happened: str, *, passed: bool) -> None:
         self.checks.append(Check(done, expected, happened, passed))
 
     def _describe(self, error: Exception) -> str:
-        """Return a refusal as a sentence, with paths relative to the temporary folder."""
+        """Return an error as a sentence for the report, without the path of the temporary folder.
+
+        Args:
+            error: error that a step raised. NotVerified becomes "Not verified: …", and any other error "Refused: …".
+        """
         outcome = "Not verified" if isinstance(error, NotVerified) else "Refused"
         reason = str(error).replace(f"{self.folder}/", "").strip().rstrip(".")
         return f"{outcome}: {reason or type(error).__name__}."

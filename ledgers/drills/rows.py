@@ -63,7 +63,7 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def _slots_of(ledger: str) -> Update:
-    """Return an update of the drill's slot of a ledger."""
+    """Return an SQL update that will change the row of the slot part `PART` of a ledger."""
     return update(SLOTS).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)
 
 
@@ -83,6 +83,13 @@ def _execute(database: Database, change: Update) -> None:
 
 
 def _change(store: DrillStore, database: Database, ledger: str, used: Decimal) -> None:
-    """Set the used amount of a ledger's slot while triggers are off."""
+    """Set the used amount of a ledger's slot while the triggers that forbid it are off.
+
+    Args:
+        store: the temporary ledgers.
+        database: the open database.
+        ledger: id of the ledger.
+        used: the new amount.
+    """
     with database.writing() as connection:
         store.change_behind(connection, _slots_of(ledger).values(used=used))

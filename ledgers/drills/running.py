@@ -49,12 +49,20 @@ def run_drills(names: Sequence[DrillName] = (), server: str | None = None) -> It
 
 
 def run_drill(name: DrillName, store: DrillStore) -> DrillReport:
-    """Run one drill in a store, and return its report. An error in the drill is a failed check."""
-    record, begun = DrillRecorder(store.folder), time.monotonic()
+    """Run one drill in a store, and return its report.
+
+    An error of the ledgers or their store ends the drill, and is recorded as a failed check.
+
+    Args:
+        name: name of the drill.
+        store: new temporary ledgers.
+    """
+    record = DrillRecorder(store.folder)
+    start = time.monotonic()
     try:
         DRILLS[name](store, record)
     except UnexpectedRefusal:
         pass  # its check is recorded
     except (*ERRORS, MissingExtra) as error:
         record.fail(error)
-    return DrillReport(name, tuple(record.checks), time.monotonic() - begun)
+    return DrillReport(name, tuple(record.checks), time.monotonic() - start)

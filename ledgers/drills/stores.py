@@ -62,7 +62,12 @@ class DrillStore(ABC):
 
     @abstractmethod
     def change_behind(self, connection: Connection, change: Executable) -> None:
-        """Change rows of slots as the owner of the database can: without its triggers."""
+        """Change rows of slots without the triggers that forbid it, as the owner of the database can.
+
+        Args:
+            connection: connection of a transaction that writes.
+            change: the SQL statement.
+        """
 
 
 class SqliteStore(DrillStore):
@@ -91,7 +96,7 @@ class SqliteStore(DrillStore):
         self._path.write_bytes(self._copy(name).read_bytes())
 
     def change_behind(self, connection: Connection, change: Executable) -> None:
-        """Change rows of slots although triggers forbid it: drop the triggers, and create them again afterwards."""
+        """Drop the triggers of the slots, execute the statement, and create the triggers again."""
         triggers = connection.execute(
             text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table"),
             {"table": SLOTS.name},
@@ -124,7 +129,7 @@ class PostgresqlStore(DrillStore):
         return open_store(self._server.url.set(database=self._name))
 
     def copy(self, name: str) -> None:
-        """Copy the database with PostgreSQL's own templates. Connections to it end, and are made anew at their use."""
+        """Copy the database with PostgreSQL's templates. Open connections are ended, as a template has none."""
         terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"
         self._execute(terminate, name=self._name)
         self._make(self._copy(name), self._name)
@@ -136,7 +141,7 @@ class PostgresqlStore(DrillStore):
         self._make(self._name, self._copy(name))
 
     def change_behind(self, connection: Connection, change: Executable) -> None:
-        """Change rows of slots while their triggers are off."""
+        """Disable the triggers of the slots, execute the statement, and enable them again."""
         connection.execute(text(f"ALTER TABLE {SLOTS.name} DISABLE TRIGGER USER"))
         connection.execute(change)
         connection.execute(text(f"ALTER TABLE {SLOTS.name} ENABLE TRIGGER USER"))

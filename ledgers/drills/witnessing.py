@@ -114,10 +114,12 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
 
 @contextmanager
 def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
-    """Run a witness in a thread and yield its address, as a context manager. The next call continues its folder.
+    """Run a witness in a thread and yield its address, as a context manager.
+
+    Each call uses the same folder, so the witness remembers the heads that it cosigned in earlier calls.
 
     Args:
-        store: store of the drill, next to which the witness has its folder.
+        store: store of the drill. The witness has its folder in the drill's temporary folder.
         key: key of the log.
 
     Raises:

@@ -27,11 +27,11 @@ class Adoption:
     def assign(self, organisations: Mapping[str, str]) -> None:
         """Assign each ledger without a named organisation to the organisation of the API key that opened it.
 
-        Ledgers of one organisation that cover the same people are written to the service's log.
+        Ledgers of one organisation that cover the same people are reported in the service's log.
 
         Args:
-            organisations: organisation by the name of the API key. Ledgers of other names stay without one
-                (`NAMELESS`).
+            organisations: organisation of each API key, by the key's name. Ledgers that another name opened get the
+                nameless organisation, `NAMELESS`.
         """
         self._report(self._book.assign_organisations(lambda name: organisations.get(name, NAMELESS)))
 
@@ -39,6 +39,10 @@ class Adoption:
         """Assign the ledgers that a caller opened without an organisation to the caller's present organisation.
 
         Nothing happens for a caller without a token or organisation, or if this was done before in this process.
+        Collisions with other ledgers of the organisation are reported in the service's log.
+
+        Args:
+            caller: the caller of a request.
         """
         name_and_organisation = caller.name, caller.organisation
         has_organisation = caller.has_token and caller.organisation != NAMELESS

@@ -71,11 +71,13 @@ async def read_request(kind: type[T], body: bytes) -> T:
         MalformedJson: the body is not JSON.
         InvalidInput: a field is missing or not valid.
     """
-    return await to_thread.run_sync(_parse_request, kind, body) if len(body) > SMALL else _parse_request(kind, body)
+    if len(body) > SMALL:
+        return await to_thread.run_sync(_parse_request, kind, body)
+    return _parse_request(kind, body)
 
 
 def _parse_request(kind: type[T], body: bytes) -> T:
-    """Return the request in a body, without a thread."""
+    """Parse the body of a request. The function blocks."""
     request: T = read_body(kind, parse(body))
     return request
 
@@ -92,5 +94,5 @@ def created_response(answer: object, location: str, *, status: int = 201) -> Res
 
 
 def stored_response(record: object) -> Response:
-    """Return the response 201 with a stored record, byte for byte the same each time."""
+    """Return the response 201 with a record that was stored for an idempotency key. Equal records give equal bytes."""
     return Response(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode(), 201, None, JSON)

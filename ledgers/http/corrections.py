@@ -176,7 +176,7 @@ def _made_or_waiting(answer: LedgerAnswer | PendingMove, identifier: str) -> Res
 
 
 def add_pending(app: FastAPI) -> None:
-    """Add every route of pending moves."""
+    """Add the routes that list pending moves and decide about them."""
     get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
     get(
         PENDING,

@@ -62,7 +62,11 @@ class Figures(Collector):
         metrics.before_scrape(self.refresh)
 
     def follow(self, book: BookOrNone) -> BookOrNone:
-        """Read the figures of this book from now on, or of none; return the book."""
+        """Read the figures of this book from now on, or of none, and forget the figures of the book before.
+
+        Returns:
+            The book, so that the call can be part of an assignment.
+        """
         self._book, self._snapshot = book, None
         return book
 
@@ -80,7 +84,10 @@ class Figures(Collector):
             raise
 
     async def refresh(self) -> None:
-        """Read the figures again if they are old, for a limited time. They stay as they are if that fails."""
+        """Read the figures again if they are older than `KEPT_SECONDS`.
+
+        The method waits for `WAIT_SECONDS` at most. If the reading takes longer or fails, the earlier figures stay.
+        """
         if self._book is None or self._is_fresh():
             return
         with anyio.move_on_after(WAIT_SECONDS):
@@ -106,7 +113,11 @@ class Figures(Collector):
             self._snapshot = snapshot
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        """Return the metrics with the numbers that were read from the ledgers last, without those that are unknown."""
+        """Return the metrics of the ledgers, with the figures that were read last.
+
+        Two metrics have a value for each of the fullest ledgers. Each other metric has one value, or none if its figure
+        is unknown.
+        """
         snapshot = self._snapshot
         used = GaugeMetricFamily(
             "epsilond_ledger_used_fraction",
@@ -132,7 +143,11 @@ class Figures(Collector):
 
 
 def _values_of(snapshot: Snapshot) -> dict[str, float]:
-    """Return the values of the metrics without labels, by name. A figure that does not exist is left out."""
+    """Return the values of the metrics without labels, by the names in `DESCRIPTIONS`.
+
+    The age of the newest log entry is left out if the log has no entries. The age of the oldest hold is 0 if nothing is
+    held.
+    """
     figures, now = snapshot.figures, time.time()
     values = {
         "epsilond_ledgers_open": float(figures.open),

@@ -76,8 +76,8 @@ class KeptHeads:
     def keep(self) -> None:
         """Store the log's present head outside the database, and have it cosigned.
 
-        The queue joins calls that wait at the same time: one head is stored for all of them. Nothing is passed or
-        returned, because the head is read when the call's turn comes.
+        Nothing is done if the service has neither a file for the head nor witnesses. Calls that wait at the same time
+        are joined: the head is read when their turn comes, and stored once for all of them.
 
         Raises:
             NotReconciled: the log lacks entries that it had before.
@@ -85,7 +85,7 @@ class KeptHeads:
                 repeated request with the same key is answered.
         """
         if self._book.continuity.has_file or self._witnesses.exists:
-            self._queue.submit(None)
+            self._queue.submit(None)  # None, because the head is read when the call's turn comes
 
     def checkpoint(self) -> str:
         """Return the signed head with its cosignatures. A head without them is first shown to the witnesses.
@@ -121,11 +121,11 @@ class KeptHeads:
         """Close the connections to the witnesses."""
         self._witnesses.close()
 
-    def _keep(self, moves: Sequence[None]) -> Sequence[None]:
+    def _keep(self, calls: Sequence[None]) -> Sequence[None]:
         """Store the log's head outside the database, once for several calls of `keep`.
 
         Args:
-            moves: one None for each call. It is returned, because the queue needs one result for each.
+            calls: one None for each call. It is returned, because the queue needs one result for each.
 
         Raises:
             Problem: the head cannot be stored, or too few witnesses cosigned it.
@@ -139,7 +139,7 @@ class KeptHeads:
             raise Problem("unavailable", detail, headers=SOON) from None
         if self._witnesses.exists:
             self._cosign(note)
-        return moves
+        return calls
 
     def _cosign(self, note: str) -> None:
         """Let the witnesses cosign a head.
@@ -159,6 +159,12 @@ class KeptHeads:
             raise Problem("unavailable", detail, headers=SOON) from None
 
     def _reject(self, rejected: HeadRejected) -> None:
-        """Stop all moves, because a witness has cosigned a head that the log does not continue."""
+        """Block all moves, because a witness has cosigned a head that the log does not continue.
+
+        If the log only has fewer entries than that head, the block ends once the log has them.
+
+        Args:
+            rejected: the witness's answer, with the size of the head that it cosigned.
+        """
         self._log.error("a witness has cosigned another head of the log", reason=str(rejected), size=rejected.size)
         self._book.continuity.reject(str(rejected), rejected.size if rejected.has_fewer else None)

@@ -97,7 +97,7 @@ class Keys:
         return keyring
 
     def _name(self, folder: Path) -> str:
-        """Return the log's origin: of the settings, or of the folder, or a new one."""
+        """Return the name of the log: from the settings, or from the keys in the folder, or a new random name."""
         if self._origin:
             return self._origin
         return origin_of(folder) or random_origin()
@@ -113,5 +113,5 @@ def _state_of(folder: Path) -> tuple[int, int] | None:
 
 
 def random_origin() -> str:
-    """Return a random name that no other log has."""
+    """Return a new name of a log, with 64 random bits, so that no other log has it."""
     return f"epsilond-{secrets.token_hex(8)}"

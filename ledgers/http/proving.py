@@ -91,7 +91,13 @@ def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
 
 
 def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> CheckpointAnswer:
-    """Return a signed head with its parts, and with warnings before those of the service."""
+    """Return the answer about a signed head: the note, and its parts as members.
+
+    Args:
+        ledgers: ledgers of the service.
+        note: signed note of the head.
+        warnings: warnings that come before the warnings of the service.
+    """
     keyring = ledgers.book.keyring
     checkpoint = checkpoints.verify(note, keyring.signing.name, keyring.keys)
     return CheckpointAnswer(

@@ -142,7 +142,7 @@ class Ledgers:
         self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
-        """Set up ledgers, keys, heads and figures, unless the database is in memory and that is not allowed."""
+        """Open ledgers, keys, heads and figures in a database, unless it is in memory and that is not allowed."""
         if database.durable or self._settings.ledger_keys:
             self._keys = Keys.of(self._settings, durable=database.durable)
             self.signatures.use(self._keys)
@@ -159,7 +159,7 @@ class Ledgers:
         self._book = self._figures.follow(book)
 
     def _may_use_memory(self) -> bool:
-        """Return whether the settings allow ledgers in memory, and record why not, or a warning for all answers."""
+        """Return whether ledgers in memory are allowed. Add a warning to all answers, or store why they are not."""
         cause = self._jobs.forgets
         if not self._settings.ledgers_in_memory:
             self._closed = not_durable(cause)
@@ -170,7 +170,7 @@ class Ledgers:
         return True
 
     async def _check_balances(self) -> None:
-        """Compare the rows of all ledgers with the log once, and log differences. Changes are checked in any case."""
+        """Compare the rows of all ledgers with the log once, and log differences."""
         with as_problems():
             self._unbalanced = await to_thread.run_sync(self.book.unbalanced_ledgers)
         for sentence in self._unbalanced:
@@ -241,7 +241,7 @@ class Ledgers:
         return answer  # noqa: RET504 (a scope may swallow what it cancels, says its type)
 
     def _adopt_and_call(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Return the answer of a method, after a token's ledgers were given to its organisation."""
+        """Call a method of the ledgers, after the caller's own ledgers were given to the caller's organisation."""
         if self._book is not None:
             self._adoption.adopt(caller)
         return method(*arguments, **named)
@@ -283,7 +283,7 @@ class Ledgers:
         state = await self.call(caller, self.book.asked_of, caller.organisation, identifier, job)
 
         async def compute() -> WhatIf:
-            half = self._settings.deadline_seconds / 2
+            half = self._settings.deadline_seconds / 2  # so that the rough price has as much time as the exact one
             exact = partial(pickle_result, partial(what_if, state, **job.job))
             rough = partial(pickle_result, partial(what_if, state, **job.job, rough=True))
             try:
@@ -297,7 +297,7 @@ class Ledgers:
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Return a ledger's rows, state, and conditions with the plan's curve, which are cached. The method blocks."""
+        """Return a ledger's rows, its state, and the slow parts of its answer, which are cached. The method blocks."""
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get((row.id, row.version))
         if promise is None:
@@ -308,7 +308,7 @@ class Ledgers:
         return row, state, promise
 
     def _move(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Change ledgers: require the cosigned head before, and store the new head after the change."""
+        """Call a function that changes ledgers: require a cosigned head before, and store the new head afterwards."""
         heads = self.heads
         heads.require()
         answer = method(*arguments, **named)
@@ -334,7 +334,7 @@ class Ledgers:
         return note, waiting
 
     def expires(self, when: float | None) -> None:
-        """Look for expired reservations at this time, in seconds since 1970, unless it is None."""
+        """Note when a reservation expires, in seconds since 1970; None changes nothing."""
         if when is not None and when < self._next:
             self._next = when
             self._due.set()

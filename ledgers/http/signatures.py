@@ -71,7 +71,7 @@ class _UnsignedAnswer:
         return SignedStatement(kind=self.kind, name=name, engine_version=self.engine, request=request)
 
     def cache_key(self, signing: SigningKey) -> bytes:
-        """Return a digest of everything on which the signature with a key depends."""
+        """Return a SHA-256 digest of everything on which the signature depends: key, names, request and answer."""
         hasher = hashlib.sha256(signing.public.raw)
         texts = [part.encode() for part in (self.kind, self.name, self.engine)]
         for part in (*texts, self.request, self.answer):
@@ -121,12 +121,12 @@ class Signatures:
             if signature is not None:
                 return signature
             is_quick = digest is not None and len(request) <= AT_ONCE
-            if is_quick:
+            if is_quick:  # no thread is needed
                 return self._sign(lambda: signing, unsigned)
         return await to_thread.run_sync(self._sign, partial(self._look, keys), unsigned)
 
     def _look(self, keys: Keys) -> SigningKey:
-        """Return the key that signs now, and remember it with the time at which it was read.
+        """Read the key that signs now, and store it with the time at which it was read.
 
         Raises:
             KeysUnusable: the keys cannot be used.
@@ -136,7 +136,7 @@ class Signatures:
         return self._signing
 
     def _sign(self, signing_key: Callable[[], SigningKey], unsigned: _UnsignedAnswer) -> str | None:
-        """Return a new signature, and cache it.
+        """Sign an answer, and cache the signature.
 
         Args:
             signing_key: function that returns the key.

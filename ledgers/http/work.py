@@ -1,4 +1,4 @@
-"""Work of requests on ledgers, in a thread: a call of the book, and its answer."""
+"""Functions that requests on ledgers call in a thread: each calls the book, and makes the answer of the service."""
 
 from __future__ import annotations
 
@@ -90,21 +90,22 @@ def list_entries(
     records = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1, order=order)
     next_link = None
     if len(records) > limit:
-        place = {"order": None if order == "oldest" else order, "from": records[limit]["seq"], "limit": limit}
-        next_link = page_link(f"{LEDGERS}/{identifier}/entries", place)
+        query = {"order": None if order == "oldest" else order, "from": records[limit]["seq"], "limit": limit}
+        next_link = page_link(f"{LEDGERS}/{identifier}/entries", query)
     return EntryList(entries=tuple(records[:limit]), next=next_link, warnings=ledgers.warnings or None)
 
 
 def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:
-    """Return a ledger's report, signed under the log's head.
+    """Return the signed report of a ledger, with its answer and the log's head.
 
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
-        as_page: whether to return a page of HTML instead of its record.
+        as_page: whether to return a page of HTML instead of the record.
     """
-    ledger, book = ledger_answer(ledgers, tenant, identifier), ledgers.book
+    book = ledgers.book
+    ledger = ledger_answer(ledgers, tenant, identifier)
     record = reports.report(ledger, book.checkpoint(), book.written(tenant, identifier), time.time())
     signing = book.keyring.signing
     return page(record, signing) if as_page else reports.sign_report(record, signing)
@@ -121,9 +122,13 @@ def calibrate(
         identifier: id of the ledger.
         algorithm: name of the algorithm.
         request: fields of the algorithm, and the slot or item that pays.
+
+    Raises:
+        InvalidInput, ConditionViolated, LedgerExhausted, RunDiffers: as `calibrate_within`.
     """
-    find = partial(calibrate_and_solve, algorithm=algorithm, given=request.fields, place=request.place)
-    return answers.within(*ledgers.book.evaluate(tenant, identifier, find), ledgers.warnings)
+    find = partial(calibrate_and_solve, algorithm=algorithm, given=request.fields, charge_target=request.charge_target)
+    result, calibration = ledgers.book.evaluate(tenant, identifier, find)
+    return answers.within(result, calibration, ledgers.warnings)
 
 
 def change_ledger(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], object]) -> answers.LedgerAnswer:
@@ -142,13 +147,16 @@ def change_ledger(ledgers: Ledgers, tenant: str, identifier: str, change: Callab
 def make_or_request(
     ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], LedgerRow | PendingRow]
 ) -> answers.LedgerAnswer | PendingMove:
-    """Make a change, and return the ledger after it, or the pending move if a second person must approve the change.
+    """Make a change, or store it for approval, and return the outcome.
 
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
         change: function that makes the change, or stores it as pending.
+
+    Returns:
+        The ledger after the change. The pending move if a second person must approve the change.
     """
     row = change()
     if isinstance(row, PendingRow):
@@ -242,13 +250,13 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Reser
 
 
 def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsked, key: str) -> JsonRecord:
-    """Commit runs, and return the receipts.
+    """Commit runs of a reservation, and return the receipts.
 
     Args:
         ledgers: ledgers of the service.
         caller: the person who commits.
         identifier: id of the reservation.
-        request: the number of runs.
+        request: number of runs to commit; None means all that are left.
         key: idempotency key of the request.
     """
     answer = ledgers.book.commit(caller.organisation, identifier, request, key, by=caller.name)

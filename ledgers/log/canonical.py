@@ -72,7 +72,7 @@ def read_json(text: bytes) -> JsonRecord:
 
 
 def digest(text: bytes) -> str:
-    """Return `sha256:` and the SHA-256 of the text in hexadecimal. A signature names this as its subject."""
+    """Return the digest of a text, `sha256:` and 64 hexadecimal digits. A signature names it as its subject."""
     return SHA256 + hashlib.sha256(text).hexdigest()
 
 
@@ -83,7 +83,14 @@ def is_digest(text: str) -> bool:
 
 
 def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
-    """Return the members of an object, which must have different names."""
+    """Return the members of a JSON object as a dictionary.
+
+    Args:
+        pairs: names and values of the members, in the order of the text.
+
+    Raises:
+        Malformed: two members have one name.
+    """
     members = dict(pairs)
     if len(members) != len(pairs):
         raise Malformed("the record names a member twice")
@@ -91,7 +98,9 @@ def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
 
 
 def _plain(value: object, pointer: str, depth: int) -> object:
-    """Return a value with all its parts as the types that JSON texts are made of: dict, list, str, int, bool and None.
+    """Convert a value and all its parts to the types that JSON texts are made of: dict, list, str, int, bool and None.
+
+    Instances of subclasses, such as members of a StrEnum, become plain values.
 
     Args:
         value: value to convert.

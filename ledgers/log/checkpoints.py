@@ -60,7 +60,9 @@ def of_tree(tree: Tree, origin: str) -> Checkpoint:
 def sign(checkpoint: Checkpoint, *keys: SigningKey) -> str:
     """Return the checkpoint as a signed note.
 
-    A log signs with keys that have its origin as their name. It never signs an inconsistent checkpoint.
+    Args:
+        checkpoint: head of a log that continues all heads that were signed before. This is not checked here.
+        keys: keys of the log, one or more. Their name is the log's origin.
     """
     return str(notes.sign(checkpoint.text, *keys))
 

@@ -73,7 +73,10 @@ class CosignerKey:
         return key
 
     def verify(self, note: Note) -> int | None:
-        """Verify the cosignature of this witness in a note.
+        """Verify the cosignatures of this witness in a note.
+
+        Args:
+            note: the note, which may have several lines of this key.
 
         Returns:
             The latest time that a cosignature states, in seconds since 1970; None if the note has no line of this key.

@@ -106,7 +106,12 @@ def _header(kid: str, subject: str, kind: str) -> str:
 
 @lru_cache(REMEMBERED)
 def _header_template(kid: str, kind: str) -> bytes:
-    """Return the canonical text of a header, with a placeholder for its subject."""
+    """Return the canonical text of a header with a placeholder for its subject, which `_header` replaces.
+
+    Args:
+        kid: id of the key.
+        kind: type of the record.
+    """
     return canonical({"alg": "EdDSA", "kid": kid, "subject": _SUBJECT.decode(), "typ": kind})
 
 

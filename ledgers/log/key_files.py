@@ -32,9 +32,9 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
     """Open the keys of a folder. Make the first key if the folder has none.
 
     Args:
-        folder: folder of the keys.
+        folder: folder of the keys. It is created if it does not exist.
         name: name of the keys, which is the log's origin.
-        now: present time.
+        now: present time, from which a new key signs.
         secret: file of the private key that signs, in PEM (PKCS #8). If the folder does not list its public key yet,
             this key replaces the previous one. None takes the private key in the folder.
 
@@ -53,7 +53,14 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
 
 
 def _open_signing_key(folder: Path, name: str, published: tuple[PublishedKey, ...]) -> SigningKey:
-    """Read the private key of the last published key. If no key is published, take an unpublished or a new one.
+    """Read the private key that signs: the key of the last published public key.
+
+    If no key is published yet, take the private key that an interrupted process left, or make a new one.
+
+    Args:
+        folder: folder of the keys.
+        name: name of the keys, which is the log's origin.
+        published: published keys of the folder, oldest first.
 
     Raises:
         KeysUnusable: the last published key was retired, or its private key cannot be used.
@@ -262,7 +269,11 @@ def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
 
 
 def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
-    """Return the published keys of a folder, which must all have this name."""
+    """Return the published keys of a folder, oldest first; empty if there are none.
+
+    Raises:
+        KeysUnusable: a key has another name than `name`, or the file is malformed.
+    """
     published = _read_all_keys(folder)
     if any(key.key.name != name for key in published):
         raise KeysUnusable(f"{folder / PUBLISHED} has keys of {published[0].key.name}, not of {name}")
@@ -302,7 +313,7 @@ def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
 
 
 def _make_private(folder: Path, name: str) -> SigningKey:
-    """Make a new private key and write it to the folder."""
+    """Make a new private key and write it to the folder. It is not published yet."""
     signing = SigningKey.new(name)
     text = _pem_of(signing)
     replace_file(_private_path(folder, signing.public.kid), text)

@@ -64,13 +64,13 @@ class PublicKey:
 
     @classmethod
     def of_note_key(cls, text: str) -> PublicKey:
-        """Read a key from its `note_key`.
+        """Read a key from its text `name+id+key`, as `note_key` has it.
 
         Raises:
             Malformed: the text is not an Ed25519 key, or the id in it belongs to another key.
         """
-        name, _, rest = text.partition("+")
-        stated_id, _, encoded = rest.partition("+")
+        name, _, id_and_key = text.partition("+")
+        stated_id, _, encoded = id_and_key.partition("+")
         data = from_base64(encoded)
         if data[:1] != _ED25519:
             raise Malformed("is no key of Ed25519")

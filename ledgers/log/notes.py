@@ -69,7 +69,13 @@ class Note:
 
 
 def sign(text: str, *keys: SigningKey) -> Note:
-    """Return the note of this text, signed with each of these keys, one or more.
+    """Return the note of a text with a signature of each key.
+
+    The note is parsed again before it is returned, so that only notes that can be read are given out.
+
+    Args:
+        text: the text, which must end in a newline.
+        keys: signing keys, one or more.
 
     Raises:
         Malformed: the text does not end in a newline, has other control characters, or is too long.
@@ -83,10 +89,13 @@ def sign(text: str, *keys: SigningKey) -> Note:
 
 
 def parse(whole: str) -> Note:
-    """Return a note from its text, without verifying it.
+    """Parse a signed note. Its signatures are not verified.
+
+    Args:
+        whole: text, empty line, and signature lines.
 
     Raises:
-        Malformed: the text is no note.
+        Malformed: the text has no signature lines after an empty line, or too many.
     """
     _check(whole)
     text, empty_line, signature_lines = whole.rpartition("\n\n")
@@ -99,7 +108,11 @@ def parse(whole: str) -> Note:
 
 
 def _check(whole: str) -> None:
-    """Raise Malformed if a text is too long for a note or has forbidden characters."""
+    """Check that a text may be a note or the text of a note.
+
+    Raises:
+        Malformed: the text is too long, or has control characters or characters that UTF-8 cannot encode.
+    """
     if len(whole) > LONGEST:
         raise Malformed("the note is too long")
     for character in whole:

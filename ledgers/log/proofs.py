@@ -159,7 +159,8 @@ def _verify_both_roots(
     """Verify a consistency proof by computing both roots from it (RFC 9162, section 2.1.4.2).
 
     The arguments are those of `verify_consistency`, with 0 < `earlier` < `later`. The path starts at the largest
-    perfect subtree that ends with the last leaf of the earlier tree. This subtree is a node of both trees.
+    perfect subtree that ends with the last leaf of the earlier tree. This subtree is a node of both trees, and its hash
+    is the first of the proof.
 
     Raises:
         NotVerified: the proof has a wrong length, or leads to another root.
@@ -172,7 +173,7 @@ def _verify_both_roots(
         raise NotVerified("the consistency proof is empty")
     path = _PathToRoot(earlier - 1, later - 1)
     while path.is_right_child:
-        path = _PathToRoot(path.index >> 1, path.last >> 1)
+        path = path.up()
     earlier_value = later_value = hashes[0]
     for sibling in hashes[1:]:
         if path.is_at_root:
@@ -227,11 +228,15 @@ class _PathToRoot:
     @property
     def parent(self) -> _PathToRoot:
         """Position after the node was joined with its sibling."""
-        index, last = self.index, self.last
+        position = self
         if self.has_left_sibling:
-            while index and index & 1 == 0:  # the levels at which the node is the only child of its parent
-                index, last = index >> 1, last >> 1
-        return _PathToRoot(index >> 1, last >> 1)
+            while position.index and not position.is_right_child:  # the node is the only child of its parent
+                position = position.up()
+        return position.up()
+
+    def up(self) -> _PathToRoot:
+        """Return the position one level higher: a node's parent has half its index, rounded down."""
+        return _PathToRoot(self.index >> 1, self.last >> 1)
 
 
 def _texts(path: Sequence[bytes]) -> list[str]:
@@ -239,13 +244,16 @@ def _texts(path: Sequence[bytes]) -> list[str]:
 
 
 def _fields(record: object, first: str, second: str, path: str) -> tuple[int, int, tuple[bytes, ...]]:
-    """Return both numbers and the hashes from the record of a proof.
+    """Read the two numbers and the hashes from the record of a proof.
 
     Args:
         record: the record.
         first: name of the member with the first number.
         second: name of the member with the second number.
         path: name of the member with the hashes in base 64.
+
+    Returns:
+        The first number, the second number, and the hashes.
 
     Raises:
         Malformed: the record has other members or types.
@@ -266,12 +274,25 @@ def _is_integer(value: object) -> bool:
 
 
 def _require_hashes(proof: Sequence[bytes]) -> None:
-    """Raise NotVerified if a proof has anything except hashes."""
+    """Check that each item of a proof has the length of a hash.
+
+    Raises:
+        NotVerified: an item has another length.
+    """
     if any(len(value) != HASH_BYTES for value in proof):
         raise NotVerified(f"a proof is made of hashes of {HASH_BYTES} bytes")
 
 
 def _require_same(computed: bytes, claimed: bytes, message: str) -> None:
-    """Raise NotVerified with this message if two hashes differ."""
+    """Check that a computed hash equals the claimed one.
+
+    Args:
+        computed: hash that follows from the proof.
+        claimed: hash that the verifier trusts.
+        message: text of the error.
+
+    Raises:
+        NotVerified: the hashes differ.
+    """
     if not compare_digest(computed, claimed):
         raise NotVerified(message)

@@ -90,11 +90,13 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
 
 
 def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str, key: SigningKey) -> list[Receipt]:
-    """Return the receipts of entries, each verified before it is returned.
+    """Make receipts of entries, and verify each before it is returned.
+
+    The checkpoint is verified once for all receipts.
 
     Args:
         tree: Merkle tree of the log, which contains the entries.
-        entries: index in the tree, from 0, and record of each entry.
+        entries: pairs of an index in the tree, from 0, and the record of the entry.
         checkpoint: head of the tree, signed by the key.
         key: key that signs the receipts.
 
@@ -132,7 +134,12 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
 
 
 def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[PublicKey]) -> None:
-    """Verify the proof and the signature of a receipt whose checkpoint was verified already.
+    """Verify the proof and the signature of a receipt. The signature of its checkpoint must be verified already.
+
+    Args:
+        checkpoint: the verified head of the log in the receipt.
+        receipt: the receipt.
+        trusted: keys that may have signed the receipt.
 
     Raises:
         NotVerified: the proof or the signature is not valid, or the entry states another number.
@@ -149,5 +156,5 @@ def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[Pu
 
 
 def _statement(entry: Record, proof: Inclusion, checkpoint: str) -> JsonRecord:
-    """Return the record that a receipt's signature covers."""
+    """Return the record that a receipt's signature covers: entry, proof and checkpoint."""
     return {"entry": entry, "proof": proof.record, "checkpoint": checkpoint}

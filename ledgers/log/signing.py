@@ -90,7 +90,7 @@ class SigningKeys:
         Raises:
             KeysUnusable: the new key signed before or has another name, or `at` is before the present key's start.
         """
-        *_, current = published
+        current = published[-1]
         if signing.name != current.key.name:
             raise KeysUnusable(f"the keys of {current.key.name} keep that name")
         if any(key.key == signing.public for key in published):
@@ -143,12 +143,16 @@ def _second(at: datetime) -> datetime:
 
 
 def _format_time(at: datetime) -> str:
-    """Return the text of a time."""
+    """Return the RFC 3339 text of a time in UTC, to the second."""
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _read_time(text: str) -> datetime:
-    """Return the time in a text."""
+    """Parse a time in UTC from its text, as `_format_time` writes it.
+
+    Raises:
+        Malformed: the text has another form.
+    """
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:

@@ -80,13 +80,14 @@ class SignedStatement:
 
 
 def sign(statement: SignedStatement, content: bytes, key: SigningKey, *, digest: str | None = None) -> str:
-    """Return the signature of an answer, with the statement in it.
+    """Sign an answer, and return the signature with the statement in it.
 
     Args:
         statement: the statement about the answer.
         content: bytes of the answer.
         key: the key that signs.
-        digest: SHA-256 of the canonical text of an answer in JSON, in hexadecimal digits, if it is known already.
+        digest: SHA-256 of the canonical text of an answer in JSON, in hexadecimal digits. None computes it from
+            `content`.
 
     Raises:
         Malformed: the content is not an answer of the statement's kind.
@@ -131,15 +132,23 @@ def digest_of(text: bytes) -> str:
 
 
 def _subject(statement: SignedStatement, content: bytes) -> str:
-    """Return the digest of an answer: of the bytes of a report, or of the canonical text of any other answer."""
+    """Return the digest of an answer, which its signature names as its subject.
+
+    The digest of a report is that of its bytes. Any other answer is JSON, and its digest does not depend on white
+    space.
+    """
     return digest(content) if statement.kind == REPORT else digest_of(content)
 
 
 def find_signature(text: str) -> str:
-    """Return the signature in a text. The text is the signature itself, or the headers of a response.
+    """Find the signature in a text that is the signature itself, or the headers of a response.
+
+    Returns:
+        The value of the header `Epsilond-Signature`. The whole text, without outer white space, if it has no such
+        header.
 
     Raises:
-        NotVerified: the text has several signatures.
+        NotVerified: the text has several such headers.
     """
     prefix = f"{HEADER.lower()}:"
     signatures = [line[len(prefix) :] for line in text.splitlines() if line.lower().startswith(prefix)]

@@ -2,7 +2,8 @@
 
 The store has the hashes of perfect subtrees, which never change once they are complete. Node (level, place) is the root
 over the leaves place·2^level, …, (place + 1)·2^level − 1, and level 0 has the hashes of the leaves. A tree of n leaves
-has fewer than 2n nodes. To append, to compute a root or to make a proof reads at most 2·log₂ n + 2 nodes, in one call.
+has fewer than 2n nodes. To append, to compute a root or to make a proof, at most 2·log₂ n + 2 nodes are read, in one
+call.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ class Tree:
         for leaf in leaves:
             node, value = Node(0, size), leaf_hash(leaf)
             new_hashes[node] = value
-            while node.is_right_child:  # the last open subtree is its left sibling, so that their parent is complete
+            while node.is_right_child:  # its left sibling is the last open subtree, so their parent is complete now
                 _, left_hash = open_subtrees.pop()
                 node, value = node.parent, node_hash(left_hash, value)
                 new_hashes[node] = value
@@ -220,7 +221,11 @@ class Tree:
         return tuple(roots)
 
     def _read_all(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
-        """Return the hashes of nodes, all of which must be stored."""
+        """Return the hashes of nodes.
+
+        Raises:
+            NodesMissing: the store lacks one of them.
+        """
         nodes = tuple(wanted)
         stored = self.nodes.read_hashes(nodes) if nodes else {}
         for node in nodes:
@@ -230,12 +235,21 @@ class Tree:
 
 
 def _left_size(count: int) -> int:
-    """Return the largest power of two below `count`, which must be at least 2: the leaves of the left subtree."""
+    """Return the number of leaves of the left subtree of a tree: the largest power of two below `count`.
+
+    Args:
+        count: number of leaves of the tree, at least 2.
+    """
     return 1 << ((count - 1).bit_length() - 1)
 
 
 def _perfect(start: int, end: int) -> Iterable[Node]:
-    """Yield the perfect subtrees that together make up the leaves [start, end), largest first."""
+    """Yield the perfect subtrees that together cover the leaves start, …, end − 1, from left to right.
+
+    Args:
+        start: first leaf. It must be a multiple of the smallest power of two that is at least end − start.
+        end: index after the last leaf.
+    """
     while start < end:
         level = (end - start).bit_length() - 1
         yield Node(level, start >> level)

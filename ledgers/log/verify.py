@@ -116,8 +116,6 @@ def verify(
 ) -> LogVerification:
     """Verify exported evidence about a log: signatures, Merkle roots, proofs, cosignatures and charges.
 
-    A failed check is reported as a finding and raises no exception.
-
     Args:
         bundle: the evidence.
         origin: name of the log.
@@ -125,6 +123,9 @@ def verify(
         replay: function that computes the charges of the entries again, and yields a sentence for each ledger. None
             skips this check.
         witnesses: trusted keys of witnesses. Each must have cosigned the largest head.
+
+    Returns:
+        The claims with their outcomes. A failed check is one of them, and raises no exception.
     """
     verification = LogVerification()
     valid_checkpoints = _verify_checkpoints(bundle, origin, tuple(keys), verification)
@@ -146,13 +147,15 @@ def verify(
 def _verify_checkpoints(
     bundle: Bundle, origin: str, keys: Sequence[PublicKey], verification: LogVerification
 ) -> Iterable[Checkpoint]:
-    """Yield the checkpoints with valid signatures, including those of receipts, and add a finding for each checkpoint.
+    """Yield the checkpoints with valid signatures, including those in receipts.
+
+    A claim is added to `verification` for each checkpoint and receipt, as it is reached.
 
     Args:
         bundle: the evidence.
         origin: name of the log.
         keys: trusted keys.
-        verification: receives the findings.
+        verification: receives the claims and their outcomes.
     """
     for number, note in enumerate(bundle.checkpoints):
         try:
@@ -191,11 +194,11 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
 
     Args:
         entries: entries of the log from the first on, without gaps; perhaps not all.
-        heads: sizes and roots of valid checkpoints, by increasing size.
-        verification: receives the findings.
+        heads: sizes and roots of valid checkpoints, by increasing size; at least one.
+        verification: receives the claims and their outcomes.
 
     Returns:
-        The heads of which the root was recomputed from the entries.
+        The heads with the same root as the entries. Heads of more entries than are given cannot be among them.
     """
     try:
         tree = Tree(MemoryNodes()).extend(canonical(entry) for entry in entries)
@@ -214,12 +217,12 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
 
 
 def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
-    """Return whether the first leaves of a tree have the root of a signed head, and report it.
+    """Return whether the first entries have the Merkle root of a signed head, and add the outcome to `verification`.
 
     Args:
         tree: Merkle tree of the given entries.
-        head: the head. If it has more entries than the tree, its root cannot be computed.
-        verification: receives the finding.
+        head: the head. If it has more entries than the tree, the claim stays open.
+        verification: receives the claim.
     """
     if head.size > tree.size:
         message = f"A checkpoint has {_count(head.size)}, of which {tree.size} are given: the others are unknown."
@@ -248,8 +251,8 @@ def _check_consistency(
         recomputed: heads of which the root was recomputed from the entries.
         verification: receives the findings.
     """
+    # For each head, the logs that are proved to begin with its log: heads, or None for the log of the given entries.
     larger_logs: dict[_Head, set[_Head | None]] = {}
-    """Heads of the logs of which a head's log is a proved beginning; None stands for the log of the given entries."""
     for head in heads:
         larger_logs[head] = {head, None} if head in recomputed else {head}
     steps = _proved_steps(bundle, heads, verification)
@@ -270,7 +273,7 @@ def _check_consistency(
 
 
 def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerification) -> list[tuple[_Head, _Head]]:
-    """Return the pairs of heads that a valid consistency proof of the bundle connects. Report the other proofs."""
+    """Return the pairs of heads that a valid consistency proof connects. Report all other proofs."""
     steps = []
     for proof in bundle.proofs:
         earlier_heads = [head for head in heads if head.size == proof.first]
@@ -315,7 +318,7 @@ def _report_cosignatures(
 
 
 def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list[tuple[_Head, Note]]:
-    """Return the signed notes in a bundle that contain one of these heads of a log, each with its head."""
+    """Return the signed notes in a bundle and its receipts that contain one of these heads, with the head."""
     texts = list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
     notes_of_heads = []
     for text in texts:
@@ -354,7 +357,7 @@ def _newest_cosignature(
 
 
 def _time(seconds: int) -> str:
-    """Return the time of a cosignature in words. A time after the year 9999 has no date, and is stated in seconds."""
+    """Return the time of a cosignature, in seconds since 1970, as text. After the year 9999 there is no date."""
     try:
         return f" at {datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (OverflowError, ValueError, OSError):
@@ -362,12 +365,12 @@ def _time(seconds: int) -> str:
 
 
 def _replay(entries: Sequence[Record], replay: Replay | None, verification: LogVerification) -> None:
-    """Report whether each entry is a valid move after the earlier ones, with charges that are large enough.
+    """Add to `verification` whether each entry is a valid move after the earlier ones, with large enough charges.
 
     Args:
-        entries: entries of the log.
-        replay: function that checks the entries, and yields a sentence for each ledger. None reports an open claim.
-        verification: receives the findings.
+        entries: entries of the log; empty leaves the claim open.
+        replay: function that checks the entries, and yields a sentence for each ledger. None leaves the claim open.
+        verification: receives the claims and their outcomes.
     """
     if replay is None or not entries:
         verification.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)

@@ -47,6 +47,10 @@ def amend_plan(
         released: whether a run was committed that the state does not show.
         approval: whether a second person approves amendments and voids from then on. None leaves it as it is.
 
+    Returns:
+        The ledger after the amendment and its certificate. If runs were committed before, the ledger is conditional on
+        the declaration from then on.
+
     Raises:
         InvalidInput: nothing is amended, a name is taken, an item does not exist or falls below its committed and held
             runs, or approval already has the requested value.
@@ -62,14 +66,14 @@ def amend_plan(
         state = replace(state, approval=approval)
     if not changes_plan:
         return state, opening(state)
-    released = released or state.released or _count_committed(state) > 0
-    if released and declared is None:
+    was_released = released or state.released or _count_committed(state) > 0
+    if was_released and declared is None:
         raise _needs_declaration(state)
     for name, planned in (lower or {}).items():
         state = state.with_item(_lower_item(state, name, planned))
     for index, item in enumerate(add):
         state = _with_added(state, item, index)
-    state = replace(state, amended=True, conditional=state.conditional or released)
+    state = replace(state, amended=True, conditional=state.conditional or was_released)
     return state, opening(state)
 
 
@@ -94,7 +98,10 @@ def _require_amendable(state: LedgerState, *, changes_plan: bool, approval: bool
 
 
 def _needs_declaration(state: LedgerState) -> ConditionViolated:
-    """Return the error for an amendment after runs were committed, unless it is declared independent of outputs."""
+    """Return the error for an amendment after a commit without the declaration that it is independent of outputs.
+
+    The failed condition is: number of committed runs ≤ 0.
+    """
     committed = max(_count_committed(state), 1)  # at least one was, even if the state does not show it
     statement = "runs were committed before the plan is amended, which no output may have decided"
     sides = ConditionResult("epsilond.ledger-amended", statement, Verdict.NO, float(committed), 0.0)
@@ -106,7 +113,9 @@ def _needs_declaration(state: LedgerState) -> ConditionViolated:
 
 
 def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
-    """Return a plan item with another number of planned runs, and with its credit reduced to fit.
+    """Return a plan item with a smaller number of planned runs.
+
+    Credit, which is runs of jobs that were stopped early, is reduced if fewer free runs are left than the credit.
 
     Args:
         state: the ledger.
@@ -146,6 +155,9 @@ def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
 
 
 def _count_committed(state: LedgerState) -> int:
-    """Return the number of committed runs of all items, plus one for each slot with a committed charge."""
-    of_slots = sum(any(amount > 0 for amount in slot.used.values()) for slot in state.slots)
-    return sum(item.committed for item in state.plan) + of_slots
+    """Return a number that is positive exactly if something was committed.
+
+    It is the number of committed runs of the plan's items, plus one for each slot with a committed charge.
+    """
+    used_slots = [slot for slot in state.slots if any(amount > 0 for amount in slot.used.values())]
+    return sum(item.committed for item in state.plan) + len(used_slots)

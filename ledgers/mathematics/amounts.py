@@ -50,7 +50,7 @@ def down(value: float | str | Decimal) -> Amount:
 
 
 def exact(value: float | str | Decimal, pointer: str) -> Amount:
-    """Return exactly the amount that a number or a decimal string states.
+    """Return the amount that a number or a decimal string states, without rounding.
 
     A float is read by its shortest decimal form, as a person wrote it: 0.1 is one tenth.
 
@@ -87,17 +87,20 @@ def total(*amounts: Amount) -> Amount:
 
 
 def less(some: Amount, other: Amount) -> Decimal:
-    """Return the exact difference of two amounts, which may be negative."""
+    """Return the exact difference `some` − `other`, which may be negative."""
     return EXACT.subtract(some, other)
 
 
 def multiple(each: Amount, count: int) -> Amount:
-    """Return the exact product of an amount and a number."""
+    """Return the exact product of an amount and a number of runs."""
     return EXACT.multiply(each, Decimal(count))
 
 
 def root_below(amount: Amount) -> float:
-    """Return a float that is at most √amount. Two steps down exceed the rounding of the amount and of its root."""
+    """Return a float that is at most √amount.
+
+    The amount is rounded to a float, and then its root. The two steps down to smaller floats exceed both errors.
+    """
     return math.nextafter(math.nextafter(math.sqrt(float(amount)), 0.0), 0.0)
 
 
@@ -121,10 +124,29 @@ def float_above(amount: Amount) -> float:
 
 
 def _round(value: float | str | Decimal, rounding: str) -> Amount:
-    """Return a value as an amount, rounded in the given direction."""
+    """Round a value to an amount with `PLACES` decimal places.
+
+    Args:
+        value: value from 0 to below `LARGEST`. A float is taken at its exact binary value.
+        rounding: rounding mode of the module `decimal`.
+
+    Raises:
+        InvalidInput: the value is negative, not finite, or too large.
+    """
     number = Decimal(value)  # of a float: its exact binary value
     if not number.is_finite() or number < 0 or number >= LARGEST:
         raise InvalidInput.at("", "is not an amount", allowed="at least 0 and below 10^18")
     with localcontext() as context:
         context.prec = _DIGITS
         return number.quantize(QUANTUM, rounding=rounding)
+
+
+def require_amounts(eta: Amount | None, delta: Amount | None) -> None:
+    """Check that the η and the δ of a request are amounts, where they are given.
+
+    Raises:
+        InvalidInput: one of them is not a finite number that is at least 0 and below 10^18.
+    """
+    for name, amount in (("eta", eta), ("delta", delta)):
+        if amount is not None and not (amount.is_finite() and 0 <= amount < LARGEST):
+            raise InvalidInput.at(f"/{name}", "is not an amount", allowed="at least 0")

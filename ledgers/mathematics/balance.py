@@ -23,7 +23,9 @@ SHA256 = "sha256:"
 
 
 def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
-    """Return all figures that a reservation, commit or other move changes: amounts as texts, runs as whole numbers.
+    """Return the balance of a ledger: everything that a reservation, commit or other move changes.
+
+    Amounts are decimal texts, and numbers of runs are integers.
 
     Args:
         state: the ledger. It must contain at least the reservations with runs that are not committed yet.
@@ -44,26 +46,31 @@ def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
 
 
 def _part_records(slot: Slot) -> list[list[str]]:
-    """Return for each part of a slot, in order of their names, its name, capacity, used and reserved amount."""
+    """Return [name, capacity, used amount, reserved amount] for each part of a slot, by name, as texts."""
     records = []
     for part, capacity in sorted(slot.capacity.items()):
-        figures = (capacity, slot.used.get(part, ZERO), slot.reserved.get(part, ZERO))
-        records.append([part, *map(format_amount, figures)])
+        used, reserved = slot.used.get(part, ZERO), slot.reserved.get(part, ZERO)
+        records.append([part, format_amount(capacity), format_amount(used), format_amount(reserved)])
     return records
 
 
 def digest_of(state: LedgerState, text: SpecText) -> str:
-    """Return the digest of a ledger's balance: SHA-256 of its canonical form (RFC 8785). Arguments as `balance_of`."""
+    """Return the digest of a ledger's balance: SHA-256 of its canonical JSON text (RFC 8785).
+
+    Args:
+        state: the ledger. It must contain at least the reservations with runs that are not committed yet.
+        text: returns the canonical JSON text of a mechanism.
+    """
     return SHA256 + digest(canonical(balance_of(state, text)))
 
 
 def is_live(reservation: Reservation) -> bool:
-    """Return whether a reservation still holds something."""
+    """Return whether a reservation still holds runs that are not committed."""
     return reservation.state in ("reserved", "committed") and reservation.committed < reservation.count
 
 
 def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
-    """Return a reservation for the digest of a ledger's balance: what is held, what pays, and how much is committed.
+    """Return a reservation as a part of the balance: its mechanism, its source of payment, and its numbers of runs.
 
     Args:
         reservation: the reservation.

@@ -86,7 +86,12 @@ def reservation_record(reservation: Reservation, spec: str) -> Record:
 
 
 def commit_record(reservation: Reservation, count: int) -> Record:
-    """Return the record of a commit. After it, `count` more runs may be released."""
+    """Return the log entry of a commit.
+
+    Args:
+        reservation: the reservation after the commit, with its charge if a slot pays.
+        count: number of runs that may be released because of this commit.
+    """
     record: Record = {"kind": "committed", "reservation": reservation.id, "count": count}
     if reservation.charge is not None:
         record["charge"] = charge_record(reservation.charge)
@@ -94,7 +99,7 @@ def commit_record(reservation: Reservation, count: int) -> Record:
 
 
 def end_record(reservation: Reservation) -> Record:
-    """Return the record that a reservation was cancelled or has expired, with its number of uncommitted runs."""
+    """Return the log entry of a reservation that was cancelled or has expired, with its number of uncommitted runs."""
     return {
         "kind": reservation.state,
         "reservation": reservation.id,
@@ -103,7 +108,12 @@ def end_record(reservation: Reservation) -> Record:
 
 
 def void_record(reservation: Reservation, count: int) -> Record:
-    """Return the record of committed runs that were taken back on a declaration."""
+    """Return the log entry of runs that no longer count, because their owner declares that nobody saw an output.
+
+    Args:
+        reservation: the reservation of the runs.
+        count: number of runs that are taken back.
+    """
     return {"kind": "voided", "reservation": reservation.id, "count": count, "declared": "no-output-observed"}
 
 
@@ -150,7 +160,10 @@ def reconciliation_record(size: int, root: str) -> Record:
 
 
 def is_invisible(character: str) -> bool:
-    """Return whether a character shows nothing: a control or format character, or a printable one without a glyph."""
+    """Return whether a character shows nothing on a screen.
+
+    That holds for control and format characters, and for the characters of `_BLANK`, which Python calls printable.
+    """
     return unicodedata.category(character) in ("Cc", "Cf") or is_blank(character)
 
 
@@ -169,10 +182,15 @@ def is_same_person(first: str, second: str) -> bool:
 
 
 def normalise_person(name: str) -> str:
-    """Return the form of a name in which people are compared; empty if the name shows nothing."""
-    shown = "".join(letter for letter in name if letter.isspace() or not is_invisible(letter))
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", shown).casefold())
-    return " ".join(folded.split())
+    """Return the form of a name in which people are compared. It is empty if the name shows nothing.
+
+    Invisible characters are removed, case is folded, and the text is put into one Unicode form (NFKC). Outer blanks are
+    removed, and several blanks become one.
+    """
+    visible = "".join(letter for letter in name if letter.isspace() or not is_invisible(letter))
+    folded = unicodedata.normalize("NFKC", visible).casefold()
+    normalised = unicodedata.normalize("NFKC", folded)  # again, because folding may leave the form
+    return " ".join(normalised.split())
 
 
 def has_two_people(entry: JsonObject) -> bool:
@@ -200,8 +218,12 @@ def contradiction_record(observations: Sequence[Observation], reservations: Sequ
 def observations_of(record: JsonObject) -> tuple[Observation, ...]:
     """Read the observations that a run differed from its mechanism, from their log entry.
 
+    Args:
+        record: the entry, with the member `observations`.
+
     Raises:
         InvalidInput: a text of an observation is empty or no text, or its count is no natural number.
+        KeyError, TypeError: the entry or an observation lacks members, or has others.
     """
     observations = tuple(Observation(**members) for members in record["observations"])
     for index, observation in enumerate(observations):
@@ -215,7 +237,12 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
 
 
 def charge_record(price: Charge) -> Record:
-    """Return the record of a charge."""
+    """Return a charge as a record for the log, with amounts as decimal strings.
+
+    Args:
+        price: the charge. `each`, the charge of one run, and `remaining`, the μ² before a whole job, are left out if
+            absent.
+    """
     record: Record = {"parts": amounts(price.parts), "theorem": price.theorem}
     if price.each:
         record["each"] = amounts(price.each)
@@ -270,7 +297,7 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
 
 
 def _slot_of(record: JsonObject) -> Slot:
-    """Return an empty slot from its record."""
+    """Return a slot without used or reserved amounts, from its record in the entry of the opening."""
     weights = tuple(map(float, record["weights"]))
     return Slot(kind=record["kind"], capacity=_read_amounts(record["capacity"]), weights=weights)
 

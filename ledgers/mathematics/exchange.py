@@ -46,7 +46,13 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
 
 
 def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
-    """Return the item of this name. A run of the spec must be proved to lose no more privacy than one of the item.
+    """Return the item of the plan with a name, after checking that it may pay for a job.
+
+    Args:
+        state: the ledger.
+        name: name of the item.
+        spec: mechanism of the job. A run of it must be proved to lose no more privacy than a run of the item. None is
+            the item's own mechanism.
 
     Raises:
         NotInPlan: the plan has no such item, or there is no such proof.
@@ -74,7 +80,7 @@ def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
     """
     if run_spec == planned_spec:
         return "it is the same mechanism"
-    if getattr(run_spec, "level", None) != getattr(planned_spec, "level", None):
+    if getattr(run_spec, "level", None) != getattr(planned_spec, "level", None):  # they protect different units
         return None
     if _has_same_sampling(run_spec, planned_spec):
         return "it has the same draw, and the same noise or more"
@@ -87,7 +93,10 @@ def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
 
 
 def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
-    """Return whether both mechanisms subsample in one way, and the first adds at least the noise of the second."""
+    """Return whether two mechanisms subsample in the same way and the first adds at least the noise of the second.
+
+    Both must be noisy sums with the same noise distribution.
+    """
     if not (isinstance(run_spec, Subsampled) and isinstance(planned_spec, Subsampled)):
         return False
     differ_in_mechanism_only = replace(run_spec, mechanism=planned_spec.mechanism) == planned_spec
@@ -97,7 +106,12 @@ def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
 
 
 def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) -> bool:
-    """Return whether both are noisy sums with one distribution, and the first has at least the noise of the second."""
+    """Return whether a mechanism is a noisy sum with at least the noise of the planned one, of the same distribution.
+
+    Args:
+        primitive: basic mechanism of the run; None if it has none.
+        planned: basic mechanism of the planned item.
+    """
     return (
         isinstance(primitive, NoisySum)
         and isinstance(planned, NoisySum)
@@ -114,11 +128,15 @@ class _SampledSum(NamedTuple):
 
 
 def _sampled_sum(spec: Spec) -> _SampledSum | None:
-    """Return the sampling rate and the noise of a Poisson-sampled or plain noisy sum, or None for any other spec."""
+    """Return a spec as a Poisson-sampled noisy sum; None if it is anything else.
+
+    A noisy sum without sampling has the rate 1. Sampling with a limited batch, or with several records of a client, is
+    not covered by the comparison of rates.
+    """
     rate = 1.0
     if isinstance(spec, Subsampled):
-        counts_others = spec.largest_batch is not None or spec.records_of_one_client is not None
-        if spec.sampling != "poisson" or spec.rate is None or counts_others:
+        has_further_parameters = spec.largest_batch is not None or spec.records_of_one_client is not None
+        if spec.sampling != "poisson" or spec.rate is None or has_further_parameters:
             return None
         rate, spec = float(spec.rate), spec.mechanism
     if not isinstance(spec.primitive, NoisySum) or not math.isfinite(rate):

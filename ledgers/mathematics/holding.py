@@ -16,7 +16,7 @@ from epsilond.ledgers.mathematics.state import Amounts, Charge, LedgerState, Res
 
 
 def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> LedgerState:
-    """Return the state in which a slot's amounts are reserved for a reservation, which is added or replaced.
+    """Return the state in which a slot holds the charge of a reservation, which is added or replaced.
 
     The caller must have certified that the charge is large enough.
 
@@ -41,7 +41,7 @@ def release_charge(slot: Slot, reservation: Reservation) -> Slot:
 
 
 def renew_charge(setting: Setting, slot: Slot, reservation: Reservation) -> tuple[Slot, Charge]:
-    """Return the charge of a whole job that is valid for the μ² which a Gaussian slot has left at the first commit.
+    """Make sure that the charge of a whole job is valid for the μ² that a Gaussian slot has left at the first commit.
 
     A charge is valid at the remaining μ² for which it was computed, and at every larger one. If the slot has less left,
     the charge is certified again at the smaller amount. If it does not suffice there, it is computed anew.
@@ -73,19 +73,22 @@ def renew_charge(setting: Setting, slot: Slot, reservation: Reservation) -> tupl
 
 
 def use_reserved(slot: Slot, amounts: Amounts) -> Slot:
-    """Move amounts of a slot from reserved to used."""
+    """Return the slot with some amounts moved from reserved to used, as a commit does."""
     return replace(slot, reserved=minus(slot.reserved, amounts), used=plus(slot.used, amounts))
 
 
 def require_free(slot: Slot, parts: Amounts) -> None:
-    """Raise LedgerExhausted if the free amounts of a slot do not pay the requested amounts.
+    """Check that the free amounts of a slot pay the requested amounts.
 
-    Several Rényi orders of a slot count together: some may be overdrawn as long as `may_go_on` finds room in a mean of
-    all of them.
+    Several Rényi orders of a slot count together: single orders may be overdrawn as long as `may_go_on` accepts their
+    weighted mean.
 
     Args:
         slot: part of the privacy budget, with amounts such as μ², ρ, ε or one for each Rényi order.
         parts: requested amounts by the names of the slot's parts, such as `mu_squared`.
+
+    Raises:
+        LedgerExhausted: less is free than requested. Its condition has both amounts.
     """
     if slot.kind == "rdp":
         if not may_go_on(slot, parts):

@@ -1,9 +1,9 @@
 """The invariant of a ledger: everything that it allows is within its target, certified once, at its opening.
 
-The compartments of a ledger are one product of profiles: the planned mechanisms, G_√cap of a Gaussian slot, and so on.
-Its δ at ε*, plus every η and δ that slots may add, must be at most δ*, in both directions (docs/ledger.md,
-"Compartments"). No later state is checked against the target again: that would not be valid (docs/ledger.md, "Rules
-that are false").
+The privacy profiles of all planned mechanisms and of all full slots are composed. A full Gaussian slot has the profile
+of one Gaussian mechanism with its whole μ². The δ of the composition at ε*, plus every η and δ that slots may add, must
+be at most δ*, in both directions (docs/ledger.md, "Compartments"). No later state is checked against the target again:
+that would not be valid (docs/ledger.md, "Rules that are false").
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ def opening(state: LedgerState) -> Opening:
 
 
 def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasible:
-    """Return the error that a ledger exceeds its target, with the smallest ε at which it would not.
+    """Return the error that a ledger exceeds its target, with the smallest ε at which it would not, if that is finite.
 
     Args:
         pair: dominating pair of everything that the ledger allows.
-        log_delta: upper bound on its log δ at the target's ε.
-        log_allowed: log of the δ that the target allows it; −∞ if slots may add all of the target's δ.
+        log_delta: upper bound on log δ of the pair at the target's ε.
+        log_allowed: log of the δ that the target allows the pair; −∞ if slots may add all of the target's δ.
     """
     nearest = pair.epsilon(log_allowed).upper if log_allowed > -math.inf else math.inf
     condition = ConditionResult(
@@ -96,7 +96,9 @@ def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasi
 
 
 def largest(state: LedgerState, kind: str) -> Slot:
-    """Return the slot of this kind with the largest capacity with which the ledger stays within its target.
+    """Find the largest capacity of a slot with which the ledger stays within its target.
+
+    The search uses rough bounds on δ first, and certified bounds near the result.
 
     Args:
         state: the ledger, which has a slot of this kind with any capacity.
@@ -153,7 +155,7 @@ def _estimate_capacity(excess: Callable[[float], float]) -> float:
     Returns:
         The capacity. If the root is below 1e-15, a number between it and 1e-15.
     """
-    low, high = 0.0, 0.25
+    low, high = 0.0, 0.25  # a capacity that many ledgers have; the bracket grows and shrinks quickly from there
     while excess(high) <= 0.0:
         low, high = high, 8.0 * high
     while low == 0.0 and high > _SMALLEST:
@@ -227,13 +229,21 @@ def plan_pair(state: LedgerState) -> Pair | None:
 
 
 def _pairs(state: LedgerState, without: str | None = None) -> list[tuple[Pair, int]]:
-    """Return the dominating pairs of the plan and of the slots, each with its number of runs."""
+    """Return the dominating pairs of the plan and of the full slots, each with its number of runs.
+
+    Args:
+        state: the ledger.
+        without: kind of a slot to leave out; None for no slot.
+    """
     slots = [(slot_pair(slot), 1) for slot in state.slots if slot.kind != without]
     return _of_plan(state) + slots
 
 
 def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
-    """Return the dominating pairs of the plan, each with its number of runs."""
+    """Return the dominating pairs of all planned runs, each with its number of runs.
+
+    Items that a job brought by its charge are left out, because a slot has paid for them.
+    """
     pairs: list[tuple[Pair, int]] = []
     for item in state.plan:
         if item.job is None and item.planned:  # the slot pays for the items of jobs
@@ -269,12 +279,16 @@ def _with_capacity(slot: Slot, part: str, capacity: float) -> Slot:
 
 
 def slots_delta(state: LedgerState) -> Amount:
-    """Return the sum of η and δ that slots may add to δ."""
+    """Return the δ that all slots together may add to the composed profile: the sum of their parts η and δ."""
     return total(*(slot.capacity.get(part, ZERO) for slot in state.slots for part in ("eta", "delta")))
 
 
 def _log_allowed(state: LedgerState) -> float:
-    """Return log(δ* − the δ that slots may add), rounded down; −∞ if the difference is not positive."""
+    """Return a lower bound on log(δ* − the δ that slots may add); −∞ if the difference is not positive.
+
+    The composed profile of plan and slots may have this δ at ε*. The last line subtracts more than the rounding error
+    of the logarithm.
+    """
     added = slots_delta(state)
     rest = less(state.target.delta, added)
     if added <= 0:
@@ -287,7 +301,12 @@ def _log_allowed(state: LedgerState) -> float:
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
-    """Return an upper bound on the log of δ plus the δ that slots may add, at most log δ* of the target."""
+    """Return an upper bound on log(δ + the δ that slots may add), at most log δ* of the target.
+
+    Args:
+        log_delta: log δ of the composed profile, which was certified to fit.
+        state: the ledger.
+    """
     added = slots_delta(state)
     if added <= 0:
         return log_delta

@@ -1,9 +1,10 @@
 """The rule of a Rényi slot: a sum over its orders must stay above a privacy profile.
 
-A slot with orders a, weights w_a and budgets B_a has the profile below Σ w_a C(a) e^{(a−1)(B_a − S_a)} γ^−(a−1), where
-S_a is the charge at order a so far. A move is valid while that sum stays above 1 − γ for all γ in (0, 1). With a
-single order this means S_a ≤ B_a. With several orders, one may be overdrawn if the others keep the sum large enough
-(docs/ledger.md, "Slots").
+A slot has orders a with weights w_a, which sum to 1, and with budgets B_a of Rényi divergence. Let S_a be the charge at
+order a so far, and C(a) = (a − 1)^{a−1}/a^a. The profile of what may still be run is below Σ w_a C(a) e^{(a−1)(B_a −
+S_a)} γ^−(a−1), where γ = e^ε. A move is valid while that sum stays above 1 − γ for all γ in (0, 1). With a single order
+this means S_a ≤ B_a. With several orders, one may be overdrawn if the others keep the sum large enough (docs/ledger.md,
+"Slots").
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ _SLACK = 1e-13
 
 
 def log_coefficients(slot: Slot) -> list[float]:
-    """Return log(w_a C(a) e^{(a−1) B_a}) for each order of a slot without charges, rounded up."""
+    """Return an upper bound on log(w_a C(a) e^{(a−1) B_a}) for each order a of a slot without charges.
+
+    These are the coefficients of the profile of a full slot; see the module for the symbols.
+    """
     nothing_spent = dict.fromkeys(slot.capacity, ZERO)
     return [term + _SLACK * (1.0 + abs(term)) for term in _log_terms(slot, nothing_spent)]
 

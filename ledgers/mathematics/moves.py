@@ -22,10 +22,10 @@ from epsilond.accountants.errors import (
     RunDiffers,
 )
 from epsilond.accountants.specs import Spec
-from epsilond.ledgers.mathematics.amounts import LARGEST, Amount
+from epsilond.ledgers.mathematics.amounts import Amount, require_amounts
 from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
-from epsilond.ledgers.mathematics.charges.stepped import steps_of
+from epsilond.ledgers.mathematics.charges.stepped import check_count, steps_of
 from epsilond.ledgers.mathematics.exchange import choose_item
 from epsilond.ledgers.mathematics.holding import hold_charge, renew_charge, use_reserved, violated_condition
 from epsilond.ledgers.mathematics.state import (
@@ -80,13 +80,13 @@ def reserve(
         InvalidInput: the request contradicts itself.
     """
     require_open(state)
-    _require_amounts(eta, delta)
+    require_amounts(eta, delta)
     if identifier in state.reservations:
         raise InvalidInput.at("/id", "names a reservation that exists")
     if item is not None and slot is not None:
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
     if slot is not None:
-        return _reserve_of_slot(state, identifier, slot, spec, count, eta, delta, rough)
+        return _reserve_of_slot(state, identifier, kind=slot, spec=spec, count=count, eta=eta, delta=delta, rough=rough)
     return _reserve_of_plan(state, identifier, item, spec, count)
 
 
@@ -144,6 +144,7 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
         credit = item.credit + (left if reservation.committed else 0)
         state = state.with_item(replace(item, reserved=item.reserved - left, credit=credit))
     elif reservation.slot is not None and reservation.charge is not None:
+        # A charge of a whole job is in the slot only until the first commit, so all of it is uncommitted here.
         returned = times(reservation.charge.each, left) if reservation.charge.additive else reservation.charge.parts
         slot = _slot(state, reservation.slot)
         state = state.with_slot(replace(slot, reserved=minus(slot.reserved, returned)))
@@ -151,7 +152,7 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
 
 
 def seal(state: LedgerState) -> LedgerState:
-    """Fix the membership of the ledger's block.
+    """Return the state in which the membership of the ledger's block is fixed.
 
     Raises:
         RunDiffers: an observation contradicts a run that was paid from the ledger.
@@ -161,7 +162,7 @@ def seal(state: LedgerState) -> LedgerState:
 
 
 def close(state: LedgerState) -> LedgerState:
-    """Accept no further reservations; those that exist may still be committed.
+    """Return the state that accepts no further reservations. Existing reservations may still be committed.
 
     A contradicted ledger stays contradicted.
     """
@@ -230,19 +231,27 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
 def _reserve_of_plan(
     state: LedgerState, identifier: str, item_name: str | None, spec: Spec | None, count: int | None
 ) -> LedgerState:
-    """Return `state` with a reservation of runs of an item of the plan. Errors are those of `reserve`.
+    """Return the state with a reservation of runs of an item of the plan.
 
-    Credit, the free runs that came back from stopped or voided jobs, is used last. Without `item_name` the item with
-    exactly this mechanism pays. Without `spec` the job runs the item's mechanism. Without `count` it takes all steps of
-    the spec or, without a spec, all free runs of the item.
+    Credit, which is free runs of jobs that were stopped or voided, is used last.
+
+    Args:
+        state: the ledger before the reservation.
+        identifier: id of the new reservation.
+        item_name: name of the item that pays. None takes the item with exactly this mechanism.
+        spec: mechanism of the job. None takes the item's mechanism.
+        count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
+
+    Raises:
+        NotInPlan, LedgerExhausted, ConditionViolated, InvalidInput: as `reserve`.
     """
     item = choose_item(state, spec, item_name)
     if spec is None:
         step = item.spec
-        run_count = max(item.free, 1) if count is None else _check_count(count, steps=1)
+        run_count = max(item.free, 1) if count is None else check_count(count, steps=1)
     else:
         step, steps = steps_of(spec)
-        run_count = _check_count(count, steps)
+        run_count = check_count(count, steps)
     if step != item.spec:
         # A dominated mechanism also needs a theorem of its own in the ledger's setting; its absence raises an error.
         ChargeRequest(setting=state.setting, spec=step, count=1).guarantee(step)
@@ -264,6 +273,7 @@ def _reserve_of_plan(
 def _reserve_of_slot(
     state: LedgerState,
     identifier: str,
+    *,
     kind: SlotKind,
     spec: Spec | None,
     count: int | None,
@@ -271,7 +281,7 @@ def _reserve_of_slot(
     delta: Amount | None,
     rough: bool,
 ) -> LedgerState:
-    """Return `state` with a new reservation, `identifier`, that a slot pays for. Errors are those of `reserve`.
+    """Return the state with a reservation that a slot pays for. Errors are as in `reserve`.
 
     Args:
         state: the ledger before the reservation.
@@ -290,14 +300,21 @@ def _reserve_of_slot(
     if spec is None:
         raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
     step, steps = steps_of(spec)
-    run_count = _check_count(count, steps)
+    run_count = check_count(count, steps)
     request = ChargeRequest(setting=state.setting, spec=step, count=run_count, eta=eta, delta=delta, rough=rough)
     reservation = Reservation(id=identifier, spec=step, count=run_count, slot=kind, charge=charge(request, slot))
     return hold_charge(state, reservation, slot)
 
 
 def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerState:
-    """Charge a whole job in a Gaussian slot at its first commit, and make its runs an item of the plan."""
+    """Charge a whole job in a Gaussian slot at its first commit, and make its runs an item of the plan.
+
+    The charge is certified for the μ² that the slot has left now. It is used up at once, because it pays for the job
+    and not for single runs.
+
+    Raises:
+        LedgerExhausted: the slot has less free than the job now costs.
+    """
     assert reservation.slot is not None  # only a slot charges a whole job
     slot, price = renew_charge(state.setting, _slot(state, reservation.slot), reservation)
     name = f"{JOB}{reservation.id}"
@@ -306,26 +323,6 @@ def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerSta
     )
     charged = replace(reservation, charge=price, item=name)
     return state.with_slot(use_reserved(slot, price.parts)).with_item(item).with_reservation(charged)
-
-
-def _check_count(count: int | None, steps: int) -> int:
-    """Return the requested number of runs. None requests all steps of the job.
-
-    A mechanism of one step may be run any number of times. A job of several steps is run at most once.
-
-    Args:
-        count: requested number of runs.
-        steps: number of steps of the job, at least 1.
-
-    Raises:
-        InvalidInput: the number is below 1 or exceeds the steps of the job.
-    """
-    run_count = steps if count is None else count
-    exceeds_job = steps > 1 and run_count > steps
-    if run_count < 1 or exceeds_job:
-        allowed = f"1 to {steps}" if steps > 1 else "at least 1"
-        raise InvalidInput.at("/count", "is not a number of runs", allowed=allowed)
-    return run_count
 
 
 def _check_commit_count(reservation: Reservation, count: int | None) -> int:
@@ -368,15 +365,12 @@ def _slot(state: LedgerState, kind: SlotKind) -> Slot:
     return slot
 
 
-def _require_amounts(eta: Amount | None, delta: Amount | None) -> None:
-    """Raise InvalidInput if η or δ of a request is no amount: a finite number, at least 0 and below 10^18."""
-    for name, amount in (("eta", eta), ("delta", delta)):
-        if amount is not None and not (amount.is_finite() and 0 <= amount < LARGEST):
-            raise InvalidInput.at(f"/{name}", "is not an amount", allowed="at least 0")
-
-
 def require_consistent(state: LedgerState) -> None:
-    """Raise RunDiffers, with all observations, if a run was observed to differ from the mechanism that was paid for."""
+    """Check that no run was observed to differ from the mechanism that was paid for.
+
+    Raises:
+        RunDiffers: one was. The error has all observations.
+    """
     if state.status == "contradicted":
         message = "Observations contradict a run that was paid from this ledger, so there is no ε and no further run:"
         raise RunDiffers(message, state.observations)

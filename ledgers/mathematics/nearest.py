@@ -49,7 +49,11 @@ _LEAST_SHARE = 1e-3
 
 
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
-    """Return the largest count of this mechanism and the smallest noise multiplier for this count that fit in the slot.
+    """Find the largest count of this mechanism, and the smallest noise multiplier for this count, that fit in the slot.
+
+    Args:
+        request: the job, which does not fit.
+        slot: the slot.
 
     Returns:
         The members `largest_count` and `smallest_noise_multiplier`. Each is left out if no such number was found.
@@ -57,9 +61,12 @@ def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
     fits: dict[str, float] = {}
     count = largest_count(request, slot)
     if count:
-        rounded = float(count)  # beyond 2^53 it is rounded, and not upward
-        fits["largest_count"] = rounded if int(rounded) <= count else math.nextafter(rounded, 0.0)
-    if (noise := smallest_noise(request, slot)) is not None:
+        rounded = float(count)
+        if int(rounded) > count:  # a count beyond 2^53 may be rounded up
+            rounded = math.nextafter(rounded, 0.0)
+        fits["largest_count"] = rounded
+    noise = smallest_noise(request, slot)
+    if noise is not None:
         fits["smallest_noise_multiplier"] = noise
     return fits
 
@@ -120,8 +127,8 @@ def _next_count(largest_fit: int, smallest_misfit: int, count: int, cost_share: 
     if largest_fit < proportional < smallest_misfit:
         return proportional
     geometric_mean = math.isqrt(largest_fit * smallest_misfit)
-    if largest_fit == 0:  # the geometric mean would be 0, so the upper bound is divided instead
-        return max(geometric_mean, smallest_misfit // 16, 1)
+    if largest_fit == 0:  # the geometric mean is 0 then, so the upper bound is divided by 16 instead
+        return max(smallest_misfit // 16, 1)
     return max(geometric_mean, largest_fit + 1)
 
 
@@ -183,7 +190,7 @@ def _smallest_stepwise_noise(request: ChargeRequest, slot: Slot, present_noise: 
         present_noise: noise multiplier of the job, with which the search begins.
 
     Returns:
-        The noise multiplier. None if none was found within `_LARGEST_FACTOR` times the present one.
+        The noise multiplier. None if none was found within about `_LARGEST_FACTOR` times the present one.
     """
     too_small, large_enough = present_noise, math.inf
     noise = present_noise
@@ -216,7 +223,7 @@ def _next_noise(too_small: float, large_enough: float, noise: float, cost_share:
         estimate = noise * max(cost_share, _LEAST_SHARE) ** 0.5 * _NOISE_MARGIN
     if too_small < estimate < large_enough:
         return estimate
-    geometric_mean: float = (too_small * large_enough) ** 0.5
+    geometric_mean: float = (too_small * large_enough) ** 0.5  # infinite while no noise is known to fit
     return min(geometric_mean, 2.0 * too_small)
 
 
@@ -253,11 +260,11 @@ def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
 
 
 def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
-    """Return the μ² that the job's runs cost one after another, divided by the μ² that is free in a Gaussian slot.
+    """Compare the μ² that the job's runs cost one after another with the μ² that is free in a Gaussian slot.
 
     Returns:
-        The quotient. A value of at most 1 certifies that the job fits. A larger value is an estimate. It is math.inf if
-        no estimate is available.
+        The quotient cost / free μ². A value of at most 1 certifies that the job fits. A larger value is an estimate. It
+        is math.inf if no estimate is available.
     """
     eta = eta_of(request, slot)
     free = float(slot.free("mu_squared"))
@@ -274,11 +281,11 @@ def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
 
 
 def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
-    """Return the certified μ² that all runs cost together, divided by the μ² that is free in a Gaussian slot.
+    """Compare the certified μ² that all runs cost together with the μ² that is free in a Gaussian slot.
 
     Returns:
-        The quotient, at most 1. math.inf if the cost exceeds what is free, or if no cost is certified. None if no μ² is
-        free, if less η is free than the job takes, or if the composition is too much work.
+        The quotient cost / free μ² if it is at most 1. math.inf if the cost exceeds the free μ², or if no cost is
+        certified. None if no μ² is free, if less η is free than the job takes, or if the composition is too much work.
     """
     eta = eta_of(request, slot)
     free, remaining = slot.free("mu_squared"), slot.remainder("mu_squared")
@@ -291,7 +298,7 @@ def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
 
 
 def _fits(request: ChargeRequest, slot: Slot) -> bool:
-    """Return whether the free amounts of a slot pay for the job."""
+    """Return whether a slot can pay for the job. A job without a proved charge does not fit."""
     try:
         price = charge(request, slot)
     except NoCertificate:
@@ -302,17 +309,20 @@ def _fits(request: ChargeRequest, slot: Slot) -> bool:
 
 
 def _largest_fit(fits: Callable[[int], bool], most: int) -> int:
-    """Return a number of runs that fits, within half a percent of the largest; 0 if none was found to fit.
+    """Find a number of runs that fits, within half a percent of the largest, by bisection.
 
     Args:
-        fits: function that returns whether a given number of runs fits.
+        fits: function that returns whether a given number of runs fits. If it does, every smaller number must fit.
         most: largest number that is tried.
+
+    Returns:
+        The number; 0 if none was found to fit.
     """
     low, high = 0, most
     for _ in range(_MOST_TRIALS):
         if high - low <= low // 200:
             break
-        middle = (low + high + 1) // 2 if low else max(1, high // 4)
+        middle = (low + high + 1) // 2 if low else max(1, high // 4)  # small numbers first, which are cheap to price
         if fits(middle):
             low = middle
         else:
@@ -321,7 +331,7 @@ def _largest_fit(fits: Callable[[int], bool], most: int) -> int:
 
 
 def _smallest_fit(fits: Callable[[float], bool], present_noise: float) -> float | None:
-    """Return a noise multiplier that fits, within a hundredth of the smallest.
+    """Find a noise multiplier that fits, within one percent of the smallest, by doubling and bisection.
 
     Args:
         fits: function that returns whether the job with a given noise multiplier fits.

@@ -128,7 +128,10 @@ def _is_searched(slot: RequestedSlot) -> bool:
 
 
 def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
-    """Return a slot from its request, with capacity zero in a part that is to be computed.
+    """Return a slot from its request.
+
+    A part that is to be computed as the largest has the capacity 0. A δ that is not stated is 0, except in a Gaussian
+    slot.
 
     Args:
         request: kind and capacity of the slot.
@@ -217,7 +220,9 @@ def _read_weights(parts: JsonObject, count: int, pointer: str) -> tuple[float, .
     Raises:
         InvalidInput: there is not one positive weight for each order, or the sum of the weights is not 1.
     """
-    weights = tuple(float(weight) for weight in parts.get("weights", ())) or (1.0 / count,) * count
+    weights = tuple(float(weight) for weight in parts.get("weights", ()))
+    if not weights:
+        weights = (1.0 / count,) * count
     if len(weights) != count or not all(weight > 0 for weight in weights):
         raise InvalidInput.at(f"{pointer}/weights", "has not one positive weight for each order")
     if abs(math.fsum(weights) - 1.0) > _WEIGHTS_SUM:
@@ -226,10 +231,18 @@ def _read_weights(parts: JsonObject, count: int, pointer: str) -> tuple[float, .
 
 
 def _order_part(order: float) -> str:
-    """Return the name of a Rényi order's part of a slot."""
+    """Return the name of the part of a Rényi slot for an order, such as `order:2` or `order:1.5`."""
     return f"order:{int(order) if order.is_integer() else repr(order)}"
 
 
 def _amount(value: float | str | Decimal, pointer: str) -> Amount:
-    """Return an amount, or zero if it is to be computed."""
+    """Return an amount as it was requested; 0 for the word "largest", as a placeholder until it is computed.
+
+    Args:
+        value: number, decimal string, or "largest".
+        pointer: JSON Pointer of the amount, for the error.
+
+    Raises:
+        InvalidInput: the value is not an amount.
+    """
     return ZERO if value == LARGEST else exact(value, pointer)

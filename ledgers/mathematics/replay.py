@@ -125,12 +125,16 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
 
 
 def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
-    """Return the state of a ledger that an entry opens.
+    """Return the state of a ledger that an entry opens, after checking the entry.
 
     Args:
         entry: record of the opening.
         read: returns the mechanism that a canonical JSON text describes.
         certify: whether to prove again that all planned runs and full slots together are within the target.
+
+    Raises:
+        DoesNotReplay: a member of the entry is not valid.
+        Infeasible: the plan and the slots exceed the target.
     """
     first = state_of(entry, {item["name"]: read(item["spec"]) for item in entry["plan"]})
     _require_opened(first)
@@ -202,16 +206,17 @@ def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerSt
 
 
 def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge, *, certify: bool) -> LedgerState:
-    """Return the state in which the slot holds the charge recorded at the first commit of a whole job.
+    """Return the state in which the slot holds the charge that the first commit of a whole job recorded.
 
     Args:
         state: the ledger before the commit.
-        reservation: the reservation, whose slot holds an earlier charge.
+        reservation: the reservation, for which the slot holds an earlier charge.
         price: the recorded charge.
         certify: whether to prove again that the recorded charge is large enough.
 
     Raises:
         DoesNotReplay: the charge was computed for more μ² than the slot has left, or is too small.
+        LedgerExhausted: less is free in the slot than the charge.
     """
     assert reservation.slot is not None  # only a slot charges a whole job
     slot = state.slot(reservation.slot)
@@ -245,8 +250,9 @@ def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerSta
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
     """Check that a recorded charge is at least the cost of its job.
 
-    A slot is a part of the privacy budget, with amounts named by its parts, such as `rho` and `delta`. A Gaussian slot
-    charges a non-Gaussian job as a whole: its residue, the μ² and η that it takes from the remaining μ².
+    A slot has amounts named by its parts, such as `rho` and `delta`. A charge is of one of two kinds. If charges of
+    runs add up, `price.each` has the charge of one run. A Gaussian slot charges a non-Gaussian job as a whole, and
+    `price.remaining` has the μ² that was left before.
 
     Args:
         state: the ledger. Only its setting (relation, unit and observer) is used.
@@ -307,7 +313,7 @@ def _require_opened(state: LedgerState) -> None:
 
 
 def _is_count(value: object) -> bool:
-    """Return whether a value is a valid number of runs."""
+    """Return whether a value is a valid number of runs: an integer from 1 to `LARGEST_COUNT`."""
     return isinstance(value, int) and _is_integer(value) and 1 <= value <= LARGEST_COUNT
 
 
@@ -317,13 +323,22 @@ def _is_integer(value: object) -> bool:
 
 
 def _require(condition: bool, message: str) -> None:
-    """Raise DoesNotReplay with this message unless the condition is true."""
+    """Check a condition of a valid entry.
+
+    Raises:
+        DoesNotReplay: the condition is false. The error has the message.
+    """
     if not condition:
         raise DoesNotReplay(message)
 
 
 def balances(state: LedgerState) -> Mapping[str, Mapping[str, JsonObject]]:
-    """Return the amounts used and reserved of every slot, and the runs of every item, to compare with a database."""
+    """Return the balances of a ledger in a form in which a database can be compared with them.
+
+    Returns:
+        `slots`: the `used` and `reserved` amounts of each slot, by its kind. `plan`: the numbers of reserved and
+            committed runs and the credit of each item, by its name.
+    """
     slots: dict[str, JsonObject] = {}
     for slot in state.slots:
         zero = dict.fromkeys(slot.capacity, ZERO)

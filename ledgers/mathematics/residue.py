@@ -1,9 +1,9 @@
 """Charges of a mechanism in a Gaussian slot, by the residue that it leaves: certified at every ε, in both directions.
 
 A slot with μ² = R left has the profile of G_√R, the Gaussian pair N(√R, 1) against N(0, 1). A mechanism with the
-dominating pair g may be run at the cost c if g ⊗ G_√(R−c) is at most the profile of G_√R plus η everywhere. This is the
-rule of the ledger's theorem (docs/ledger.md, "The ledger theorem"). A cost that is valid at R is valid at every larger
-R; at a smaller R it must be computed again.
+dominating pair g may be run at the cost c if the profile of g ⊗ G_√(R−c) is everywhere at most that of G_√R plus η.
+Here ⊗ is composition, and R − c is the residue. This is the rule of the ledger's theorem (docs/ledger.md, "The ledger
+theorem"). A cost that is valid at R is valid at every larger R; at a smaller R it must be computed again.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount,
 
 
 def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether a certified charge of the mechanism to a Gaussian slot is at most this cost, at this η.
+    """Return whether one of two methods certifies that a cost suffices in a slot of this size.
 
-    Two methods are tried. One adds up prices of single runs. The other composes the profiles of all runs; it goes first
+    One method adds up certified prices of single runs. The other composes the profiles of all runs. It is tried first
     where it is affordable and expected to give a lower cost.
 
     Args:
@@ -109,7 +109,10 @@ def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, e
 
 
 def _holds_composed(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether the composition of all steps is certified to be covered. Arguments are those of `holds`."""
+    """Return whether the composition of all steps is certified to be covered by a slot that pays this cost.
+
+    The arguments are as in `_holds`.
+    """
     is_certified, _ = SlotTrial(parts, remaining, eta).certify(cost)
     return is_certified
 
@@ -170,7 +173,8 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 def _slots(remaining: Amount) -> list[Amount]:
     """Return the sizes μ² of the slots to compute with, in increasing order; none if nothing is left.
 
-    A large slot would take too many cells. Smaller slots take its place, as a cost that suffices there suffices here.
+    A comparison of profiles in a large slot would take too many cells. A cost that suffices in a smaller slot suffices
+    in the larger one, so smaller slots are used instead.
     """
     if remaining <= 0:
         return []
@@ -210,8 +214,8 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
         eta: η of the charge.
 
     Returns:
-        A low estimate of the cost, and a certified cost that is about one percent too high. The estimate is math.inf if
-        nothing fits. The certified cost is None if none was found.
+        First, an estimate of the cost from below: math.inf if not even one step fits, and 0 if no price is available.
+        Second, a certified cost that is about one percent too high; None if none was found.
     """
     if eta < LEAST_ETA or remaining <= 0:
         return math.inf, None
@@ -234,12 +238,15 @@ def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
     Returns:
         The charge. None if no cost could be certified quickly, even where `least_cost` may find one.
     """
-    cost = quick_cost(parts, remaining=remaining, eta=eta)[1]
+    _, cost = quick_cost(parts, remaining=remaining, eta=eta)
     return None if cost is None else Residue(remaining, cost, eta)
 
 
 def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
-    """Return the charge for the steps one after another, with a margin for another machine's roundings."""
+    """Return the charge for the steps one after another; None if no cost could be certified.
+
+    A small margin is added, so that another machine with other rounding errors certifies the charge again.
+    """
     cost = prices.cost()
     if cost is None:
         return None
@@ -265,22 +272,35 @@ def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: 
 
 
 def exact(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
-    """Return whether the composition is quick: several steps with exact distributions, few of them different."""
+    """Return whether the steps of a job can be composed quickly, with narrow bounds.
+
+    This holds for two or more steps with known distributions of the privacy loss, of which few are different, if η is
+    not tiny.
+
+    Args:
+        parts: dominating pairs of the mechanism, each with its number of runs.
+        eta: η of the charge.
+    """
     are_exact = all(pair.law is not None for pair, _ in parts)
     steps = sum(count for _, count in parts)
     return are_exact and len(parts) <= _MOST_DIFFERENT and steps > 1 and eta >= _LEAST_COMPOSED_ETA
 
 
 def _cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, remaining: Amount, eta: Amount) -> bool:
-    """Return whether the estimated cost of the single steps is so far above `remaining` that no method is tried."""
+    """Return whether a job is so expensive that neither method can succeed.
+
+    The cost of the single steps, estimated from below, is compared with the μ² that is left. The limit is higher if the
+    steps can be composed, because their cost together may be much lower.
+    """
     most_share = _MOST_STEPWISE_SHARE_COMPOSED if exact(parts, eta) else _MOST_STEPWISE_SHARE
     return prices is not None and prices.floor > most_share * float(remaining)
 
 
 def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
-    """Return whether composition is tried after the charge of steps fails: for exact distributions and atoms.
+    """Return whether composition is tried if charging the steps one after another fails.
 
-    Composition of other pairs takes seconds, and its bounds are rarely narrow enough.
+    It is, if the privacy loss of each step has a known distribution or finitely many values. For other pairs
+    composition takes seconds, and its bounds are rarely narrow enough.
     """
     return all(pair.law is not None or pair.atoms is not None for pair, _ in parts)
 
@@ -324,7 +344,7 @@ def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta:
     if estimate is None:  # the search allows only a part of η, so the whole slot may still suffice
         certified, _ = trial.certify(remaining)
         return Residue(remaining, remaining, eta) if certified else None
-    for attempt in range(_MOST_RAISES):
+    for attempt in range(_MOST_RAISES):  # each raise is at least four times as large as the one before
         cost = min(up(estimate), remaining)
         certified, worst_epsilon = trial.certify(cost)
         if certified:

@@ -34,7 +34,7 @@ class LedgerTarget:
 
     @property
     def delta(self) -> Amount:
-        """δ* as an amount, rounded down: zero below 10^-18, where slots can add nothing to it."""
+        """δ* as an amount, rounded down: 0 if δ* is below 10^-18, because slots then cannot add anything to it."""
         return down(max(math.exp(self.log_delta) * (1.0 - 1e-15), 0.0))
 
 
@@ -89,11 +89,11 @@ class Slot:
     """Weights of the Rényi orders, in the order of `capacity`, with sum one."""
 
     def remainder(self, part: str) -> Amount:
-        """Return the unused amount: capacity less committed charges. Reservations are not taken off."""
+        """Return the capacity of a part less its committed charges. Reserved amounts are still included."""
         return less(self.capacity[part], self.used.get(part, ZERO))
 
     def free(self, part: str) -> Amount:
-        """Return the amount that is neither used nor reserved."""
+        """Return the amount of a part that is neither used nor reserved. It may be negative for a Rényi order."""
         return less(self.remainder(part), self.reserved.get(part, ZERO))
 
     @property
@@ -229,7 +229,7 @@ class LedgerState:
         return next((slot for slot in self.slots if slot.kind == kind), None)
 
     def with_item(self, item: PlanItem) -> LedgerState:
-        """Return the state with this item in place of its namesake, or at the end."""
+        """Return the state with an item of the plan. It replaces the item of the same name, or is added at the end."""
         if self.item(item.name) is None:
             return replace(self, plan=(*self.plan, item))
         return replace(self, plan=tuple(item if present.name == item.name else present for present in self.plan))
@@ -249,7 +249,7 @@ class LedgerState:
 
 
 def plus(some: Amounts, more: Amounts) -> Amounts:
-    """Return the sum, part by part."""
+    """Return the sums of two mappings of amounts, part by part. An absent part is zero."""
     return {part: total(some.get(part, ZERO), more.get(part, ZERO)) for part in {**some, **more}}
 
 

@@ -1,9 +1,9 @@
 """Charges of a job of equal steps in a Gaussian slot, step after step: quick, certified at every ε, hardly too high.
 
-A charge c that is enough for one step at the least of the states R − c, R − 2c, … is enough at each of them, so that n
-steps cost n c, each with its share of η (docs/ledger.md, "Step after step"). The profile of one step composed with a
-Gaussian is bounded by a sum of Gaussian profiles (`hinges.py`). The difference of that sum and the slot's own profile
-is smooth, and `smooth.py` bounds it everywhere.
+Let R be the μ² that the slot has left, and c a charge of one step. A charge that is enough for one step when R − (n −
+1) c is left is enough whenever more is left. So n steps cost n c, each with its share of η (docs/ledger.md, "Step after
+step"). The profile of one step composed with a Gaussian is bounded by a sum of Gaussian profiles (`hinges.py`). The
+difference of that sum and the slot's own profile is smooth, and `smooth.py` bounds it everywhere.
 """
 
 from __future__ import annotations
@@ -85,12 +85,13 @@ class StepPrices:
                 of steps with the same charge.
         """
         runs = sum(count for _, count in parts)
-        area = ROUGH_AREA if rough else GOOD_AREA
+        area = ROUGH_AREA if rough else GOOD_AREA  # accuracy of the linear pieces
         self._stages = _ROUGH_STAGES if rough else _USUAL_STAGES
         self._remaining = remaining
         # Rounded down, so that all runs together take at most η.
         self._step_eta = float_below(eta) / runs * (1.0 - 4 * UNIT_ROUNDOFF)
         self._parts = [(pair, count, hinges_of(pair, self._step_eta, area)) for pair, count in parts]
+        # The cost of one step that has the whole slot and all of η for itself is too small.
         self._estimates = [
             _StepCharge(hinges, remaining, 1, float_below(eta)).search(0.0) for _, _, hinges in self._parts
         ]
@@ -109,20 +110,18 @@ class StepPrices:
             Let G(m) be the pair N(√m, 1) against N(0, 1). The profile of the job, composed with G(R − cost), is at most
             the profile of G(R) plus η. This holds at every ε and in both directions.
         """
-        # `floor` is an estimate of the cost from below.
-        if not self.floor <= float_below(self._remaining):
+        if not self.floor <= float_below(self._remaining):  # not even the estimate from below fits
             return None
         left, used_stages = self._remaining, 0
         for (pair, count, hinges), estimate in zip(self._parts, self._estimates, strict=True):
             most_stages = MOST_STAGES - used_stages
             stepwise_left, part_stages = self._charge_in_stages(hinges, left, count, estimate or 0.0, most_stages)
             used_stages += part_stages
-            remainders = [
-                remainder for remainder in (stepwise_left, _gaussian_left(pair, left, count)) if remainder is not None
-            ]
+            gaussian_left = _gaussian_left(pair, left, count)
+            remainders = [remainder for remainder in (stepwise_left, gaussian_left) if remainder is not None]
             if not remainders:
                 return None
-            left = max(remainders)
+            left = max(remainders)  # the cheaper of the two charges
         return less(self._remaining, left)
 
     def _charge_in_stages(
@@ -166,15 +165,16 @@ class StepPrices:
 
         The job gets about the same number of stages whether it takes much of the slot or little.
         """
-        share = min(1.05 * self.floor / float_below(self._remaining), 0.98)  # of the slot; the job takes slightly less
-        e_folds = -math.log1p(-share)
+        # The job takes about this share of the slot; `floor` is slightly less than its cost.
+        share = min(1.05 * self.floor / float_below(self._remaining), 0.98)
+        e_folds = -math.log1p(-share)  # log of the μ² before the job divided by the μ² after it
         return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)
 
 
 def step_prices(
     parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount, rough: bool = False
 ) -> StepPrices | None:
-    """Return the prices of a job's steps one after another.
+    """Prepare the prices of a job in a Gaussian slot if its steps are charged one after another.
 
     Args:
         parts: dominating pairs of the job, each with its number of runs.
@@ -231,10 +231,15 @@ class _StepCharge:
         self._last = _last_epsilon(remaining, eta) if self._whole > 0.0 else 0.0
 
     def remainder(self, initial_cost: float) -> Amount | None:
-        """Return the μ² that is left after all steps, certified; None if no charge could be certified.
+        """Find a certified charge of the steps, and return the μ² that is left after all of them.
+
+        The cost from the search is raised slightly until it can be certified.
 
         Args:
             initial_cost: initial estimate of the cost of one step.
+
+        Returns:
+            The μ² that is left; None if no charge could be certified.
         """
         if not 0.0 < self._last <= _LARGEST_EPSILON:
             return None
@@ -250,8 +255,11 @@ class _StepCharge:
     def certify(self, cost: Amount) -> bool:
         """Return whether each step may be charged this cost. True is certified.
 
-        Only the last step is checked, because a cost that suffices there suffices for the earlier steps, when the slot
-        has more left.
+        Only the last step is checked, when the slot has the least left. A cost that suffices there suffices for the
+        earlier steps.
+
+        Args:
+            cost: cost of one step in μ².
         """
         after_last = less(self._remaining, multiple(cost, self._count))
         before_last = less(self._remaining, multiple(cost, self._count - 1))
@@ -306,7 +314,7 @@ class _StepCharge:
             epsilon: the points ε.
             cost: cost of one step.
         """
-        least_left = 1e-3 * self._whole * _LEAST_LEFT
+        least_left = 1e-3 * self._whole * _LEAST_LEFT  # far below what a valid charge leaves; it keeps μ positive
         after_last = max(self._whole - self._count * cost, least_left)
         before_last = max(self._whole - (self._count - 1) * cost, after_last)
         slot = of_gaussian(epsilon, math.sqrt(before_last))
@@ -325,5 +333,10 @@ class _StepCharge:
 
 
 def _last_epsilon(remaining: Amount, eta: float) -> float:
-    """Return an ε at which the profile of a Gaussian slot is at most a small share of η, `_LAST_DELTA`."""
+    """Return an ε at which the profile of a Gaussian slot has fallen to `_LAST_DELTA` · η.
+
+    Args:
+        remaining: μ² of the slot.
+        eta: η of one step.
+    """
     return gaussian_pair(root_above(remaining)).epsilon(math.log(_LAST_DELTA * eta)).upper

@@ -60,7 +60,7 @@ def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
 
 
 def _conditions_of_mechanisms(state: LedgerState) -> Iterator[Condition]:
-    """Yield the declared conditions of the guarantees of all mechanisms, each once."""
+    """Yield the declared conditions of the guarantees of all planned and reserved mechanisms, each condition once."""
     specs = [item.spec for item in state.plan] + [reservation.spec for reservation in state.reservations.values()]
     seen: dict[Condition, None] = {}
     for spec in dict.fromkeys(specs):
@@ -85,7 +85,7 @@ class PlanCurve:
 
 
 def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
-    """Return upper bounds on ε of the plan at 10^k times the target's δ, for k = −4, …, 2.
+    """Return upper bounds on ε of the whole plan, without slots, at 10^k times the target's δ for k = −4, …, 2.
 
     Returns:
         The points with δ below 1 and finite ε, in increasing δ. Empty if there is no plan, or if a run was observed to
@@ -143,7 +143,10 @@ def find_scarcest(state: LedgerState) -> ScarceResource | None:
 
 
 def _scarce_parts(slot: Slot) -> list[ScarceResource]:
-    """Return the parts of a slot with capacity above 0; of a Rényi slot, only the order with the smallest share."""
+    """Return the parts of a slot with their used shares. Parts with capacity 0 are left out.
+
+    Of a Rényi slot, only the order with the smallest share is returned, because the other orders may be overdrawn.
+    """
     parts = [
         ScarceResource(
             slot=slot.kind,
@@ -161,7 +164,10 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
 
 
 def in_words(state: LedgerState, name: str) -> str:
-    """State in words the guarantee of a ledger for everything that is released through it, and its adversary.
+    """State the guarantee of a ledger for everything that is released through it in one paragraph, with its adversary.
+
+    The guarantee is written as a bound on probabilities: a change of one protected unit multiplies them by at most e^ε,
+    apart from an added δ.
 
     Args:
         state: the ledger.

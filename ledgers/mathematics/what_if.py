@@ -65,7 +65,7 @@ def what_if(
         spec: mechanism of the job. None takes the item's mechanism.
         item: name of an item of the plan.
         slot: kind of the slot that is charged.
-        count: number of runs, as for `moves.reserve`.
+        count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
         eta: η that the job may take from a Gaussian slot.
         delta: δ that each run may take.
         rough: whether to compute only a quick price, which may be a little too high, and no nearest jobs.
@@ -73,10 +73,10 @@ def what_if(
     Raises:
         InvalidInput: the request contradicts itself.
     """
-    runs = 1 if spec is None else steps_of(spec)[1]
-    reserved = {each_slot.kind: _reserved_amounts(each_slot) for each_slot in state.slots}
+    _, steps = (None, 1) if spec is None else steps_of(spec)
+    reserved = {present.kind: _reserved_amounts(present) for present in state.slots}
     refusal = WhatIf(
-        fits=False, count=count or runs, item=item, slot=slot, scarcest=find_scarcest(state), held_by_others=reserved
+        fits=False, count=count or steps, item=item, slot=slot, scarcest=find_scarcest(state), held_by_others=reserved
     )
     try:
         after = moves.reserve(

@@ -31,7 +31,11 @@ class Bar:
 
 
 def bars(ledger: JsonObject) -> list[Bar]:
-    """Return a bar for each item of the plan and for each part of each slot, in their order."""
+    """Return a bar for each item of the plan and for each part of each slot, in the order of the ledger's answer.
+
+    Args:
+        ledger: answer about a ledger, as a JSON object.
+    """
     return [*_plan(ledger["plan"]), *_slots(ledger["slots"])]
 
 
@@ -55,7 +59,7 @@ def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
 
 
 def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
-    """Return a bar with its amounts in proportion to the capacity. A bar without capacity is shown as full.
+    """Return a bar with its amounts in proportion to the capacity. A bar without capacity is drawn as full.
 
     Args:
         name: label of the bar.

@@ -39,7 +39,12 @@ _ESCAPES: Final = {ord(character): f"\\u{ord(character):04x}" for character in "
 
 
 def page(report: Record, key: SigningKey) -> str:
-    """Return the signed page of a report of `book.reports.report`. The same report and key give the same page."""
+    """Return a ledger's report as a signed page of HTML. Equal reports and keys give equal pages.
+
+    Args:
+        report: the report, as `book.reports.report` returns it.
+        key: key of the log, which signs the page.
+    """
     unsigned = _render(report, key.public)
     signature = jws.sign(report, digest(unsigned.encode()), key, kind=TYPE)
     return unsigned.replace(UNSIGNED, signature)
@@ -75,16 +80,23 @@ def is_page(text: str) -> bool:
 
 
 def checkpoint_of(text: str) -> str:
-    """Return the checkpoint in a page, without verifying it.
+    """Return the signed head of the log in a page, without verifying it.
 
     Raises:
         Malformed: the text is no page of a ledger.
     """
-    return str(_read_data(text)[0].get("checkpoint"))
+    report, _ = _read_data(text)
+    return str(report.get("checkpoint"))
 
 
 def _read_data(text: str) -> tuple[JsonRecord, str]:
     """Extract the report and the signature from a page, without verifying them.
+
+    Args:
+        text: HTML of the page.
+
+    Returns:
+        The record of the report, and the text of the signature.
 
     Raises:
         Malformed: the page is too long, lacks a part, or its data are not in canonical form.
@@ -145,7 +157,11 @@ def _draw_curve(ledger: JsonObject) -> Drawing | None:
 
 @cache
 def _template() -> Template:
-    """Return the template of a page."""
+    """Load the template of a page. It is loaded once in a process.
+
+    Raises:
+        MissingExtra: the packages of the extra `reports` are not installed.
+    """
     with extra("reports", "a report"):
         from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  an extra's
 

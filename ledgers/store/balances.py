@@ -39,13 +39,17 @@ class Balances:
         """Ledgers of which the opening was compared, each with the digest of what its row says of it."""
 
     def wrong(self, connection: Connection, ledgers: Mapping[str, tuple[LedgerRow, LedgerState]]) -> dict[str, str]:
-        """Return a sentence for each ledger of which the rows differ from the log, by its id.
+        """Find the ledgers with rows that differ from the log.
 
-        Entries of an earlier version have no balance. For them, only the opening of the ledger is compared here.
+        The balance of each ledger is compared with the digest in its newest entry. Entries of an earlier version have
+        no digest. The opening, the owner and the names of each ledger are compared, too.
 
         Args:
             connection: connection on which the ledgers were read.
             ledgers: rows and state of each ledger by its id, with at least the reservations with uncommitted runs.
+
+        Returns:
+            A sentence about the difference for each such ledger, by its id.
         """
         newest = entries.newest(connection, ledgers)
         tree = Tree(StoredNodes(connection), entries.size(connection))
@@ -58,11 +62,11 @@ class Balances:
         return differences | {name: MISPLACED.format(name) for name in misplaced}
 
     def _compare_opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
-        """Compare a ledger's row with its first log entry. An unchanged row is compared only once.
+        """Compare a ledger's row with its first log entry. An unchanged row is compared only once in a process.
 
         Args:
             connection: connection on which the row was read.
-            tree: hash tree of the log.
+            tree: Merkle tree of the log.
             row: rows of the ledger.
 
         Returns:
@@ -80,7 +84,7 @@ class Balances:
             return f"Entry {first.seq} of the ledger {row.id} is not the one that is in the log's tree."
         entry = json.loads(first.leaf)
         is_same = all(entry.get(name) == value for name, value in opening.items())
-        # Orders are sorted since entries have a balance; another order would assign the weights wrongly.
+        # The Rényi orders are sorted in every version that writes balances. Unsorted orders would get wrong weights.
         has_wrong_orders = BALANCE in entry and renyi_orders != sorted(renyi_orders)
         if not is_same or has_wrong_orders:
             return f"The ledger {row.id} was not opened as its row says: its first entry is {first.seq}."
@@ -119,7 +123,7 @@ def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow 
 
 
 def _job_of(item: str) -> str | None:
-    """Return the id of the reservation that the name of an item names; None for an item of the plan."""
+    """Return the id of the reservation in the name of an item that a whole job brought; None for other items."""
     return item.removeprefix(JOB) if item.startswith(JOB) else None
 
 
@@ -131,10 +135,10 @@ def find_misread(connection: Connection, ledger: str, reservation: ReservationRo
     Args:
         connection: connection on which the reservation was read.
         ledger: id of the ledger.
-        reservation: the reservation.
+        reservation: the reservation, which holds runs in the ledger.
 
     Returns:
-        A sentence that there is a difference, or None.
+        A sentence that the row differs from the entries, or None if it does not.
     """
     holding = next(candidate for candidate in reservation.holdings if candidate.ledger == ledger)
     entries_of_ledger = [json.loads(row.leaf) for row in entries.page(connection, ledger=ledger, limit=LARGEST_LOG)]
@@ -162,7 +166,7 @@ def _count_runs(records: Sequence[JsonObject], kind: str) -> int:
 
 
 def find_imbalance(connection: Connection, ledger: str, state: LedgerState) -> str | None:
-    """Compare a ledger with its log entries of an earlier version, by computing its state from all of them.
+    """Compare a ledger that an earlier version wrote with its log entries, by replaying all of them.
 
     If the newest entry has a balance, nothing is computed, because `Balances.wrong` compares it.
 

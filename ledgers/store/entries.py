@@ -40,16 +40,16 @@ def take(connection: Connection, count: int) -> int:
 
 
 def append(connection: Connection, entries: Sequence[EntryRow]) -> None:
-    """Keep entries under the numbers that were taken in this transaction.
+    """Store entries under the numbers that `take` reserved in this transaction.
 
     Raises:
-        IntegrityError: their numbers are not the next ones; the transaction is of no more use.
+        IntegrityError: their numbers are not the next ones. The transaction must be rolled back.
     """
     connection.execute(insert(ENTRIES), [{**vars(entry), "digest": digest(entry.leaf)} for entry in entries])
 
 
 def digest(leaf: bytes) -> bytes:
-    """Return the identity of an entry: SHA-256 of 0x00 and the leaf, its hash in the tree (RFC 9162, section 2.1.1)."""
+    """Return the hash of an entry in the log's Merkle tree: SHA-256 of 0x00 and the leaf (RFC 9162, section 2.1.1)."""
     return hashlib.sha256(b"\x00" + leaf).digest()
 
 
@@ -123,7 +123,11 @@ def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryR
 
 
 def count_kinds(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:
-    """Return the number of entries of each kind that a ledger has, with their first and last number."""
+    """Count the entries of a ledger by their kinds.
+
+    Returns:
+        For each kind: the number of entries, and the numbers in the log of the first and the last one.
+    """
     number = ENTRIES.c.seq
     query = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))
     rows = connection.execute(query.where(ENTRIES.c.ledger == ledger).group_by(ENTRIES.c.kind))

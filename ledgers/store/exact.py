@@ -45,7 +45,7 @@ class ExactDecimal(TypeDecorator[Decimal]):
 
 
 def written(value: Decimal) -> str:
-    """Return an amount as text of fixed width, so that texts have the same order as the amounts.
+    """Return an amount as text of fixed width, padded with zeros, so that texts are sorted like the amounts.
 
     Raises:
         ValueError: the value is not a decimal of at least 0, below 10^18, with at most 18 decimal places.

@@ -99,7 +99,10 @@ def _fullest(limit: int) -> Select[Any]:
 
 
 def _oldest_hold() -> Select[Any]:
-    """Select when the oldest reservation was made that still holds something."""
+    """Return the query for the time at which the oldest reservation with uncommitted runs was made.
+
+    The result of the query is NULL if there is no such reservation.
+    """
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
     live = RESERVATIONS.c.state.in_(("reserved", "committed")) & RESERVATIONS.c.id.in_(unfinished)
     return select(func.min(RESERVATIONS.c.created)).where(live)

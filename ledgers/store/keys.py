@@ -66,7 +66,12 @@ def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
 
 
 def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return those of these keys, each with its tenant, that have a kept answer."""
+    """Return the keys that have a stored answer, among some keys.
+
+    Args:
+        connection: connection to read on.
+        names: pairs of an owner and an idempotency key.
+    """
     query = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
     return {(row.tenant, row.key) for row in connection.execute(query)}
 
@@ -75,6 +80,10 @@ def keep(connection: Connection, answers: Sequence[KeptAnswer]) -> None:
     """Store the answers to requests in the transaction of their changes.
 
     The transaction must have reserved its numbers of log entries, so that other writers wait.
+
+    Args:
+        connection: connection of the transaction.
+        answers: at least one answer, with its key.
 
     Raises:
         Again: another transaction stored an answer for one of the keys. The caller must roll back and try again, and

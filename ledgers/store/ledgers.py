@@ -30,7 +30,16 @@ _OWN_CHANGE = (
 
 
 def _change(table: Table, keys: Sequence[str], values: Sequence[str]) -> Update:
-    """Return the update of values in a row that has these keys and the values before, as parameters with `_`."""
+    """Return an SQL update that changes some columns of a row only if these columns still have their earlier values.
+
+    The parameters of the statement are the new values, by the names of the columns. The keys and the earlier values
+    have the same names with a leading underscore.
+
+    Args:
+        table: the table.
+        keys: columns that identify the row.
+        values: columns to change.
+    """
     conditions = [table.c[name] == bindparam(f"_{name}") for name in (*keys, *values)]
     return update(table).where(*conditions).values({name: bindparam(name) for name in values})
 
@@ -73,7 +82,7 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
 
 
 def load(connection: Connection, *identifiers: str, tenant: str | None = None) -> dict[str, LedgerRow]:
-    """Return the rows of ledgers, by the ledger's id.
+    """Load ledgers with their slots, plan items and contradictions, by the ledgers' ids.
 
     The rows are consistent only inside `looking` or `moving`. Otherwise they may be from before and after a change; the
     version is read first, so that a later comparison of the version notices this.
@@ -139,12 +148,12 @@ def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> Ledger
 
 
 def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerRow]]) -> list[LedgerRow]:
-    """Write the differences of ledgers, add one to the version of each, and return them with their new versions.
+    """Write the changes of ledgers, add one to the version of each, and return them with their new versions.
 
     Args:
         connection: connection of a transaction that has locked the ledgers.
-        changes: ledgers as they were loaded at the locked version, each with its new state. A row is changed only if it
-            still is as before, so that a writer without the lock changes nothing.
+        changes: pairs of a ledger as it was loaded at the locked version, and the ledger with its changes. A row is
+            changed only if it still is as before, so that a writer without the lock changes nothing.
 
     Raises:
         Again: a row is not as before.
@@ -193,12 +202,16 @@ def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> s
 
 
 def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
-    """Return the id of a ledger that overlaps this one: one covers a block, the other the whole data set.
+    """Find a ledger that overlaps with a new one: one of them covers a block, and the other the whole data set.
 
     Call this after `entries.take`, because no other ledger can be added then.
 
+    Args:
+        connection: connection of the transaction.
+        ledger: rows of the new ledger.
+
     Returns:
-        The id, or None if no ledger overlaps.
+        The id of such a ledger, or None if no ledger overlaps.
     """
     is_of_block, is_of_whole = LEDGERS.c.block_key != "", LEDGERS.c.block_key == ""
     is_of_dataset = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.dataset_key == key_of(ledger.dataset))
@@ -223,7 +236,10 @@ def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | 
 
 
 def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdict[str, list[bytes]]:
-    """Return the entries with observations that runs differed from their mechanisms, by the ledgers' ids."""
+    """Load the log entries with observations that runs differed from their mechanisms, by the ledgers' ids.
+
+    Nothing is read if no ids are given, as is usual.
+    """
     leaves = defaultdict[str, list[bytes]](list)
     if not identifiers:
         return leaves
@@ -264,10 +280,16 @@ def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
 
 
 def _values(row: LedgerRow | PartRow | ItemRow, names: Iterable[str], prefix: str = "") -> JsonRecord:
-    """Return values of a row under their names, each with a prefix."""
+    """Return values of a row by the names of their columns, each name with a prefix.
+
+    Args:
+        row: the row.
+        names: names of the columns.
+        prefix: `_` for the earlier values in `_change`; empty for the new values.
+    """
     return {f"{prefix}{name}": getattr(row, name) for name in names}
 
 
 def _names(items: Iterable[ItemRow]) -> list[tuple[str, str, str | None]]:
-    """Return the parts of items that never change."""
+    """Return for each item of a plan the members that never change: name, mechanism and job."""
     return [(item.name, item.spec, item.job) for item in items]

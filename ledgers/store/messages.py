@@ -38,7 +38,11 @@ class MessageRow:
 
 
 def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
-    """Store the messages that are not stored yet, and return their number."""
+    """Store the messages that are not stored yet. A message of another process with the same id is kept.
+
+    Returns:
+        The number of messages that were stored.
+    """
     count = 0
     for row in rows:
         if not is_kept(connection, row.id) and try_insert(connection, insert(MESSAGES).values(asdict(row))):
@@ -47,7 +51,7 @@ def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
 
 
 def is_kept(connection: Connection, identifier: str) -> bool:
-    """Return whether a message was ever kept, and not removed since."""
+    """Return whether the store has a message with this id, whether it was delivered or not."""
     query = select(MESSAGES.c.id).where(MESSAGES.c.id == identifier)
     return connection.execute(query).scalar_one_or_none() is not None
 

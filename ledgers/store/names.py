@@ -22,12 +22,19 @@ def normalise(name: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """Return the SHA-256 of a name's normal form in hexadecimal; the empty text for the empty name, the whole."""
+    """Return the SHA-256 of a name's normal form in hexadecimal, by which equal names are searched.
+
+    The empty name, which means the whole data set, has the empty key.
+    """
     return hashlib.sha256(normalise(name).encode("utf-8", "surrogatepass")).hexdigest() if name else ""
 
 
 def skeleton_of(name: str) -> str:
-    """Return a name's normal form without spaces, hyphens, underscores and dots, and without differences of width."""
+    """Return the form of a name in which almost equal names agree.
+
+    It is the normal form without spaces, hyphens, underscores and dots, and without differences such as full-width
+    letters (NFKC).
+    """
     compatible = normalise(unicodedata.normalize("NFKC", name))
     return "".join(
         character

@@ -55,7 +55,7 @@ def add_tables(database: Database) -> Database:
 
 
 def _url(place: Path | URL | str) -> URL:
-    """Return the URL of a place."""
+    """Return the URL of a database. A path, or a text without `://`, becomes the URL of an SQLite file."""
     if isinstance(place, URL):
         return place
     if isinstance(place, str) and "://" in place:

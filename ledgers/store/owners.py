@@ -75,7 +75,7 @@ def has_free(connection: Connection, opened_by: str) -> bool:
 
 
 def collisions(connection: Connection) -> list[Collision]:
-    """Return the groups of ledgers that cover the same people of one organisation, including closed ledgers."""
+    """Find the groups of ledgers that cover the same people of one organisation. Closed ledgers are included."""
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "dataset", "dataset_key", "block_key")]
     query = select(*columns, _IS_OPEN.label("is_open")).where(LEDGERS.c.organisation.is_not(None))
     by_dataset = defaultdict[tuple[str, str], list[_Member]](list)
@@ -109,10 +109,17 @@ class _Member(NamedTuple):
 
 
 def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
-    """Return the ledgers of a data set that cover the same people, as groups of two or more.
+    """Group the ledgers of a data set that cover the same people.
 
-    An open ledger of the whole data set overlaps with every block, so that all ledgers form one group. A closed ledger
-    of the whole is in the group of each block. Different blocks do not overlap.
+    An open ledger of the whole data set overlaps with every block, so that all ledgers form one group. Otherwise there
+    is a group for each block, and closed ledgers of the whole data set are in each of them. Different blocks do not
+    overlap.
+
+    Args:
+        rows: all ledgers of the data set.
+
+    Returns:
+        The groups of two or more ledgers.
     """
     whole_is_open = any(row.block == "" and row.is_open for row in rows)
     if whole_is_open:
@@ -124,7 +131,11 @@ def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
 
 
 def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
-    """Return the ids of other ledgers that cover the same people of one organisation, each with whether it is open."""
+    """Find the other ledgers that cover the same people of one organisation as a ledger.
+
+    Returns:
+        Pairs of an id and whether that ledger is open, the oldest first.
+    """
     wanted = select(LEDGERS.c.id, _IS_OPEN.label("is_open")).where(
         LEDGERS.c.organisation == ledger.tenant, LEDGERS.c.id != ledger.id, _covers(ledger)
     )
@@ -192,10 +203,11 @@ def find_misplaced(
 
 
 def _is_in_place(row: Row[Any]) -> bool:
-    """Return whether a ledger has the search keys of its data set's and block's names, and belongs to its opener.
+    """Return whether a ledger's row agrees with its names and with the organisation that opened it.
 
-    Any organisation may own a ledger that callers without an organisation opened, or that an earlier version of the
-    service opened.
+    The search keys must be those of the data set's and the block's names. A ledger that an organisation opened must
+    belong to it. Any organisation may own a ledger that callers without an organisation opened, or that an earlier
+    version of the service opened.
     """
     prefix = opened_for(NAMELESS)
     of_earlier_version = not row.tenant.startswith(prefix)
@@ -215,23 +227,29 @@ def opened_for(organisation: str) -> str:
 
 
 def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]:
-    """Return each data set of an organisation with each of its blocks, as they were first written."""
+    """Return all pairs of a data set and a block that ledgers of an organisation have, with their original spelling.
+
+    The block is empty in ledgers of a whole data set.
+    """
     wanted = select(LEDGERS.c.dataset, LEDGERS.c.block).where(LEDGERS.c.organisation == organisation).distinct()
     return [(row.dataset, row.block) for row in connection.execute(wanted)]
 
 
 def entries_of(organisation: str) -> ColumnElement[bool]:
-    """Return the condition of an entry that it is of a ledger of this organisation."""
+    """Return the SQL condition that a log entry belongs to a ledger of an organisation."""
     return ENTRIES.c.ledger.in_(select(LEDGERS.c.id).where(LEDGERS.c.organisation == organisation))
 
 
 def _is_free() -> ColumnElement[bool]:
-    """Return the condition of a ledger that it has no organisation, or the nameless one."""
+    """Return the SQL condition that a ledger has no organisation, or the nameless one."""
     return or_(LEDGERS.c.organisation.is_(None), LEDGERS.c.organisation == NAMELESS)
 
 
 def _covers(ledger: LedgerRow) -> ColumnElement[bool]:
-    """Return the condition of a ledger that it has people of this one: the same block, or either is of the whole."""
+    """Return the SQL condition that a ledger covers people of a given ledger.
+
+    It does if both are of one data set, and of the same block unless one of them is of the whole data set.
+    """
     is_of_dataset = LEDGERS.c.dataset_key == key_of(ledger.dataset)
     block_key = key_of(ledger.block)
     if not block_key:

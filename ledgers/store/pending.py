@@ -16,7 +16,7 @@ _ENDING: Final = ("state", "closed_by", "closed_at", "applied")
 
 
 def add(connection: Connection, move: PendingRow) -> None:
-    """Keep a move. Its ledger is locked."""
+    """Store a move that waits for approval. The caller must have locked its ledger."""
     connection.execute(insert(PENDING).values(vars(move)))
 
 
@@ -58,7 +58,7 @@ def count_live(connection: Connection, ledger: str, now: float) -> int:
 
 
 def awaiting_reconciliation(connection: Connection, ledgers: Collection[str]) -> set[str]:
-    """Return those of these ledgers that have a reconciliation without an approval."""
+    """Return the ids of the ledgers with a reconciliation that waits for approval, among the given ledgers."""
     waiting = (PENDING.c.kind == "reconcile") & (PENDING.c.state == "pending")
     return set(connection.execute(select(PENDING.c.ledger).where(PENDING.c.ledger.in_(ledgers), waiting)).scalars())
 
@@ -86,5 +86,6 @@ def close(connection: Connection, before: PendingRow, after: PendingRow) -> None
 
 
 def _live(ledger: str, now: float) -> Select[tuple[object, ...]]:
+    """Return the query for the moves of a ledger that wait for approval and have not expired at the time `now`."""
     in_time = or_(PENDING.c.expires.is_(None), PENDING.c.expires > now)
     return select(*_COLUMNS).where(PENDING.c.ledger == ledger, PENDING.c.state == "pending", in_time)

@@ -55,26 +55,26 @@ def get(connection: Connection, identifier: str, *, tenant: str | None = None) -
     return loaded[0] if loaded else None
 
 
-def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collection[str]) -> list[ReservationRow]:
-    """Return the reservations with uncommitted runs in some ledgers, and the named reservations.
+def of_ledgers(connection: Connection, ledgers: Collection[str], including: Collection[str]) -> list[ReservationRow]:
+    """Load the reservations with uncommitted runs in some ledgers, and given further reservations.
 
     Args:
         connection: connection to read on.
         ledgers: ids of the ledgers.
-        named: ids of reservations that are returned in any case.
+        including: ids of reservations that are returned in any case.
     """
     unfinished = HOLDINGS.c.ledger.in_(ledgers) & (HOLDINGS.c.committed < HOLDINGS.c.count)
     has_unfinished = RESERVATIONS.c.id.in_(select(HOLDINGS.c.reservation).where(unfinished))
     is_live = has_unfinished & RESERVATIONS.c.state.in_(("reserved", "committed"))
-    return _load(connection, select(RESERVATIONS.c.id).where(or_(is_live, RESERVATIONS.c.id.in_(named))))
+    return _load(connection, select(RESERVATIONS.c.id).where(or_(is_live, RESERVATIONS.c.id.in_(including))))
 
 
 def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> set[str]:
-    """Return the ids of the ledgers of some reservations. They never change.
+    """Return the ids of the ledgers in which some reservations hold runs. A reservation never changes its ledgers.
 
     Args:
         connection: connection to read on.
-        owned: organisations, each with the id of a reservation. A reservation of another organisation is left out.
+        owned: pairs of an organisation and the id of a reservation. A reservation of another organisation is left out.
     """
     query = select(HOLDINGS.c.ledger).join(LEDGERS)
     query = query.where(tuple_(LEDGERS.c.organisation, HOLDINGS.c.reservation).in_(list(owned)))
@@ -138,7 +138,15 @@ def write(connection: Connection, changes: Sequence[tuple[ReservationRow, Reserv
 
 
 def _holding_change(reservation: str, old_holding: HoldingRow, holding: HoldingRow) -> JsonRecord:
-    """Return the parameters of the update `_HOLDING_CHANGE`: old values under names with `_`, and new values."""
+    """Return the parameters of the update `_HOLDING_CHANGE` for a reservation's runs in one ledger.
+
+    The earlier values, which the row must still have, are under names with a leading underscore.
+
+    Args:
+        reservation: id of the reservation.
+        old_holding: the runs in the ledger before the change.
+        holding: the runs after the change.
+    """
     old_values = {
         "_id": reservation,
         "_ledger": old_holding.ledger,
@@ -149,13 +157,18 @@ def _holding_change(reservation: str, old_holding: HoldingRow, holding: HoldingR
 
 
 def _is_owned(tenant: str) -> ColumnElement[bool]:
-    """Return the condition of a reservation that all its ledgers are of an organisation."""
+    """Return the SQL condition that all ledgers of a reservation belong to an organisation."""
     foreign = or_(LEDGERS.c.organisation != tenant, LEDGERS.c.organisation.is_(None))
     return ~exists().where(HOLDINGS.c.reservation == RESERVATIONS.c.id, HOLDINGS.c.ledger == LEDGERS.c.id, foreign)
 
 
 def _load(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:
-    """Return the reservations that a query of ids selects, each with its runs in every ledger, oldest first."""
+    """Load the reservations that a query of ids selects, the oldest first, each with its runs in every ledger.
+
+    Args:
+        connection: connection to read on.
+        wanted: query that selects ids of reservations.
+    """
     query = select(*(RESERVATIONS.c[name] for name in _OWN)).where(RESERVATIONS.c.id.in_(wanted))
     rows = connection.execute(query.order_by(RESERVATIONS.c.created, RESERVATIONS.c.id)).mappings().all()
     holdings = defaultdict[str, list[HoldingRow]](list)

@@ -98,24 +98,32 @@ def looking(database: Database) -> Iterator[Connection]:
         yield connection.execution_options(isolation_level="REPEATABLE READ") if database.shared else connection
 
 
-def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObject], whose: str) -> None:
+def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObject], kind: str) -> None:
     """Execute an update once for each set of parameters, and check that each changed exactly one row.
 
     Args:
         connection: connection of a transaction that writes.
         change: the update. Its conditions compare a row with bound parameters.
         rows: parameters of each row; empty if nothing changes.
-        whose: kind of the rows, for the error's message.
+        kind: kind of the rows, for the error's message.
 
     Raises:
         Again: a row does not meet the conditions, because it was changed meanwhile.
     """
     if rows and connection.execute(change, rows).rowcount != len(rows):
-        raise Again(whose)
+        raise Again(kind)
 
 
 def try_insert(connection: Connection, statement: Executable) -> bool:
-    """Insert rows and return True, or return False if a constraint rejects them. The transaction stays usable."""
+    """Insert rows, unless a constraint of the database rejects them. The transaction stays usable in either case.
+
+    Args:
+        connection: connection of a transaction that writes.
+        statement: the SQL statement.
+
+    Returns:
+        Whether the rows were inserted.
+    """
     try:
         with connection.begin_nested():
             connection.execute(statement)

@@ -15,7 +15,8 @@ from epsilond.simulators.algorithms.ppsgd.ppsgd import simulate
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun, steps_of
 from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
 from epsilond.simulators.seeds import generators
-from epsilond.witness.joins.ppsgd import JOIN, bounds, calibrate, calibration_problem
+from epsilond.witness.joins.ppsgd import JOIN, calibrate, calibration_problem
+from epsilond.witness.joins.ppsgd_bounds import bounds
 from tests.witness.promised import compared_values, failing_of, upper_band
 
 TARGET = Target.of(4.0, 1e-5, None)

@@ -76,25 +76,35 @@ def plan(request: AuditSimulation) -> SimulationPlan:
     """
     work = request.target().work
     sizes = block_sizes(request.samples, work)
+    # A block holds at least one value for each sample, and more if whole batches or reports are drawn.
+    cells_at_once = max(sizes[0], min(CELLS_AT_ONCE, int(sizes[0] * work)))
     return SimulationPlan(
         blocks=len(sizes),
         seconds=LEAST_SECONDS + 2 * request.samples * work * SECONDS_PER_NUMBER,
-        bytes=BYTES_PER_CELL * max(sizes[0], min(CELLS_AT_ONCE, int(sizes[0] * work))) + 16 * request.samples,
+        bytes=BYTES_PER_CELL * cells_at_once + 16 * request.samples,
     )
 
 
 def prepare(request: AuditSimulation) -> PreparedAudit:
-    """Build the attack, and certify the ε that it is compared with.
+    """Build the attack, and certify the ε that its lower bounds are compared with.
 
     Raises:
         NoCertificate: no theorem covers the spec in this setting; nothing is drawn then.
+        InvalidInput: no attack is known for the spec in this setting.
     """
     target = request.target()
     return PreparedAudit(target, block_sizes(request.samples, target.work), request.seed, certify(request))
 
 
 def run_block(prepared: PreparedAudit, index: int) -> Losses:
-    """Draw the block's samples on both data sets from its own generator."""
+    """Run the mechanism on both data sets for one block, and return the attacker's statistics.
+
+    The block has its own random generator, so that its samples do not depend on other blocks.
+
+    Args:
+        prepared: the audit.
+        index: index of the block.
+    """
     (generator,) = generators(prepared.seed, [index])
     count = prepared.sizes[index]
     return Losses(

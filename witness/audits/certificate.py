@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def certify(request: AuditSimulation) -> Ends:
-    """Return an enclosure of ε at the audit's δ.
+    """Return the accountant's enclosure of ε at the audit's δ, which uses no sample.
 
     Args:
         request: the audit, with a spec or a message.
@@ -31,11 +31,11 @@ def certify(request: AuditSimulation) -> Ends:
 
 
 def certify_message(message: QuantizedMessage, log_delta: float) -> Ends:
-    """Return an enclosure of ε for telling from one noisy message which of two updates it carries.
+    """Return an enclosure of the ε with which one noisy message distinguishes two updates.
 
     Let u and u′ be the updates and s the number of quantization levels. If both are rounded with the same uniform
     numbers, coordinate j of the rounded updates differs by at most ⌈s|u_j − u′_j|⌉. By joint convexity, the messages
-    are at most as distinguishable as integer vectors at these distances.
+    are at most as distinguishable as two integer vectors with these differences, to which the noise is added.
 
     Args:
         message: the two updates, with their quantization and noise.

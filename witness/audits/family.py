@@ -43,16 +43,19 @@ def with_joint_confidence(requests: Sequence[AuditSimulation], confidence: float
 
 
 def run_family(requests: Sequence[AuditSimulation], confidence: float) -> FamilyAnswer:
-    """Run the audits one after another.
+    """Run the audits one after another, with a joint confidence.
 
     If all certificates are right, any audit is contradicted with probability at most 1 − `confidence`.
 
     Args:
         requests: the audits.
         confidence: joint confidence of the family.
+
+    Returns:
+        All answers, and the indices of those with a lower bound above the certified ε.
     """
     answers = tuple(run(request) for request in with_joint_confidence(requests, confidence))
-    contradicted = tuple(place for place, answer in enumerate(answers) if answer.verdict == "contradicted")
+    contradicted = tuple(index for index, answer in enumerate(answers) if answer.verdict == "contradicted")
     return FamilyAnswer(
         confidence=confidence,
         each=joint_confidence(len(requests), confidence),
@@ -70,7 +73,9 @@ def printed_truncated_discrete_laplace(
     samples: int = 200_000,
     seed: int = 0,
 ) -> AuditSimulation:
-    """Return an audit of the noise that Theorem 1 of Das et al. prescribes, at the δ = 2^−d that it claims.
+    """Return an audit of the noise that Theorem 1 of Das et al. prescribes, at the δ = 2^−d that the theorem claims.
+
+    The mechanism adds truncated discrete Laplace noise to a vector with d coordinates.
 
     Args:
         epsilon: claimed ε.
@@ -86,11 +91,11 @@ def printed_truncated_discrete_laplace(
     inputs = PrintedInputs(
         epsilon=epsilon, dimension=dimension, l1_sensitivity=l1_sensitivity, linf_sensitivity=linf_sensitivity
     )
-    printed = theorem_1(inputs)
+    prescribed = theorem_1(inputs)
     return AuditSimulation(
         spec=TruncatedDiscreteLaplace(
-            noise_levels=int(float(printed["noise_levels"])),
-            decay_rate=float(printed["decay_rate"]),
+            noise_levels=int(float(prescribed["noise_levels"])),
+            decay_rate=float(prescribed["decay_rate"]),
             dimension=dimension,
             l1_sensitivity=l1_sensitivity,
             linf_sensitivity=linf_sensitivity,
@@ -98,7 +103,7 @@ def printed_truncated_discrete_laplace(
         relation="replace-one",
         unit="record",
         observer="server",
-        log10_delta=float(printed["log10_claimed_delta"]),
+        log10_delta=float(prescribed["log10_claimed_delta"]),
         samples=samples,
         seed=seed,
         claim=AuditClaim(epsilon=epsilon),

@@ -114,6 +114,13 @@ class AuditSimulation(SettingFields):
 
 
 def _of_request(fault: Fault) -> Fault:
-    """Return the fault with a pointer into the request; faults of other fields than its own are below /spec."""
+    """Return a fault with a pointer into the request.
+
+    Relation and observer are fields of the request itself. All other faults concern the spec, so they get pointers
+    below /spec.
+
+    Args:
+        fault: fault that the attack found.
+    """
     is_own = fault.pointer in ("/relation", "/observer")
     return fault if is_own else replace(fault, pointer=f"/spec{fault.pointer}")

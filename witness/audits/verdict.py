@@ -50,8 +50,11 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
     Args:
         request: the audit, with its δ and its confidence level.
         certified: certified enclosure of ε at the audit's δ.
-        first: statistics of the runs on the first data set, in the order of the blocks.
+        first: statistics of the runs on the first data set, in the order of the blocks. An escape is infinite.
         second: statistics of the runs on the second data set, in the same order.
+
+    Returns:
+        The answer. Its verdict is "contradicted" if the evidence exceeds the certified upper bound.
     """
     error = 1.0 - request.confidence
     halves = SplitStatistics.of(first, second)
@@ -98,12 +101,12 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
 
 
 def _gaussian_bound(halves: SplitStatistics, error: float, log_delta: float) -> GaussianBound:
-    """Return the lower bound on μ, and the ε at δ of a Gaussian mechanism with that μ.
+    """Return a lower bound on μ of Gaussian differential privacy, with the ε at δ of a Gaussian mechanism with that μ.
 
     Args:
         halves: the attacker's statistics.
         error: probability that the bound fails.
-        log_delta: log of the audit's δ.
+        log_delta: natural logarithm of the audit's δ.
     """
     mu = best(halves, mu_score, error)
     return GaussianBound(mu_lower=mu.value, test=_test(mu), epsilon_if_gaussian=gaussian_epsilon(mu.value, log_delta))
@@ -153,7 +156,7 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
 
 
 def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
-    """Return one to three sentences: the disproved ε, its agreement with the certificate, and a disproved claim."""
+    """Say in one to three sentences which ε are disproved, and whether that contradicts the certificate or a claim."""
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     disproved = f"no ε below {lower:.4g} holds" if math.isfinite(lower) else "no ε at all holds"
     sentences = [f"With {request.confidence:.6g} confidence {disproved} at δ = {delta}."]

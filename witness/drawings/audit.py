@@ -21,7 +21,11 @@ LARGEST_EXPONENT = 700.0
 
 
 def audit(answer: JsonObject) -> Figure:
-    """Draw an answer of kind `audit`."""
+    """Draw the answer of an audit: the attacker's error rates, and the proved, certified and claimed ε.
+
+    Args:
+        answer: answer of kind `audit`, as a JSON object.
+    """
     figure = style.new_figure(INCHES)
     rates, interval = figure.subplots(1, 2, width_ratios=(1.0, 1.25))
     _draw_rates(rates, answer)
@@ -31,7 +35,10 @@ def audit(answer: JsonObject) -> Figure:
 
 
 def _draw_rates(axes: Axes, answer: JsonObject) -> None:
-    """Draw the attacker's error rates, with the largest rates that the certificate allows."""
+    """Draw the attacker's error rates at all thresholds, and guessing as a diagonal.
+
+    If the certified ε is finite, a dashed curve shows the largest rates that it allows.
+    """
     false_rates, true_rates = style.sorted_rates(answer["roc"])
     axes.plot(false_rates, true_rates, color=style.MEASURED, linewidth=2.0)
     axes.plot((0, 1), (0, 1), color=style.NON_PRIVATE, linewidth=1.0, linestyle=":")  # both rates equal: guessing
@@ -42,8 +49,8 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
     upper = style.number(answer["certified"]["upper"])
     if math.isfinite(upper):
         grid = np.linspace(0.0, 1.0, 400)
-        most = _largest_true_positive_rates(grid, upper, 10.0 ** answer["log10_delta"])
-        axes.plot(grid, most, color=style.CERTIFIED, linewidth=1.3, linestyle="--")
+        largest_rates = _largest_true_positive_rates(grid, upper, 10.0 ** answer["log10_delta"])
+        axes.plot(grid, largest_rates, color=style.CERTIFIED, linewidth=1.3, linestyle="--")
         title += " (dashed: most that is certified)"
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
@@ -70,7 +77,7 @@ def _largest_true_positive_rates(
 
 
 def _draw_interval(axes: Axes, answer: JsonObject) -> None:
-    """Draw the certified interval, the lower bounds, and the claimed ε."""
+    """Draw one row each for the certified interval, the lower bounds on ε, and the claimed ε if there is one."""
     certified, claim = answer["certified"], answer.get("claim")
     lower, upper = style.number(certified["lower"]), style.number(certified["upper"])
     proved, gaussian = answer["epsilon"]["lower"], answer["gaussian"]["epsilon_if_gaussian"]
@@ -103,11 +110,11 @@ def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -
 
 
 def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) -> float:
-    """Return the largest ε that must fit on the axis of the figure.
+    """Return the largest ε that must fit on the axis of the figure; 1 if there is none.
 
     Args:
         lower: certified lower bound on ε.
-        upper: certified upper bound on ε. Certified bounds beyond `FAR` times all other values may be off the axis.
+        upper: certified upper bound on ε. A certified bound beyond `FAR` times all other values may be off the axis.
         lower_bounds: the other values of ε in the figure: lower bounds from the attack, and the claim.
     """
     largest = max((value for value in lower_bounds if math.isfinite(value)), default=0.0)
@@ -144,18 +151,19 @@ def _draw_certificate(axes: Axes, lower: float, upper: float, right_limit: float
 
 
 def _draw_lower_bound(axes: Axes, row: float, value: float, right_limit: float, colour: str) -> None:
-    """Draw a lower bound as an arrow that points upward.
+    """Draw a lower bound on ε as a mark with an arrow that points to larger values.
 
     Args:
         axes: the axes.
         row: vertical position.
         value: the lower bound.
         right_limit: right limit of the axis.
-        colour: colour of the arrow.
+        colour: colour of mark, arrow and text.
     """
+    arrow_length = 0.16 * right_limit
     axes.annotate(
         "",
-        xy=(min(value + 0.16 * right_limit, right_limit), row),
+        xy=(min(value + arrow_length, right_limit), row),
         xytext=(value, row),
         arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.6},
     )

@@ -48,7 +48,7 @@ class AxisScale:
         return np.array(values, dtype=float)
 
     def dress(self, axes: Axes) -> None:
-        """Set scale, ticks and labels of the horizontal axis."""
+        """Set the scale, the ticks and their labels of the horizontal axis."""
         if self.kind == "categories":
             axes.set_xticks(range(len(self.values)), [_value_word(value) for value in self.values])
         else:
@@ -58,7 +58,11 @@ class AxisScale:
 
 
 def grid(answer: JsonObject) -> Figure:
-    """Draw an answer of kind `preset`: one panel for each value of its axis of panels, on a common vertical axis."""
+    """Draw the answer of an experiment: one panel for each value of its axis of panels, on a common vertical axis.
+
+    Args:
+        answer: answer of kind `preset`, as a JSON object.
+    """
     panel_axis, line_axis = answer.get("panels"), answer.get("lines")
     panel_values = _values(answer["cells"], panel_axis)
     width = max(style.INCHES[0], PANEL_INCHES * len(panel_values) + 1.6)
@@ -135,7 +139,7 @@ def _draw_line(line: GridLine) -> Labels:
 
 
 def _draw_measured(line: GridLine) -> Labels:
-    """Draw the measured means of the private runs with their bands, and return their label."""
+    """Draw the measured means of the private runs with their confidence bands, and return their label."""
     colour = line.colour or style.MEASURED
     if line.measure is None:
         finals = [cell["final_excess"] for cell in line.cells]
@@ -152,7 +156,11 @@ def _draw_measured(line: GridLine) -> Labels:
 
 
 def _draw_bound(line: GridLine) -> Labels:
-    """Draw the least bound on the excess risk if any is finite, and return its label."""
+    """Draw the smallest theorem's bound on the excess risk of each cell, and return its label.
+
+    Returns:
+        One label; none if no bound is finite, because nothing is drawn then.
+    """
     colour = line.colour or style.BOUND
     bounds = style.numbers(_least_bound(cell) for cell in line.cells)
     if not np.isfinite(bounds).any():
@@ -163,9 +171,9 @@ def _draw_bound(line: GridLine) -> Labels:
 
 
 def _draw_comparisons(line: GridLine) -> Labels:
-    """Draw the means of the runs that are compared with the private ones, and return their labels.
+    """Draw the means of the runs that are compared with the private run, and return their labels.
 
-    A run without noise is grey, and other runs have the colours of the palette, unless the line has a colour.
+    A run without noise is grey. Other runs have the colours of the palette, unless the whole line has a colour.
     """
     labels: Labels = []
     titles, run_colours = line.answer.get("beside", {}), iter(style.COLOURS[1:])
@@ -182,7 +190,7 @@ def _draw_comparisons(line: GridLine) -> Labels:
 def _draw_audits(line: GridLine) -> Labels:
     """Draw the lower bounds on ε that audits prove, with the certified and the claimed ε, and return their labels.
 
-    Remarks on all cells together are written at the top.
+    Statements that hold for all cells are written at the top of the panel.
 
     Args:
         line: cells of one line of a panel, with their axes, horizontal positions and colour.
@@ -239,7 +247,12 @@ def _draw_certificates(line: GridLine) -> None:
 
 
 def _fit_height(axes: Axes, upper_margin: float) -> None:
-    """Limit the vertical axis to the positive values of all lines, with margins."""
+    """Limit the vertical axis to the positive values of all lines, with a margin on both sides.
+
+    Args:
+        axes: the axes.
+        upper_margin: ratio of the upper limit to the largest value.
+    """
     heights = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()])
     positive = heights[heights > 0.0]
     if positive.size:
@@ -251,7 +264,8 @@ def _annotate_deltas(line: GridLine, heights: npt.NDArray[np.float64], colour: s
 
     Args:
         line: the cells with their axes. Each has a claimed ε that its audit checked.
-        heights: vertical position of each cell's point, the lower bound on ε; without a positive one there is no text.
+        heights: vertical position of each cell's point, its lower bound on ε. A point at 0 is not on the axis and gets
+            no text.
         colour: colour of the text.
     """
     for position, height, cell in zip(line.positions, heights, line.cells, strict=True):
@@ -270,12 +284,12 @@ def _annotate_deltas(line: GridLine, heights: npt.NDArray[np.float64], colour: s
 
 
 def _least_bound(cell: JsonObject) -> float:
-    """Return the least compared bound on the excess risk, infinite if there is none."""
+    """Return the smallest comparable bound on the excess risk; math.inf if there is none."""
     return min((style.number(bound["value"]) for bound in _excess_bounds(cell)), default=float("inf"))
 
 
 def _excess_bounds(cell: JsonObject) -> Cells:
-    """Return the compared bounds on the excess risk."""
+    """Return the theorems' bounds on the excess risk that are comparable with the measurement."""
     return [bound for bound in cell["bounds"] if bound["compared"] and bound["quantity"] == "excess"]
 
 
@@ -287,7 +301,7 @@ def _comparison_mean(cell: JsonObject, name: str, measure: str | None) -> str | 
 
 
 def _vertical_title(answer: JsonObject) -> str:
-    """Return the title of the vertical axis."""
+    """Return the title of the vertical axis: log₁₀ δ, a score, the excess risk or ε."""
     if answer.get("measure") == proved.DELTA:
         return "log₁₀ δ"
     if "measure" in answer:

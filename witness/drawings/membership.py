@@ -17,7 +17,11 @@ rest."""
 
 
 def membership(answer: JsonObject) -> Figure:
-    """Draw an answer of kind `membership`."""
+    """Draw the answer of a membership inference: error rates of every attack, and the lower bounds on ε.
+
+    Args:
+        answer: answer of kind `membership`, as a JSON object.
+    """
     figure = style.new_figure(INCHES)
     rates, proved = figure.subplots(1, 2, width_ratios=(1.0, 1.25))
     _draw_rates(rates, answer)
@@ -64,13 +68,13 @@ def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
 
 
 def _draw_certificate(axes: Axes, certified: JsonObject, right_limit: float, *, is_visible: bool) -> None:
-    """Draw the certified interval of ε and its upper bound in words, or only the words if it is too far.
+    """Draw the certified interval of ε, and state its upper bound in words.
 
     Args:
         axes: the axes.
-        certified: lower and upper bound in JSON form. An infinite upper bound has no words.
+        certified: lower and upper bound in JSON form. If the upper bound is infinite, nothing is stated.
         right_limit: right limit of the axis.
-        is_visible: whether the upper bound is within the axis.
+        is_visible: whether the upper bound is within the axis. Otherwise only the words are drawn, at the right limit.
     """
     lower, upper = style.number(certified["lower"]), style.number(certified["upper"])
     if is_visible:

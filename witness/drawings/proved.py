@@ -17,7 +17,13 @@ CERTIFIED = "certified: at most"
 
 
 def line_drawers(answer: JsonObject) -> Mapping[str, Callable[[GridLine], Labels]]:
-    """Return the functions that draw a line of cells, by kind of the cells; the grid draws all other kinds."""
+    """Return the functions that draw one line of the grid, by the kind of its cells.
+
+    Kinds that are not in the result are drawn as measured or audited values.
+
+    Args:
+        answer: the answer of the experiment.
+    """
     drawers: dict[str, Callable[[GridLine], Labels]] = {"membership": draw_attacks}
     if answer.get("measure") == DELTA:
         drawers["audit"] = draw_formulas

@@ -22,7 +22,11 @@ _ROLE_COLOURS = {"private": style.MEASURED, "non-private": style.NON_PRIVATE}
 
 
 def risk(answer: JsonObject) -> Figure:
-    """Draw an answer of kind `risk`."""
+    """Draw the answer of a risk simulation: excess risk over rounds, with bands, theorems' bounds and compared runs.
+
+    Args:
+        answer: answer of kind `risk`, as a JSON object.
+    """
     figure = style.new_figure()
     axes = figure.add_subplot()
     labels: list[tuple[float, str, str]] = []
@@ -52,7 +56,7 @@ def _dress_axes(axes: Axes, heights: list[float], top: float, last_round: int) -
     Args:
         axes: the axes.
         heights: positive heights of all curves and bounds.
-        top: largest measured mean. Heights below `LEAST_SHOWN` times this are cut off.
+        top: largest measured mean. Heights below `LEAST_SHOWN` times `top` are cut off.
         last_round: right limit of the horizontal axis.
     """
     style.logarithmic(axes)

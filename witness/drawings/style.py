@@ -71,7 +71,7 @@ def render(figure: Figure, file_format: Format) -> bytes:
 
 
 def number(value: str | float) -> float:
-    """Return a number of an answer as a double; infinities are words there."""
+    """Return a number of an answer as a double. Answers write infinities as "unbounded" and "-unbounded"."""
     infinities = {"unbounded": math.inf, "-unbounded": -math.inf}
     return infinities[value] if isinstance(value, str) else float(value)
 
@@ -119,11 +119,13 @@ def wrap(words: str) -> str:
 
 
 def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading: str | None = None) -> None:
-    """Write labels at the right of the axes, moved apart if they would overlap.
+    """Write the labels of lines at the right of the axes. Labels that would overlap are moved apart.
+
+    A label that was moved gets a short line to its height on the axis.
 
     Args:
         axes: the axes, with all lines drawn.
-        labels: height, words and colour of each label.
+        labels: height, words and colour of each label. A label with an infinite height is left out.
         heading: heading above the labels.
     """
     drawable = [(value, words, colour) for value, words, colour in labels if math.isfinite(value)]
@@ -133,17 +135,18 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
     low, high = axes.get_ylim()
     scaled = [min(max(_share(axes, value, low, high), 0.0), 1.0) for value, _, _ in drawable]
     sizes = [LABEL_SPACING * (1 + words.count("\n")) for _, words, _ in drawable]
-    places = _separate(scaled, sizes)
-    for (_, words, colour), height, place in zip(drawable, scaled, places, strict=True):
-        if abs(place - height) > 0.005:
-            axes.plot(
-                (1.0, 1.018), (height, place), color=colour, linewidth=0.8, transform=axes.transAxes, clip_on=False
-            )
-        axes.text(1.022, place, words, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=9)
-    if heading is not None:
+    label_heights = _separate(scaled, sizes)
+    for (_, words, colour), height, label_height in zip(drawable, scaled, label_heights, strict=True):
+        was_moved = abs(label_height - height) > 0.005
+        if was_moved:
+            ends = (height, label_height)
+            axes.plot((1.0, 1.018), ends, color=colour, linewidth=0.8, transform=axes.transAxes, clip_on=False)
         axes.text(
-            1.022, max(places) + LABEL_SPACING, heading, transform=axes.transAxes, va="bottom", ha="left", fontsize=9
+            1.022, label_height, words, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=9
         )
+    if heading is not None:
+        top = max(label_heights) + LABEL_SPACING
+        axes.text(1.022, top, heading, transform=axes.transAxes, va="bottom", ha="left", fontsize=9)
 
 
 def _share(axes: Axes, value: float, low: float, high: float) -> float:
@@ -162,16 +165,16 @@ def _separate(heights: Sequence[float], sizes: Sequence[float]) -> list[float]:
         heights: heights of the centres of the labels, in units of the axes' height.
         sizes: heights of the labels themselves, in the same units.
     """
-    order = sorted(range(len(heights)), key=heights.__getitem__)
-    places = [heights[index] for index in order]
-    distances = [(sizes[below] + sizes[above]) / 2 for below, above in pairwise(order)]
+    order = sorted(range(len(heights)), key=heights.__getitem__)  # indices of the labels from bottom to top
+    ascending = [heights[index] for index in order]
+    needed_distances = [(sizes[below] + sizes[above]) / 2 for below, above in pairwise(order)]
     for _ in range(SWEEPS):
-        for index, distance in enumerate(distances):
-            overlap = distance - (places[index + 1] - places[index])
+        for index, needed in enumerate(needed_distances):
+            overlap = needed - (ascending[index + 1] - ascending[index])
             if overlap > 1e-9:
-                places[index] -= overlap / 2
-                places[index + 1] += overlap / 2
+                ascending[index] -= overlap / 2
+                ascending[index + 1] += overlap / 2
     separated = [0.0] * len(heights)
-    for index, place in zip(order, places, strict=True):
-        separated[index] = place
+    for index, height in zip(order, ascending, strict=True):
+        separated[index] = height
     return separated

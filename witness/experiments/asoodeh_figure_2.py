@@ -1,9 +1,10 @@
 """Figure 2 of Asoodeh et al.: δ over ε of one pass with hidden states, printed, corrected, certified, and attacked.
 
-The setting is n = 100 users, L = ρ = 1, η = ½, σ = 1.5, and batches of q = 0.1, 0.2 and 0.3 of the users. The paper
-names no smoothness; β = 2 is used, and every β ≤ 2/η = 4 gives the same curves. If 1/q
-is not an integer, the printed curve has n/m steps although only ⌊n/m⌋ can be run. Each cell audits the run at the
-printed δ, and claims the ε of this δ in the figure.
+There are n = 100 users, and m = q n of them in a batch, with q = 0.1, 0.2 and 0.3. The Lipschitz constant is L = 1, the
+radius of the domain ρ = 1, the step size η = ½, and the standard deviation of the noise σ = 1.5. The paper states no
+smoothness β; β = 2 is used, and every β ≤ 2/η = 4 gives the same curves. If 1/q is not an integer, the printed curve
+has n/m steps although only ⌊n/m⌋ can be run. Each cell audits the run at the printed δ, and claims the ε of this δ in
+the figure.
 """
 
 from __future__ import annotations
@@ -51,7 +52,11 @@ def theorem_inputs(epsilon: float, share: float) -> OnePass:
 
 
 def run_spec(share: float) -> ProjectedSgd:
-    """Return the spec of the run with a share q of the users in a batch."""
+    """Return the mechanism of the run in the figure.
+
+    Args:
+        share: fraction q of the users that is in a batch.
+    """
     return ProjectedSgd(
         clients=USERS,
         participants=round(share * USERS),
@@ -64,7 +69,14 @@ def run_spec(share: float) -> ProjectedSgd:
 
 
 def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
-    """Return log10 δ at ε: as printed, corrected, and the least that any theorem certifies."""
+    """Return log10 δ at ε by three readings: as printed, corrected, and the least that any theorem certifies.
+
+    The corrected value is the paper's formula for the whole number of steps that can be run.
+
+    Args:
+        epsilon: ε of the point, in nats.
+        share: fraction q of the users that is in a batch.
+    """
     point = theorem_inputs(epsilon, share)
     curve = account(run_spec(share), relation="replace-one", observer="final-model").guarantee.curve
     return {
@@ -102,7 +114,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether the printed curve is true, whether attacks reach it, and whether it falls with the batch."""
+    """Judge the paper's claims: that the printed δ is valid, and that it falls as the batch grows.
+
+    Args:
+        answers: cells of the table, of which each has log10 δ by all readings.
+    """
     points = [(cell, cell.log10_deltas) for cell in answers if cell.log10_deltas is not None]
     return (_judge_privacy(points), _judge_order(points))
 
@@ -141,9 +157,8 @@ def _judge_order(points: Sequence[Point]) -> Finding:
     """Judge whether the printed δ falls as more users take part in a round, and count where the certified δ does."""
     epsilons = list(dict.fromkeys(cell.place["epsilon"] for cell, _ in points))
     total = len(epsilons)
-    falling, certified = (
-        sum(_falls(points, epsilon, reading) for epsilon in epsilons) for reading in (PRINTED, CERTIFIED)
-    )
+    falling = sum(_falls(points, epsilon, PRINTED) for epsilon in epsilons)
+    certified = sum(_falls(points, epsilon, CERTIFIED) for epsilon in epsilons)
     words = (
         f"At {falling} of {total} values of ε the printed δ falls from q = {SHARES[0]:g} to"
         f" {SHARES[-1]:g}, and at {certified} the certified δ. The claim is about this figure: at other parameters δ"
@@ -154,7 +169,13 @@ def _judge_order(points: Sequence[Point]) -> Finding:
 
 
 def _falls(points: Sequence[Point], epsilon: object, reading: str) -> bool:
-    """Return whether δ of a reading falls strictly with the batch size at ε."""
+    """Return whether δ by one reading falls strictly as the batch size grows, at a given ε.
+
+    Args:
+        points: a cell for each ε and batch size, by ascending batch size, with log₁₀ δ by reading.
+        epsilon: value of ε.
+        reading: `PRINTED`, `CORRECTED` or `CERTIFIED`.
+    """
     line = [deltas[reading] for cell, deltas in points if cell.place["epsilon"] == epsilon]
     return all(later < earlier for earlier, later in pairwise(line))
 

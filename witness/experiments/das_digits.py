@@ -1,10 +1,9 @@
 """Das et al.'s experiments on digits: integer noise on normalised updates, compared with other noise and updates.
 
-The task is softmax regression on ten digits, with one client's whole data protected. The first experiment compares
+The task is softmax regression on ten digits, with one client's whole data protected. The experiment compares
 truncated discrete Laplace noise with Binomial noise, normalised updates with clipped updates, and noise of each client
 with noise of a trusted server. A client changes the mean of r messages by Δ∞ = 2s/r at most, so the server's noise is
-added once to their sum. The second experiment has no noise: it compares normalised updates with FedAvg, on records
-assigned at random or sorted by digit.
+added once to their sum. The experiment without noise is in `das_normalised`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from typing import Any
 
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorems.mechanisms.binomial import binomial_bits
-from epsilond.simulators.algorithms.fedavg import FedavgRun
 from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
 from epsilond.simulators.problems.data_sets import DataSetProblem, Split
@@ -67,21 +65,19 @@ NOISE_STANDS_FOR = (
     "Replacing a client moves each coordinate of their mean by Δ∞ = 2s/r grid steps at most. Binomial noise is that of "
     "cpSGD's theorem, composed over rounds. `as-printed` is the noise of the paper's Theorem 1."
 )
-PLAIN_STANDS_FOR = (
-    "Stand-in for Table 6, experiment (iv): updates scaled to length one compared with FedAvg's own, without noise. It "
-    "tests the claim that normalised updates cost no accuracy. In the paper the accuracies differ by at most 0.3 "
-    "points." + DIGITS + " Dealt"
-    " at random (`iid`) and sorted by digit (`by-label`), half of the clients in a round."
-)
 
 
 def digits_problem(split: Split = "iid") -> DataSetProblem:
-    """Return softmax regression on the digits of 50 clients."""
+    """Return softmax regression on the digits, divided among 50 clients, with a fifth of the records held out.
+
+    Args:
+        split: how records are assigned to clients: at random (`iid`), or sorted by digit (`by-label`).
+    """
     return DataSetProblem(data_set="digits", loss="softmax", clients=CLIENTS, split=split, held_out=0.2, diameter=100.0)
 
 
 def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tuple[Cell, ...]:
-    """Return one cell for each arm, ε and step.
+    """Return the cells of the experiment with noise: one for each arm, ε and step size of the server.
 
     Args:
         repetitions: independent runs of each cell.
@@ -171,7 +167,13 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
-    """Return the values of ε at which Binomial noise meets a smaller ε than required, because its theorem ends at 1."""
+    """Return the values of ε for which Binomial noise is larger than needed.
+
+    Its theorem is proved up to ε = 1 in a round, so that the noise for larger targets has a smaller ε than requested.
+
+    Args:
+        cells: cells of the experiment.
+    """
     limited: set[object] = set()
     for cell in cells:
         epsilon = cell.place["epsilon"]
@@ -201,15 +203,23 @@ def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> F
 
 
 def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, first: str, second: str) -> Finding:
-    """Judge whether the first arm is more accurate than the second."""
+    """Judge the claim that one arm is more accurate than another at the same ε.
+
+    Args:
+        by_arm: accuracies of each arm, by ascending ε.
+        claim: the claim in words.
+        first: name of the arm that is said to be more accurate.
+        second: name of the other arm.
+    """
     pairs = list(zip(by_arm[first], by_arm[second], strict=True))
     return judge_pairs(claim, pairs, names=(first, second), quantity=QUANTITY, lower_is_better=False)
 
 
 def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
-    """Return the accuracies of an arm, by ascending ε."""
+    """Return the accuracies of the private runs of an arm, by ascending ε. Cells without a measurement are left out."""
     read = private_score(ACCURACY)
-    return [measured for cell in cells if cell.place["arm"] == arm and (measured := read(cell)) is not None]
+    measurements = [read(cell) for cell in cells if cell.place["arm"] == arm]
+    return [measured for measured in measurements if measured is not None]
 
 
 def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
@@ -237,7 +247,10 @@ def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Fin
 
 
 def _laplace_bits(cell: CellAnswer) -> int:
-    """Return the bits of a coordinate with truncated discrete Laplace noise."""
+    """Return the bits of one coordinate of a message with truncated discrete Laplace noise.
+
+    A coordinate has `LEVELS` grid steps in each direction, and the noise adds its own number of levels.
+    """
     return int(2 * (LEVELS + cell.parameters.noise_levels)).bit_length()
 
 
@@ -278,71 +291,17 @@ def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _format_delta(log_delta: float) -> str:
-    """Format δ with three digits, or as 1 − x if δ is within 0.001 of 1."""
+    """Format δ with three digits. A δ within 0.001 of 1 is written as 1 − x, with x rounded up to one digit.
+
+    Args:
+        log_delta: natural logarithm of δ, at most 0.
+    """
     missing = -math.expm1(log_delta)
     if missing > 1e-3:
         return f"{math.exp(log_delta):.3g}"
     if missing <= 0.0:
         return "1 to all digits of a double"
     return f"1 − {float(Context(prec=1, rounding=ROUND_CEILING).create_decimal(missing)):.0e}"
-
-
-# Without noise --------------------------------------------------------------------------------------------------------
-NORMALISED, PLAIN = "NormFedAvg", "FedAvg"
-SPLITS: tuple[Split, ...] = ("iid", "by-label")
-LOCAL = (1, 3, 8)
-PLAIN_STEPS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0)
-"""Multiples of a client's step in FedAvg, and of the server's step in NormFedAvg."""
-
-
-def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each split, algorithm, number of local steps and step.
-
-    Args:
-        repetitions: independent runs of each cell.
-        seed: seed of all randomness.
-    """
-    shared: Fields = {"repetitions": repetitions, "seed": seed, "points": 1}
-    return tuple(
-        Cell(
-            place={"split": split, "arm": arm, "local_steps": local, "step": step},
-            simulation=RiskSimulation(run=_plain_run(arm, local, step), problem=digits_problem(split), **shared),
-        )
-        for split in SPLITS
-        for arm in (NORMALISED, PLAIN)
-        for local in LOCAL
-        for step in PLAIN_STEPS
-    )
-
-
-def _plain_run(arm: str, local: int, step: float) -> Any:
-    """Return the run of FedAvg, or of NormFedAvg without noise."""
-    shape: Fields = {"participants": CLIENTS // 2, "rounds": ROUNDS, "local_steps": local}
-    if arm == PLAIN:
-        return FedavgRun(**shape, local_step_size=LOCAL_STEP * step)
-    return NormFedavgRun(**shape, local_step_size=LOCAL_STEP, server_step_size=step, noise_levels=0)
-
-
-def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether normalisation costs accuracy."""
-    read = private_score(ACCURACY)
-
-    def accuracies(arm: str, split: str) -> list[Measured]:
-        """Return the accuracies of an algorithm on one split."""
-        selected = [cell for cell in cells if cell.place["arm"] == arm and cell.place["split"] == split]
-        return [measured for cell in selected if (measured := read(cell)) is not None]
-
-    return tuple(
-        judge_pairs(
-            f"Normalising updates costs no accuracy, on records dealt {words}.",
-            list(zip(accuracies(NORMALISED, split), accuracies(PLAIN, split), strict=True)),
-            names=(NORMALISED, PLAIN),
-            quantity=QUANTITY,
-            lower_is_better=False,
-            no_worse=True,
-        )
-        for split, words in zip(SPLITS, ("at random", "by digit"), strict=True)
-    )
 
 
 TUNED = Axis(name="step", title="step size", scale="log")
@@ -379,20 +338,5 @@ PRESETS: tuple[Preset, ...] = (
     _noise_preset("das-noise", "Digits by quantised updates with integer noise", epsilons=EPSILONS, repetitions=6),
     _noise_preset(
         "das-noise-short", "Quantised updates at one value of ε: a first look", epsilons=(100.0,), repetitions=2
-    ),
-    Preset(
-        name="das-normalised",
-        title="Digits by NormFedAvg and FedAvg, without noise",
-        summary="accuracy of normalised updates and of FedAvg over local steps, on similar and on different clients",
-        source="Das et al., Table 6",
-        stands_in_for=PLAIN_STANDS_FOR,
-        across=Axis(name="local_steps", title="local steps in a round", scale="log"),
-        lines=Axis(name="arm", title="algorithm"),
-        panels=Axis(name="split", title="records dealt"),
-        tuned=TUNED,
-        measure=ACCURACY,
-        repetitions=6,
-        cells=plain_cells,
-        judge=judge_plain,
     ),
 )

@@ -12,25 +12,28 @@ from epsilond.simulators.problems.data_sets import DataSetProblem
 
 @lru_cache(maxsize=64)
 def twice_the_largest_norm(problem: DataSetProblem) -> float:
-    """Return L = 2 max‖x‖ over the training records, as Appendix H.1 defines it.
+    """Return the constant L = 2 max‖x‖ of Appendix H.1, with the maximum over the training records x.
 
-    The logistic loss has half this Lipschitz constant.
+    The Lipschitz constant of the logistic loss is half of this.
     """
     return 2.0 * float(np.max(np.linalg.norm(problem.build().population.features, axis=-1)))
 
 
 @lru_cache(maxsize=64)
 def loss_lipschitz(problem: DataSetProblem) -> float:
-    """Return the Lipschitz constant of the loss, in place of the clipping threshold that Appendix H.2 tunes."""
+    """Return the Lipschitz constant of the problem's loss.
+
+    It takes the place of the clipping threshold that Appendix H.2 tunes.
+    """
     return problem.build().constants.lipschitz
 
 
 def printed_parameters(lipschitz: float, samples: int, rounds: int, epsilon: float, delta: float) -> tuple[int, float]:
-    """Return the batch size K and the noise σ of Appendix H.
+    """Return the batch size K and the standard deviation σ of the noise that Appendix H prescribes.
 
     Args:
-        lipschitz: the constant L of the noise.
-        samples: records n of each client.
+        lipschitz: Lipschitz constant L in the formula of the noise.
+        samples: number n of records of each client.
         rounds: number R of rounds.
         epsilon: claimed ε.
         delta: claimed δ.

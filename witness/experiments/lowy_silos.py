@@ -1,9 +1,9 @@
 """Lowy and Razaviyayn's experiments: noisy mini-batch SGD and noisy local SGD, with and without a trusted server.
 
-Both algorithms compute the same number of gradients in a round: a batch of K records at once, or E local steps of K/E
-records each. Every ε, the number R of rounds, δ = n⁻² and K = n√ε/(2√R) are as in their Appendix H, at the sizes of the
-data here. The printed noise uses the constant L of that appendix: 2 max‖x‖ for classification, and the clipping
-threshold for regression.
+A silo is a client with n records. Both algorithms compute the same number of gradients in a round: a batch of K records
+at once, or E local steps of K/E records each. Every ε, the number R of rounds, δ = n⁻² and K = n√ε/(2√R) are as in
+their Appendix H, at the sizes of the data here. The printed noise uses the constant L of that appendix: 2 max‖x‖ for
+classification, and the clipping threshold for regression.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ class Silos:
         return ARMS if self.printed_lipschitz is not None else ARMS[:-1]
 
     def cells(self, repetitions: int, seed: int) -> tuple[Cell, ...]:
-        """Make one cell for each silo count, arm, ε and step size.
+        """Make the cells of the experiment: one for each panel, arm, ε and step size.
+
+        The arm with the paper's noise has only the values of ε for which the paper prints a noise.
 
         Args:
             repetitions: independent runs of each cell.
@@ -209,16 +211,23 @@ class Silos:
         return (judge_printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)
 
     def _measurements(self, cells: Sequence[CellAnswer], arm: str, run: str | None = None) -> dict[Setting, Measured]:
-        """Return the score of one arm, by panel and ε: of the private run, or of the named comparison run."""
+        """Return the scores of one arm, by pairs of the panel's value and ε.
+
+        Args:
+            cells: cells of the experiment.
+            arm: one of `arms`.
+            run: name of the comparison run to read; None reads the private run.
+        """
         read = private_score(self.measure) if run is None else comparison_score(run, self.measure)
-        return {
-            (cell.place[self.panel.name], float(cell.place["epsilon"])): measured
-            for cell in cells
-            if cell.place["arm"] == arm and (measured := read(cell)) is not None
-        }
+        measurements = {}
+        for cell in cells:
+            score = read(cell)
+            if cell.place["arm"] == arm and score is not None:
+                measurements[cell.place[self.panel.name], float(cell.place["epsilon"])] = score
+        return measurements
 
     def _line(self, measurements: Mapping[Setting, Measured], value: int) -> list[Measured]:
-        """Return the measurements of one panel, from the least ε to the largest."""
+        """Return the measurements of one panel by ascending ε."""
         return [measurements[value, epsilon] for epsilon in self.epsilons]
 
     def preset(self, name: str, title: str, *, repetitions: int) -> Preset:
@@ -278,10 +287,11 @@ SOFTMAX_STANDS_FOR = (
 
 
 def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], epsilons: Sequence[float]) -> Silos:
-    """Return the experiment on digits, which stands in for MNIST in Lowy and Razaviyayn's paper of 2023.
+    """Return the experiment on handwritten digits, which stands in for MNIST in Lowy and Razaviyayn's paper of 2023.
 
     Logistic regression is the paper's task, and softmax regression a variant of it. Models stay in a ball of diameter
-    20. The step sizes of the grid are around 4 for the logistic and 2 for the softmax loss, about 1/β.
+    20. The step sizes of the grid are around 4 for the logistic and 2 for the softmax loss, about 1/β for the
+    smoothness β.
 
     Args:
         loss: loss of the regression.

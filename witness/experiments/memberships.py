@@ -68,13 +68,13 @@ def training(canaries: str, noise: float) -> CanaryTraining:
 
 
 def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: int) -> tuple[Cell, ...]:
-    """Return one simulation for each noise and kind of canaries: worst gradients, flipped labels, or whole clients.
+    """Return the cells of the experiment: one for each noise and kind of canaries.
 
     Args:
         repetitions: number of attacked trainings of each cell, times `RUNS_PER_REPETITION`.
         seed: seed of all randomness.
         noises: noise multipliers, in units of the clipping norm.
-        references: further trainings, known to the attacker, of the cells with flipped labels.
+        references: number of further trainings, known to the attacker, in the cells with flipped labels.
     """
     return tuple(
         Cell(
@@ -93,7 +93,11 @@ def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: i
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether an attack contradicts a certificate, and which attack proves more."""
+    """Judge whether an attack contradicts a certificate, and whether attacks on all models prove more.
+
+    Args:
+        answers: cells of the experiment, with the lower bound on ε of each attack.
+    """
     return (_judge_certificates(answers), _judge_observers(answers))
 
 
@@ -107,7 +111,11 @@ class _AttackBound(NamedTuple):
 
 
 def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
-    """Judge whether all lower bounds of attacks are below the certified upper bounds."""
+    """Judge the claim that no attack proves a larger ε than is certified.
+
+    Args:
+        answers: cells of the experiment, with the lower bound on ε of each attack.
+    """
     bounds = [
         _AttackBound(cell, attack, lower, cell.epsilon.upper)
         for cell in answers
@@ -134,7 +142,11 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
 
 
 def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
-    """Judge whether the attack on every model proves more than the attacks on the last model."""
+    """Judge the claim that the attack on every model proves more than the best attack on the last model.
+
+    Args:
+        answers: cells of the experiment, with the lower bound on ε of each attack.
+    """
     pairs = []
     for cell in answers:
         if cell.attacks is not None:

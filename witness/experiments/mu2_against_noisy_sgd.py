@@ -1,4 +1,8 @@
-"""Cancelled noise compared with fresh noise at the same privacy, over ρ and the number of participants in a round."""
+"""Cancelled noise compared with fresh noise at the same privacy, over ρ and the number of participants in a round.
+
+Cancelled noise is that of DP-μ²-FL (Reshef and Levy): each client subtracts the noise of its last report when it adds
+new noise. ρ is the paper's name of the μ in μ-Gaussian differential privacy.
+"""
 
 from __future__ import annotations
 

@@ -1,14 +1,16 @@
-"""Accuracy of cancelled noise on handwritten digits, compared with other algorithms (Tables 1 and 2).
+"""Cancelled noise on handwritten digits, compared with other algorithms (Tables 1 and 2 of Reshef and Levy).
 
-The paper trains softmax regression on MNIST with 100 clients; its times are left out. scikit-learn's digits replace
-MNIST: features have norm at most 1, and the ball has the paper's diameter of 0.1 in units of features with norm at most
-√784 = 28. Records are drawn anew from each client's own records, as the theorems assume, and a fifth of them is held
-out. DP-μ²-FL at certified and at printed noise is compared with noisy SGD and with fresh noise at the same ρ. It is
-also compared with Lowy and Razaviyayn's one-pass algorithm at the same ε and with the same number of records.
+In DP-μ²-FL each client subtracts the noise of its last report when it adds new noise to the next. The paper trains
+softmax regression on MNIST with 100 clients; its times are left out. scikit-learn's digits replace MNIST: features have
+norm at most 1, and the ball has the paper's diameter of 0.1 in units of features with norm at most √784 = 28. Records
+are drawn anew from each client's own records, as the theorems assume, and a fifth of them is held out. DP-μ²-FL at
+certified and at printed noise is compared with noisy SGD and with fresh noise at the same ρ, the μ of μ-Gaussian
+differential privacy. It is also compared with Lowy and Razaviyayn's one-pass algorithm at the same ε and with the same
+number of records.
 
-The mean of m reports has noise of norm √(d/m) times that of a coordinate. The digits have d = 640 weights where the
-paper has 7,850, so that 100 clients would hide the noise, and all algorithms would be as accurate. With 8 clients, of
-which 4 report, d/m is 160. In the paper it is 157.
+The mean of m reports has noise of norm √(d/m) times that of a coordinate, where d is the number of weights. The digits
+have d = 640 weights where the paper has 7,850, so that 100 clients would hide the noise, and all algorithms would be as
+accurate. With 8 clients, of which 4 report, d/m is 160. In the paper it is 157.
 """
 
 from __future__ import annotations
@@ -134,13 +136,19 @@ def build_simulations(
 
 
 def _set_printed_noise(problem: DataSetProblem, run: Mu2SgdRun, mu: float) -> Mu2SgdRun:
-    """Return the run with the noise and the step of Theorem 5.2 as printed."""
+    """Return the run with the noise and the step size of Theorem 5.2 as printed.
+
+    Args:
+        problem: the data set problem.
+        run: the run without noise.
+        mu: μ of μ-Gaussian differential privacy, which the paper calls ρ.
+    """
     outputs = STATED.evaluate(StatedInputs(**federation_fields(problem.build(), run), gaussian_dp_mu=mu)).outputs
     return replace(run, noise_std=outputs["base_std"], step_size=outputs["step_size"])
 
 
 def _epsilon(mu: float) -> float:
-    """Return the ε of ρ at the experiment's δ."""
+    """Return the smallest ε that μ-Gaussian differential privacy implies at the experiment's δ."""
     return exact_epsilon(mu=mu, log_delta=math.log(DELTA))
 
 
@@ -190,7 +198,12 @@ def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _claim(name: str, mu: float) -> Claimed | None:
-    """Return the claim of the printed noise, the ε of its ρ; None for certified noise."""
+    """Return the ε that the paper claims for its printed noise; None for certified noise, which needs no claim.
+
+    Args:
+        name: name of the algorithm.
+        mu: μ of μ-Gaussian differential privacy, which the paper calls ρ.
+    """
     return Claimed(epsilon=_epsilon(mu), delta=DELTA) if name == PRINTED else None
 
 
@@ -260,7 +273,7 @@ def _judge_scores(
 
 
 def _span(scores: Sequence[Measured | None]) -> float:
-    """Return the range of the mean scores in percentage points, 0 if there is none."""
+    """Return the difference between the largest and the smallest mean score, in percentage points; 0 without scores."""
     means = [measured.mean for measured in scores if measured is not None]
     return 100.0 * (max(means) - min(means)) if means else 0.0
 

@@ -1,9 +1,10 @@
 """PPSGD on handwritten digits, with a model for each client: the best personalization at each ε (Figures 1b to 1d).
 
-The paper uses Stack Overflow's tags and EMNIST by writer, which no package ships. scikit-learn's digits replace them:
-split in file order, where a writer's digits are adjacent, and sorted by label, where a client has about two digits. As
-in the appendix, the step of the shared part is αN times a client's own step up to αN = 1. For larger αN, a client's own
-step is smaller. Each cell keeps the best of a grid of steps.
+The paper, of Bietti et al., uses Stack Overflow's tags and EMNIST by writer, which no package ships. scikit-learn's
+digits replace them: split in file order, where a writer's digits are adjacent, and sorted by label, where a client has
+about two digits. The personalization α weights the shared model against the clients' own, and N is the number of
+clients. As in the paper's appendix, the step of the shared part is αN times a client's own step up to αN = 1. For
+larger αN, a client's own step is smaller. Each cell keeps the best of a grid of steps.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def build_simulation(
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each split, ε, personalization and step.
+    """Return the cells of the experiment: one for each split, ε, personalization and step size.
 
     Args:
         repetitions: independent runs of each cell.
@@ -97,7 +98,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether clients' own models are more accurate than one model for all, and the more so the smaller ε is.
+    """Judge the paper's claims that personal models help under privacy, and the more so the smaller ε is.
 
     Args:
         answers: a cell for each split of the data, ε, and personalization (weight of the shared model).
@@ -113,7 +114,8 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         for noise in map(noise_name, EPSILONS):
             by_share = {share: scores[split, noise, share] for share in PERSONALIZATIONS}
             lines[split].append(MeasuredPoint(noise, by_share))
-    private_stages = [stage for line in lines.values() for stage in line if stage.name != noise_name(None)]
+    all_stages = [stage for line in lines.values() for stage in line]
+    private_stages = [stage for stage in all_stages if stage.name != noise_name(None)]
     pairs = [best_unshared(stage, PERSONALIZATIONS[-1], lower_is_better=False) for stage in private_stages]
     return (
         judge_pairs(OWN_CLAIM, pairs, names=OWN_NAMES, quantity=QUANTITY, lower_is_better=False),

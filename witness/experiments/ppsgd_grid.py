@@ -44,7 +44,7 @@ DELTA = 1e-4
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each step, personalization and noise multiplier.
+    """Return the cells of the experiment: one for each step size, personalization and noise multiplier.
 
     Args:
         repetitions: independent runs of each cell.
@@ -77,7 +77,13 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _run(times: float, step: float, noise: float) -> PpsgdRun:
-    """Return the run at one point of the grid, with a given noise multiplier."""
+    """Return the run at one point of the grid. Noise of σC/N is added to the mean of N clients.
+
+    Args:
+        times: personalization α times the number N of clients; infinite if all is shared.
+        step: step size.
+        noise: noise multiplier σ, in units of the clipping norm C.
+    """
     return PpsgdRun(
         rounds=ROUNDS,
         batch_size=BATCH_SIZE,
@@ -88,7 +94,11 @@ def _run(times: float, step: float, noise: float) -> PpsgdRun:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether the best personalization shares less as the noise grows, each with its best step."""
+    """Judge the claim that less is shared at the best personalization as the noise grows, each with its best step size.
+
+    Args:
+        answers: cells of the experiment.
+    """
     stages = []
     for noise in NOISES:
         cells_of_noise = [cell for cell in answers if cell.place["noise_multiplier"] == noise]
@@ -98,11 +108,11 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
-    """Return the mean excess risk at the best step size, for each personalization (weight of the shared model).
+    """Return the smallest mean excess risk over the step sizes, for each personalization (weight of the shared model).
 
     Args:
         noise: noise multiplier, which names the result.
-        cells: answers at this noise, one for each personalization and step size. Diverged ones are left out.
+        cells: answers at this noise, one for each personalization and step size. Diverged runs are left out.
     """
     best: dict[str, Measured] = {}
     for cell in cells:
@@ -116,7 +126,11 @@ def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
 
 
 def _noise_name(noise: float) -> str:
-    """Return the noise multiplier with its ε, that of Gaussian noise in every round."""
+    """Return a noise multiplier in words, with the ε of Gaussian noise in every round at `DELTA`.
+
+    Args:
+        noise: noise multiplier σ; 0 for no noise.
+    """
     if noise == 0.0:
         return "no noise"
     mu = sensitivity_factor("replace-one") * math.sqrt(ROUNDS) / noise

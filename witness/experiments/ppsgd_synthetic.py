@@ -36,7 +36,7 @@ noise of targets."""
 
 
 def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple[Cell, ...]:
-    """Return one cell for each personalization and ε.
+    """Return the cells of the experiment: one for each personalization and ε.
 
     Args:
         repetitions: independent runs of each cell.
@@ -72,7 +72,13 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
 
 
 def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
-    """Return the run of one cell, without noise or for a calibration."""
+    """Return the run of one cell.
+
+    Args:
+        times: personalization α times the number of clients; infinite if all is shared.
+        clients: number of clients.
+        has_noise: whether the noise is to be calibrated. Otherwise there is none.
+    """
     return PpsgdRun(
         rounds=ROUNDS,
         batch_size=BATCH_SIZE,
@@ -98,14 +104,22 @@ def personalization_fields(times: float, clients: int, step: float) -> Fields:
 
 
 def personalization_name(times: float) -> str:
-    """Return the personalization αN as a name on the axis."""
+    """Return the personalization in words, for an axis: "all shared", "all own", or the value αN.
+
+    Args:
+        times: personalization α times the number N of clients; infinite if all is shared.
+    """
     if math.isinf(times):
         return "all shared"
     return "all own" if times == 0.0 else f"{times:g}"
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether clients' own models are more accurate under privacy, and whether a smaller ε favours them."""
+    """Judge the claims that personal models help under privacy, and that a smaller ε favours them.
+
+    Args:
+        answers: a cell for each ε and personalization.
+    """
     stages = [_stage(noise_name(epsilon), answers) for epsilon in EPSILONS]
     all_shared = personalization_name(math.inf)
     pairs = [best_unshared(stage, all_shared, lower_is_better=True) for stage in stages[1:]]  # the first has no noise
@@ -116,7 +130,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
-    """Return the excess risk at one privacy level for each personalization, from own models only to one for all.
+    """Return the excess risk at one privacy level for each personalization. Runs that were not measured are left out.
 
     Args:
         noise: name of the privacy level, the value of the cells' axis `epsilon`.
@@ -134,7 +148,7 @@ def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
 
 
 def noise_name(epsilon: float | None) -> str:
-    """Return ε as a name on the axis."""
+    """Return a privacy level in words, for an axis: ε, or "no noise" for None."""
     return "no noise" if epsilon is None else f"ε = {epsilon:g}"
 
 

@@ -32,7 +32,11 @@ RUNS: Mapping[str, tuple[Any, Fields]] = {
 
 
 def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
-    """Return two groups of 10 clients; the second has half the records, twice the weight and half the ε."""
+    """Return two groups of 10 clients; the second has half the records, twice the weight and half the ε.
+
+    Args:
+        epsilon: ε of the first group.
+    """
     half = CLIENTS // 2
     small = RunGroup(clients=half, samples_per_client=SAMPLES // 2, weight=2.0, epsilon=epsilon / 2.0)
     return (RunGroup(clients=half, samples_per_client=SAMPLES), small)
@@ -90,7 +94,11 @@ def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: 
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether the bounds are satisfied, for each kind of clients."""
+    """Judge for each kind of clients whether the measured excess risk satisfies the theorems' bounds.
+
+    Args:
+        answers: all cells of the experiment.
+    """
     return tuple(_judge_bounds(clients, answers) for clients in CLAIMS)
 
 

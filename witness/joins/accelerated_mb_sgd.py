@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 def calibrate(
     problem: SimulatedProblem, run: AcceleratedMbSgdRun, target: Target
 ) -> tuple[AcceleratedMbSgdRun, Calibration]:
-    """Calibrate the smallest certified noise, and the stages unless the run has its own.
+    """Calibrate the smallest certified noise. Stages are calibrated as well, unless the run has its own.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -61,13 +61,13 @@ def calibrate(
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        The run with its noise and stages, and the calibrator's answer.
 
     Raises:
         InvalidInput: the run has no stages, and no bound for this sampling chooses them.
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    question = AcceleratedMbSgdProblem(
+    calibration_problem = AcceleratedMbSgdProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
@@ -76,7 +76,7 @@ def calibrate(
         sampling=run.sampling,
         empirical_gradient_std=empirical_gradient_std(problem) if has_equal_weights(run.client_groups) else None,
     )
-    answer: Calibration = CALIBRATOR.solve(question)
+    answer: Calibration = CALIBRATOR.solve(calibration_problem)
     return set_stages(run, answer.parameters), answer
 
 
@@ -98,7 +98,10 @@ def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fiel
 
 
 def initial_gap(problem: SimulatedProblem) -> float:
-    """Return a positive upper bound Δ ≤ LD on the excess risk of the start."""
+    """Return an upper bound Δ on the excess risk of the start, between 10⁻¹² LD and LD.
+
+    L is the Lipschitz constant and D the diameter of the domain. The theorems require a positive Δ ≤ LD.
+    """
     constants = problem.constants
     largest = constants.lipschitz * constants.diameter
     return min(max(constants.initial_gap, 1e-12 * largest), largest)
@@ -199,8 +202,8 @@ def _equal_clients(
 ) -> tuple[AcceleratedRiskInputs, AcceleratedProblem]:
     """Return the inputs of the theorem on the excess risk with equal clients, and the problem that its bound is for.
 
-    A random number of participants enters the bound by its harmonic mean, a real number. The inputs, which the
-    conditions are checked on, only take integers, so that they have the mean rounded down.
+    A random number of participants enters the bound by its harmonic mean, a real number. The conditions of the theorem
+    are checked on the inputs, which must be integers and have the mean rounded down.
 
     Args:
         problem: the simulated problem.
@@ -217,7 +220,13 @@ def _equal_clients(
 def _different_clients(
     problem: SimulatedProblem, run: AcceleratedShape, fields: Fields
 ) -> tuple[FederatedAcceleratedInputs, AcceleratedProblem]:
-    """Return the inputs of the bound for clients that differ, and its problem."""
+    """Return the inputs of the theorem for clients that differ, and the problem that its bound is for.
+
+    Args:
+        problem: the simulated problem.
+        run: the run, which must have groups of clients.
+        fields: the theorem's other inputs.
+    """
     assert run.client_groups is not None  # required of the caller
     clients = bound_clients(problem, run, run.participation, run.client_groups)
     inputs = FederatedAcceleratedInputs(**clients, rounds=run.rounds, **fields)

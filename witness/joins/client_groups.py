@@ -67,7 +67,13 @@ def calibration_clients(
 
 
 def _batch(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
-    """Return the batch size K of a client of the group."""
+    """Return the batch size K of a client of a group.
+
+    Args:
+        problem: the simulated problem.
+        run: the run.
+        group: the group.
+    """
     return batch_of(
         group, batch_size=run.batch_size, samples_per_client=problem.samples_per_client, sampling=run.batches
     )
@@ -77,19 +83,28 @@ def set_noise(run: AnyRun, parameters: Parameters) -> AnyRun:
     """Return the run with the calibrated noise.
 
     If clients differ, each group has its own noise, and the run's noise is the root mean square over clients.
+
+    Args:
+        run: the run without noise.
+        parameters: parameters of the calibration.
     """
     if getattr(run, "client_groups", None) is None:
         return replace(run, noise_std=parameters.noise_std)
     stds = [group.noise_std for group in parameters.groups]
+    stds_with_counts = [(std, group.clients) for std, group in zip(stds, run.client_groups, strict=True)]
     return replace(
         run,
-        noise_std=_root_mean_square((std, group.clients) for std, group in zip(stds, run.client_groups, strict=True)),
+        noise_std=_root_mean_square(stds_with_counts),
         client_groups=with_noise_stds(run.client_groups, stds),
     )
 
 
 def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
-    """Return the root mean square of values with their multiplicities, without overflow."""
+    """Return the root mean square of non-negative values. They are divided by the largest, so that no square overflows.
+
+    Args:
+        values_with_counts: pairs of a value and its multiplicity.
+    """
     pairs = list(values_with_counts)
     clients = sum(count for _, count in pairs)
     largest = max(value for value, _ in pairs)
@@ -168,11 +183,15 @@ def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float
     levels = getattr(run, "quantization_levels", None)
     if levels is None:
         return noise_std
-    omega = compression_variance(dimension=problem.dimension, quantization_levels=levels) * (1.0 + 2.0**-40)
+    rounding = 1.0 + 2.0**-40  # exceeds the rounding error of the compression variance
+    omega = compression_variance(dimension=problem.dimension, quantization_levels=levels) * rounding
     lipschitz = scale * problem.constants.lipschitz
     return math.sqrt(noise_std**2 + omega * (lipschitz**2 / problem.dimension + noise_std**2))
 
 
 def has_equal_weights(groups: Groups | None) -> bool:
-    """Return whether all losses have weight 1, so that L bounds the statistics of gradients."""
+    """Return whether all clients' losses have weight 1.
+
+    Only then do the problem's statistics of gradients hold for the weighted losses.
+    """
     return groups is None or bool(np.all(np.asarray(loss_scales(groups)) == 1.0))

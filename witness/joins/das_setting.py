@@ -1,8 +1,8 @@
 """Constants of the convergence theorems of Das et al. for a simulated problem.
 
-Losses are convex, hence quasar-convex with ζ = 1, and smooth everywhere, not only on the ball. The theorems bound the
-clients' losses on the data at hand, which is the objective if the data is the population. The distances are proved
-upper bounds. A larger distance only increases the bound in both theorems.
+Losses are convex, hence quasar-convex with ζ = 1 (the property that the theorems need), and smooth everywhere, not only
+on the ball. The theorems bound the clients' losses on the data at hand, which is the objective if the data is the
+population. The distances are proved upper bounds. A larger distance only increases the bound in both theorems.
 """
 
 from __future__ import annotations
@@ -42,7 +42,12 @@ class DasSetting:
 
     @classmethod
     def of(cls, problem: AnyProblem) -> DasSetting:
-        """Compute the constants from the problem's finite populations and its certified minimum."""
+        """Compute the constants from the problem's finite populations and its certified minimum.
+
+        Args:
+            problem: the simulated problem. The excess of its computed minimiser over the minimum is at most
+                `optimum_gap`.
+        """
         constants = problem.constants
         gradients, hessians = _at_minimiser(problem)
         curvature = _mean_curvature(problem, hessians)
@@ -52,7 +57,7 @@ class DasSetting:
         initial_distance = constants.optimum_norm + slack
         distances = _client_distances(problem, gradients, hessians)
         optimum_distances = np.zeros(1)
-        if distances is not None:
+        if distances is not None:  # they are from the computed minimiser, which is at most `slack` from w*
             optimum_distances = distances + (slack if problem.population.own else 0.0)
         return cls(
             smoothness=constants.smoothness,
@@ -113,7 +118,11 @@ def _conditions(
 
 
 def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
-    """Return the clients' gradients at the minimiser, and their Hessians if the losses are quadratic."""
+    """Return the clients' gradients at the computed minimiser, and their Hessians if the losses are quadratic.
+
+    Returns:
+        The gradients, (N, d), and the Hessians, (N, d, d), or None.
+    """
     population, loss = problem.population, getattr(problem, "loss", None)
     gradients = problem.mean_gradient(problem.minimiser, Records(population.features, population.targets))
     if loss is None or loss.name not in ("squared", "linear"):

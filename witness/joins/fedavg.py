@@ -39,12 +39,13 @@ def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tupl
 def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ...]:
     """Return the bound of Theorem 4 of Das et al. on the least squared gradient norm over all rounds.
 
-    The bound depends on the distances of the clients' minimisers from the common one by their root mean square.
+    The distances of the clients' minimisers from the common one enter the bound by their root mean square.
 
     Args:
-        problem: the problem, whose losses are convex and smooth.
-        run: the run; the theorem prescribes its local step η = ζ/(c̄LE). Here ζ is the quasar-convexity, c̄ a constant
-            that depends on the numbers of clients and participants, L the smoothness and E the number of local steps.
+        problem: the problem, with convex and smooth losses.
+        run: the run; the theorem prescribes its local step size η = ζ/(c̄LE). Here ζ is the quasar-convexity, c̄ a
+            constant that depends on the numbers of clients and participants, L the smoothness and E the number of local
+            steps.
 
     Returns:
         The bound with its conditions. Empty if the run starts at the minimiser: the theorem's inputs need a positive

@@ -89,7 +89,7 @@ def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> 
 
 
 def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: float) -> Interval:
-    """Return an enclosure of ε at δ for the run's Binomial noise; its lower bound is 0.
+    """Return an enclosure of ε at δ for the run's Binomial noise, with the trivial lower bound 0.
 
     Args:
         problem: the simulated problem.
@@ -135,7 +135,7 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
 
 @functools.lru_cache(maxsize=ACCOUNTS_KEPT)
 def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, delta: float) -> int | None:
-    """Return the least even N that `binomial_rounds_epsilon` certifies for the target, or None beyond 10^15.
+    """Return the smallest even number N of trials that `binomial_rounds_epsilon` certifies for a target.
 
     If the target allows more than ε = 1 in a round, N is that of ε = 1.
 
@@ -145,17 +145,21 @@ def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, de
         rounds: number of rounds.
         epsilon: target ε of all rounds together.
         delta: target δ of all rounds together.
+
+    Returns:
+        N; None if it would exceed 10^15.
     """
-    trials = least_trials(_inputs(dimension, levels, rounds, delta, _round_epsilon(rounds, epsilon, delta)))
+    round_epsilon = _round_epsilon(rounds, epsilon, delta)
+    trials = least_trials(_inputs(dimension, levels, rounds, delta, round_epsilon))
     if trials is None:
         return None
-    return trials + trials % 2
+    return trials + trials % 2  # even, so that the mean of the noise is an integer
 
 
 def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
     """Return the largest ε ≤ 1 of a round with which the composition of all rounds meets the target.
 
-    The result is rounded down by the bisection. It is 0 if no positive double meets the target.
+    The result is rounded down by a bisection. It is 0 if no positive double meets the target.
 
     Args:
         rounds: number of rounds.

@@ -1,8 +1,8 @@
 """local-sgd: the noise of mb-sgd for R · E rounds of one local batch each. No bound on its risk is known.
 
-A client's noisy gradients are R · E releases on fresh batches. Each is a function of the preceding model, which is
-determined by the earlier gradients and the server's models. The message of the client is a function of these gradients
-and has their guarantee by post-processing.
+R is the number of rounds, and E the number of local steps in a round. A client's noisy gradients are R · E releases on
+fresh batches. Each is a function of the preceding model, which is determined by the earlier gradients and the server's
+models. The message of the client is a function of these gradients and has their guarantee by post-processing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tu
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    question = MbSgdProblem(
+    calibration_problem = MbSgdProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
@@ -46,12 +46,12 @@ def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tu
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,
     )
-    answer = solve(question)
+    answer = solve(calibration_problem)
     return replace(run, noise_std=answer.parameters.noise_std), answer
 
 
 def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: float) -> Interval:
-    """Return an enclosure of ε at δ for the run's own noise, of one record against a server that sees every message.
+    """Return an enclosure of ε at δ for the run's own noise, for one record against a server that sees every message.
 
     Args:
         problem: the simulated problem.

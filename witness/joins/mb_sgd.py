@@ -99,9 +99,9 @@ def solve(calibration_problem: MbSgdProblem) -> Calibration:
 
 
 def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float) -> Interval:
-    """Return an enclosure of ε at δ for the run's own noise, of one record against a server that sees every message.
+    """Return an enclosure of ε at δ for the run's own noise: one record against a server that sees every message.
 
-    If clients differ, each bound is the largest over the groups.
+    If clients differ, both ends are maxima over the groups of equal clients.
 
     Args:
         problem: the simulated problem.
@@ -111,7 +111,7 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
     Raises:
         NoCertificate: the run has no noise, or no theorem applies to its sampling.
     """
-    # Clients of one kind have the same noise relative to their loss, the same batch size and as many records.
+    # A client's ε depends on its noise in units of the factor of its loss, its batch size and its number of records.
     if run.groups is None:
         kinds = {(run.noise_std or 0.0, run.batch_size, problem.samples_per_client)}
     else:
@@ -309,13 +309,21 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
 
 
 def _has_printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> bool:
-    """Return whether Theorem 2.1 is stated for the problem and the run, apart from its noise."""
+    """Return whether Theorem 2.1 of Lowy and Razaviyayn is stated for the problem and the run, whatever its noise.
+
+    It is stated for the risk of the population, convex losses, a fixed number of participants, and unquantised
+    messages.
+    """
     is_convex_risk = problem.objective == "population" and problem.constants.strong_convexity == 0.0
     return is_convex_risk and run.count_distribution is None and run.levels is None
 
 
 def _check_prescribed_step(step: float, prescribed: float) -> ConditionResult:
-    """Check whether the step size of a run is the one that Theorem 2.1 prescribes."""
+    """Check whether the step size of a run is the one that Theorem 2.1 of Lowy and Razaviyayn prescribes.
+
+    Returns:
+        The condition with both step sizes; it holds if they are equal up to rounding.
+    """
     is_prescribed = Verdict.of(math.isclose(step, prescribed, rel_tol=SAME))
     return ConditionResult("prescribed-step", "the step size is the one prescribed", is_prescribed, step, prescribed)
 

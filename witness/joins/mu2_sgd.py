@@ -1,4 +1,4 @@
-"""mu2-sgd: noise and step from the calibrator at the problem's constants, and bounds at the run's own."""
+"""mu2-sgd: noise and step size from its calibrator, and bounds on the excess risk at the run's own noise and step."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
 
 
 def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: float) -> Interval:
-    """Return an enclosure of ε at δ for the most exposed record at the run's noise.
+    """Return an enclosure of ε at δ for a record of the client that reports most often, at the run's noise.
 
-    The record's client may report in every round that the participation allows.
+    If clients are drawn in each round, the client may report in every round.
 
     Args:
         problem: the simulated problem.
@@ -90,19 +90,22 @@ def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: floa
     Raises:
         NoCertificate: no theorem certifies the noise.
     """
-    question = Mu2SgdProblem(
+    calibration_problem = Mu2SgdProblem(
         gaussian_dp_mu=1.0,  # required by the problem, and not used with a given noise
         server=run.server,
         participation=_participation(run),
         **_setting(run),
         **federation_fields(problem, run),
     )
-    mu = ScheduleNoise(problem=question, std=run.noise_std or 0.0).mu(question.cap)
-    return guarantee_at(question, mu).curve.epsilon(log_delta)
+    mu = ScheduleNoise(problem=calibration_problem, std=run.noise_std or 0.0).mu(calibration_problem.cap)
+    return guarantee_at(calibration_problem, mu).curve.epsilon(log_delta)
 
 
 def _setting(run: Mu2SgdRun) -> Fields:
-    """Return the relation, unit and observer of the run: a trusted server is no adversary."""
+    """Return the relation, the unit and the observer of the guarantee.
+
+    An untrusted server is the observer. With a trusted server, the observer sees only the released models.
+    """
     observer = "server" if run.server == "untrusted" else "released-models"
     return {"relation": "replace-one", "unit": "record", "observer": observer}
 
@@ -135,7 +138,11 @@ def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
 
 
 def _participation(run: Mu2SgdRun) -> Any:
-    """Return the pattern of rounds in which the clients report, or None if the clients are drawn."""
+    """Return which groups of clients report in which rounds, in the form of the calibrator.
+
+    Returns:
+        The groups, each with its number of clients and its rounds; None if the clients of each round are drawn.
+    """
     groups = run.taking_part.groups
     if groups is None:
         return None
@@ -167,10 +174,10 @@ def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ..
 
 
 def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str, Verdict]:
-    """Decide the theorems' conditions that follow from how problems and runs are made.
+    """Decide the theorems' conditions that follow from the construction of the problems and the runs.
 
-    The losses of the problems are smooth on the whole space. Their gradients are bounded only on the domain, which
-    suffices for the proofs. All conditions hold, except that participation may not be uniform.
+    All of them hold, except that participation may not be uniform. The losses are smooth on the whole space. Their
+    gradients are bounded only on the domain, which suffices for the proofs.
 
     Args:
         problem: the simulated problem.
@@ -193,14 +200,16 @@ def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str,
 
 
 def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
-    """Yield the bounds on the excess risk if every report takes back the noise of the client's last one.
+    """Yield the bounds on the excess risk if every report subtracts the noise of the client's previous report.
 
-    The certified bound is for any noise. Theorem 5.2 of Reshef and Levy is stated for a privacy parameter μ. It is left
-    out if no μ in its range gives the run's noise. Without noise, a negligible one stands in.
+    The certified bound is valid for any noise. Theorem 5.2 of Reshef and Levy is stated for a μ of Gaussian
+    differential
+    privacy. It is yielded only if some μ in its range gives the run's noise. A run without noise gets the bounds for a
+    negligible noise.
 
     Args:
         problem: the simulated problem.
-        run: the run, for a server that is not trusted.
+        run: the run, with a server that is not trusted.
     """
     norm = report_norm(problem)
     base_std = max(run.noise_std or 0.0, NO_NOISE * norm)
@@ -211,6 +220,7 @@ def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterat
     if GAUSSIAN_DP_MU.contains(mu):
         printed_inputs = StatedInputs(**fields, gaussian_dp_mu=mu, step_size=step)
         bound = _bound(STATED, printed_inputs, "excess_risk_at_step_size", problem, run)
+        # The printed theorem is proved under one further condition.
         is_proved = all(result.holds == Verdict.YES for result in bound.conditions if result.id == PROVED_HERE.id)
         yield replace(bound, status=Status.PROVED) if is_proved else bound
 
@@ -218,11 +228,11 @@ def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterat
 def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
     """Yield the bound on the excess risk for noise that a trusted server adds, after Reshef and Levy.
 
-    Without noise, a negligible one stands in, because the bound increases with the noise.
+    A run without noise gets the bound for a negligible noise, because the bound increases with the noise.
 
     Args:
         problem: the simulated problem.
-        run: the run, for a trusted server.
+        run: the run, with a trusted server.
     """
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)
@@ -237,7 +247,14 @@ def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterato
 
 
 def _independent_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
-    """Yield the bound for independent noise of every report, if the noise is in its range."""
+    """Yield the bound on the excess risk if every report has fresh, independent noise.
+
+    Nothing is yielded if the noise belongs to no μ of Gaussian differential privacy that the theorem admits.
+
+    Args:
+        problem: the simulated problem.
+        run: the run, with a server that is not trusted.
+    """
     fresh_std = fresh_noise_std(problem, run)
     mu = 2.0 * report_norm(problem) / fresh_std if fresh_std > 0.0 else math.inf
     if GAUSSIAN_DP_MU.contains(mu):
@@ -250,8 +267,10 @@ def _independent_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iter
 def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
     """Yield the bound DB/√T on the excess risk of noisy SGD, with B² = G² + 4G²d/(μ²m), as Reshef and Levy state it.
 
-    D is the diameter, G the Lipschitz constant, d the dimension, m the number of participants and T that of rounds. No
-    bound is given if the noise gives no μ of Gaussian differential privacy that the theorem admits.
+    D is the diameter, G the Lipschitz constant, d the dimension, m the number of participants and T the number of
+    rounds.
+    The noise of a report determines the μ of Gaussian differential privacy. Nothing is yielded if the theorem does not
+    admit this μ.
 
     Args:
         problem: the simulated problem.
@@ -259,6 +278,7 @@ def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[Prom
     """
     constants, reporting = problem.constants, run.reporting(problem.clients)
     fresh_std = fresh_noise_std(problem, run)
+    # A trusted server adds its noise to the mean of the reports. Noise of every report would be √m times as large.
     report_std = fresh_std * math.sqrt(reporting) if run.server == "trusted" else fresh_std
     mu = 2.0 * constants.lipschitz / report_std if report_std > 0.0 else math.inf
     if not GAUSSIAN_DP_MU.contains(mu):
@@ -281,7 +301,7 @@ def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProbl
 
     Args:
         theorem: the theorem.
-        inputs: its inputs.
+        inputs: inputs of the theorem, at the parameters of the run.
         value: name of the theorem's output that holds the bound.
         problem: the simulated problem.
         run: the run.

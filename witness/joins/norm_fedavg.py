@@ -63,10 +63,11 @@ MOST_DOUBLINGS = 20
 
 
 def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
-    """Return the request for the calibrator, in which neighbours differ in one client's update.
+    """Return the problem for the calibrator, in which two neighbouring data sets differ in one client's update.
 
     A normalised update can be any unit vector. If the observer sees only the released models, a whole client is
-    protected and the draw of clients is hidden. Otherwise the unit is a record, which may change the update likewise.
+    protected
+    and the draw of clients is hidden. Otherwise one record is protected; it may change the update just as much.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -116,8 +117,9 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
     calibrator_problem = calibration_problem(problem, run, target)
     answer = solve(calibrator_problem)
     noisy = replace(run, noise_levels=answer.parameters.noise_levels, decay_rate=answer.parameters.decay_rate)
-    readings = (reading.parameters for reading in answer.readings)
-    printed = next((parameters for parameters in readings if "noise_levels" in parameters), None)
+    # The parameters that the paper's theorem prescribes, by interpretation of its text; some lack noise levels.
+    prescribed = (reading.parameters for reading in answer.readings)
+    printed = next((parameters for parameters in prescribed if "noise_levels" in parameters), None)
     if printed is not None:
         noisy = replace(
             noisy, printed_noise_levels=int(printed["noise_levels"]), printed_decay_rate=printed["decay_rate"]
@@ -175,19 +177,20 @@ def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, flo
 
 
 def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: float) -> int | None:
-    """Return a number of noise levels, close to the least, with which noise of a decay rate meets the target.
+    """Return a number of noise levels, close to the least, with which noise of a given decay rate meets the target.
 
     Truncated discrete Laplace noise has this number of values on each side of 0. The search starts at the least number
-    for which outputs that only one neighbour can have are less probable than δ. It doubles the number until the target
-    is certified, and then bisects.
+    for which an escape, an output that only one of two neighbours can have, is less probable than δ. It doubles the
+    number
+    until the target is certified, and then bisects.
 
     Args:
-        calibrator_problem: the request for the calibrator, with the target.
+        calibrator_problem: the problem for the calibrator, with the target.
         decay_rate: decay rate α of the noise.
 
     Returns:
-        A number that exceeds one that was not certified by at most 0.1 %, or by 1. None if `MOST_DOUBLINGS` doublings
-        do not suffice.
+        A certified number of levels. It exceeds a number that is not certified by at most 0.1 %, or by 1. None if
+        `MOST_DOUBLINGS` doublings do not suffice.
     """
     release = IntegerRelease(problem=calibrator_problem, movement=calibrator_problem.movement)
 
@@ -216,10 +219,10 @@ def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: f
 
 
 def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: float) -> float:
-    """Return a lower bound on log δ at ε for all rounds with the run's printed noise.
+    """Return a lower bound on log δ at ε for all rounds with the noise that Das et al. print.
 
-    The bound is the probability of an escape, an output that is impossible for the neighbouring update. The two updates
-    are those that are furthest apart.
+    The bound is the probability of an escape, an output that is impossible for the neighbouring update. The two
+    neighbouring updates are as far apart as possible.
 
     Args:
         problem: the simulated problem.
@@ -331,9 +334,10 @@ def _bound(
 
     Args:
         theorem: the theorem.
-        inputs: its inputs, the run's parameters.
-        quantity: name of the measured quantity that it bounds.
-        conditions: conditions that were checked elsewhere; those with numbers that the theorem checks are added.
+        inputs: inputs of the theorem, at the run's parameters.
+        quantity: name of the measured quantity that the theorem bounds.
+        conditions: conditions that were checked before. The theorem's own conditions that compare two numbers are
+            added.
     """
     evaluation = theorem.evaluate(inputs)
     theorem_conditions = tuple(result for result in evaluation.conditions if result.left is not None)

@@ -1,4 +1,4 @@
-"""one-pass-accelerated-mb-sgd: its calibrator, and the explicit bound on the population for the run's own stages."""
+"""one-pass-accelerated-mb-sgd: its calibrator, and the bound on the risk of the population for the run's own stages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def calibrate(
         NoCertificate: the calibrator certifies no noise for the target.
     """
     constants, equal_weights = problem.constants, has_equal_weights(run.client_groups)
-    question = OnePassProblem(
+    calibration_problem = OnePassProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
@@ -46,7 +46,7 @@ def calibrate(
         identically_distributed=equal_weights and constants.heterogeneity == 0.0,
         heterogeneity=min(constants.heterogeneity, constants.lipschitz) if equal_weights else None,
     )
-    answer: Calibration = CALIBRATOR.solve(question)
+    answer: Calibration = CALIBRATOR.solve(calibration_problem)
     calibrated: OnePassAcceleratedMbSgdRun = set_stages(run, answer.parameters)
     return calibrated, answer
 

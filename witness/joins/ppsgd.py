@@ -1,47 +1,22 @@
-"""ppsgd: noise, α and steps from the calibrator at the problem's exact constants, and bounds at the run's own."""
+"""ppsgd: its calibrator at the problem's exact constants, for the noise, the weight α and the steps."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.target import Target
-from epsilond.accountants.theorem import Theorem
-from epsilond.accountants.theorems.risk.bietti.full_participation import (
-    ANY_STEP,
-    THEOREM_4_5,
-    UNCLIPPED,
-    AnyStepInputs,
-    BoundInputs,
-)
-from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
-from epsilond.accountants.theorems.risk.bietti.personalization import Landscape
-from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
-    PERSONALIZED_RISK,
-    THEOREM_5_2,
-    THEOREM_B_4,
-    DrawnGradients,
-    DrawnInputs,
-    GroupOfUsers,
-    SampledInputs,
-)
-from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
-from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun, batch_sizes, largest_message, steps_of
+from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun, largest_message
 from epsilond.simulators.problems.personalized_problem import PersonalizedConstants, PersonalizedProblem
-from epsilond.witness.join import Join, PromisedBound
-from epsilond.witness.joins.prescribed_step import check_step
-from epsilond.witness.joins.problem_fields import settle_conditions, target_fields
-
-ROUNDING = 1e-12
-"""Relative tolerance for the largest message over the clipping norm; it allows for rounding."""
+from epsilond.witness.join import Join
+from epsilond.witness.joins.ppsgd_bounds import bounds, finite_or_none
+from epsilond.witness.joins.problem_fields import target_fields
 
 
 def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tuple[PpsgdRun, Calibration]:
@@ -59,15 +34,15 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
         InvalidInput: no clipping norm bounds the messages, or no bound applies that would choose α or the steps.
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    question = calibration_problem(problem, run, target)
-    answer = CALIBRATOR.solve(question)
+    calibrator_problem = calibration_problem(problem, run, target)
+    answer = CALIBRATOR.solve(calibrator_problem)
     parameters = answer.parameters
     if parameters.personalization is None:
         raise InvalidInput.at("/personalization", "is needed: no bound on the excess risk applies that would choose it")
     calibrated = replace(
         run,
         noise_std=parameters.noise_std,
-        clipping_norm=question.clipping_norm,
+        clipping_norm=calibrator_problem.clipping_norm,
         personalization=parameters.personalization,
     )
     if run.step_size is not None or run.shared_step_size is not None:
@@ -106,8 +81,8 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
         participation_rate=run.participation_rate,
         clipping_norm=clipping_norm,
         shared_dimension=problem.dimension,
-        smoothness=_finite(constants.smoothness),
-        lipschitz=_finite(constants.lipschitz),
+        smoothness=finite_or_none(constants.smoothness),
+        lipschitz=finite_or_none(constants.lipschitz),
         batch_size=run.batch_size,
         client_groups=_groups(run),
         weighting=run.weighting,
@@ -117,279 +92,20 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
 
 
 def _optimum_fields(constants: PersonalizedConstants) -> Fields:
-    """Return the constants at the optimum that are finite: separable classes have no optimum."""
+    """Return the finite ones among the constants at the optimum, by the names of the calibrator's fields.
+
+    Data whose classes a linear model separates has no optimum; its constants are infinite and left out.
+    """
     names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
     values = {name: getattr(constants, name) for name in names}
     return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
 def _groups(run: PpsgdRun) -> Any:
-    """Return the groups of clients with their batch sizes, or None if all clients are equal."""
+    """Return the clients' groups and batch sizes as the calibrator takes them; None if all clients are equal."""
     if run.client_groups is None:
         return None
     return tuple({"clients": group.clients, "batch_size": group.batch_size} for group in run.client_groups)
-
-
-def _finite(value: float) -> float | None:
-    """Return the value, or None if it is infinite."""
-    return value if math.isfinite(value) else None
-
-
-# Bounds -------------------------------------------------------------------------------------------------------------
-def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, ...]:
-    """Return the bounds of Bietti et al. on the excess risk at their prescribed step, and one for any small step.
-
-    A bound is compared with the measurement only if the run takes the prescribed step, and if no message is clipped.
-    Gradients of squared losses have no bound, so that it is undecidable whether messages are clipped.
-
-    Returns:
-        The bounds; empty if the loss is not smooth.
-    """
-    if not math.isfinite(problem.constants.smoothness):
-        return ()
-    if math.isinf(run.alpha):
-        return tuple(_shared_model_bounds(problem, run))
-    return tuple(_weighted_bounds(problem, run))
-
-
-def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients:
-    """Return what the bounds on the excess risk need of the clients' gradients, and of how clients are drawn.
-
-    For each group of equal clients, these are two standard deviations of gradients (of the shared and of the local
-    model) and the norm of the shared gradient.
-    """
-    constants = problem.constants
-    return DrawnGradients(
-        groups=tuple(
-            GroupOfUsers(
-                clients=group.clients,
-                batch_size=group.batch_size,
-                shared_gradient_std=constants.shared_gradient_std,
-                local_gradient_std=constants.local_gradient_std,
-                shared_gradient_norm=constants.shared_gradient_norm,
-            )
-            for group in run.batches(problem.clients)
-        ),
-        weighting=run.weighting,
-        rate=run.rate,
-        draw="fixed-number" if run.sampling == "without-replacement" else "independent",
-    )
-
-
-def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[str, Verdict]:
-    """Decide the theorems' conditions that follow from how the problem and the run are made.
-
-    The result is by the conditions' ids. If a message may exceed the clipping norm, it is undecidable that nothing is
-    clipped.
-    """
-    may_clip = run.clipping_norm is not None and largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
-    unclipped = Verdict.UNDECIDABLE if may_clip else Verdict.YES
-    return {
-        "convex-and-smooth": Verdict.of(math.isfinite(problem.constants.smoothness)),
-        "fresh-records": Verdict.YES,
-        "nothing-is-clipped": unclipped,
-        "gradients-below-clipping": unclipped,
-    }
-
-
-def _conditions(
-    theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun
-) -> tuple[ConditionResult, ...]:
-    """Return the conditions of a theorem at its inputs, with those decided that hold by construction."""
-    results = (condition.at(inputs) for condition in theorem.conditions)
-    return settle_conditions(results, decide_conditions(problem, run))
-
-
-def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
-    """Yield the bounds for models w + θ_i with a finite weight α of the shared part w.
-
-    They are the theorem for all samplings of clients, the bound for any small step, and the printed theorem for the
-    run's sampling: Theorem 4.5 of Bietti et al. for all clients, and 5.2 or B.4 for independent draws.
-    """
-    constants, (own_step, _) = problem.constants, steps_of(problem, run)
-    norm = _weighted_optimum_norm(problem, run)
-    shared_fields: Fields = {
-        "client_groups": gradient_statistics(problem, run).groups,
-        "rounds": run.rounds,
-        "smoothness": constants.smoothness,
-        "personalization": run.alpha,
-        "weighted_optimum_norm": norm,
-        "shared_dimension": problem.dimension,
-        "noise_std": run.noise_std,
-    }
-    drawn_inputs = DrawnInputs(
-        **shared_fields, sampling=run.sampling, participation_rate=run.rate, weighting=run.weighting
-    )
-    outputs = PERSONALIZED_RISK.evaluate(drawn_inputs).outputs
-    yield _bound_at_prescribed_step(PERSONALIZED_RISK, drawn_inputs, problem, run, own_step)
-    yield from _bounds_at_any_step(
-        problem,
-        run,
-        step=own_step,
-        smoothness=outputs["weighted_smoothness"],
-        norm=norm,
-        gradient_std=math.sqrt(outputs["variance"]),
-    )
-    if run.sampling == "full" and run.weighting == "clients":
-        full_inputs = _full_participation_inputs(problem, run, norm)
-        yield _bound_at_prescribed_step(THEOREM_4_5, full_inputs, problem, run, own_step)
-    if run.sampling == "poisson":
-        printed = THEOREM_5_2 if run.weighting == "samples" else THEOREM_B_4
-        sampled_inputs = SampledInputs(**shared_fields, participation_rate=run.rate)
-        yield _bound_at_prescribed_step(printed, sampled_inputs, problem, run, own_step)
-
-
-def _weighted_optimum_norm(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """Return the least √(‖w‖²/α + Σ_i ‖θ_i‖²) over all optima: the shared w and the clients' own θ_1, …, θ_N.
-
-    α is the run's weight of the shared part. The sum of squared distances of the N clients' optima from their mean is N
-    times the mean square, `optimum_spread`².
-    """
-    constants = problem.constants
-    squared = minimal_norm(
-        alpha=run.alpha,
-        clients=problem.clients,
-        mean_squared=constants.optimum_norm**2,
-        spread_squared=problem.clients * constants.optimum_spread**2,
-    )
-    return math.sqrt(squared)
-
-
-def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm: float) -> BoundInputs:
-    """Return the inputs of Theorem 4.5 of Bietti et al., in which all clients take part in every round.
-
-    The standard deviations are those of a batch's mean gradient: a client with b records in its batch divides by √b.
-
-    Args:
-        problem: the simulated problem.
-        run: the run.
-        norm: least norm of an optimum, in which α weights the shared part.
-    """
-    constants = problem.constants
-    sizes = batch_sizes(problem, run)
-    variance_factor = math.sqrt(math.fsum(1.0 / sizes) / problem.clients)
-    return BoundInputs(
-        clients=problem.clients,
-        rounds=run.rounds,
-        smoothness=constants.smoothness,
-        personalization=run.alpha,
-        weighted_optimum_norm=norm,
-        shared_gradient_std=constants.shared_gradient_std * variance_factor,
-        local_gradient_std=constants.local_gradient_std * variance_factor,
-        shared_dimension=problem.dimension,
-        noise_std=run.noise_std or 0.0,
-        lipschitz=_finite(constants.lipschitz),
-        clipping_norm=run.clipping_norm,
-    )
-
-
-def _bound_at_prescribed_step(
-    theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun, step: float
-) -> PromisedBound:
-    """Return a theorem's bound on the excess risk, with the condition that the run takes the theorem's step.
-
-    `step` is the step size of the clients' own models in the run.
-    """
-    outputs = theorem.evaluate(inputs).outputs
-    return PromisedBound(
-        theorem=theorem.id,
-        status=theorem.status,
-        value=outputs["excess_risk"],
-        constant="explicit",
-        conditions=(
-            *_conditions(theorem, inputs, problem, run),
-            check_step(step, outputs["step_size"]),
-        ),
-    )
-
-
-def _bounds_at_any_step(
-    problem: PersonalizedProblem, run: PpsgdRun, *, step: float, smoothness: float, norm: float, gradient_std: float
-) -> Iterator[PromisedBound]:
-    """Yield the bound on the excess risk that holds at every small step size; nothing for a step of 0.
-
-    The theorem has two bounds. The second needs a step of at most a quarter of the inverse smoothness. The smaller of
-    those that apply is used.
-
-    Args:
-        problem: the simulated problem.
-        run: the run with its noise.
-        step: step size of the run, > 0.
-        smoothness: smoothness of the weighted objective.
-        norm: norm of the weighted optimum.
-        gradient_std: standard deviation of the noisy gradients.
-    """
-    if step == 0.0:
-        return
-    inputs = AnyStepInputs(
-        rounds=run.rounds,
-        step_size=step,
-        smoothness=smoothness,
-        weighted_optimum_norm=norm,
-        gradient_std=gradient_std,
-    )
-    outputs = ANY_STEP.evaluate(inputs).outputs
-    conditions = _conditions(ANY_STEP, inputs, problem, run)
-    values = [outputs["excess_risk"]]
-    below_quarter = next(condition for condition in conditions if condition.id == "step-below-quarter")
-    if below_quarter.holds == Verdict.YES:
-        values.append(outputs["simple_excess_risk"])
-    required = [condition for condition in conditions if condition is not below_quarter]
-    yield PromisedBound(
-        theorem=ANY_STEP.id,
-        status=ANY_STEP.status,
-        value=min(values),
-        constant="explicit",
-        conditions=(
-            *required,
-            *settle_conditions((UNCLIPPED.at(inputs),), decide_conditions(problem, run)),
-        ),
-    )
-
-
-def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
-    """Yield the bounds on the excess risk for one model of all clients, the limit of an infinite weight α of it.
-
-    The first generalises Theorems 5.2 and B.4 of Bietti et al. to any draw of clients. Bounds at any step follow if all
-    clients have the same optimum; otherwise the risk cannot vanish.
-
-    Args:
-        problem: the simulated problem.
-        run: the run with one model for all.
-    """
-    constants, statistics = problem.constants, gradient_statistics(problem, run)
-    noise_std = run.noise_std or 0.0
-    limit = Landscape.of(
-        statistics,
-        rounds=run.rounds,
-        smoothness=constants.smoothness,
-        optimum_norm=constants.optimum_norm,
-        optimum_spread=constants.optimum_spread,
-        noise_std=noise_std,
-        dimension=problem.dimension,
-    ).at(math.inf)
-    _, shared_step = steps_of(problem, run)
-    yield PromisedBound(
-        theorem=PERSONALIZED_RISK.id,
-        status=PERSONALIZED_RISK.status,
-        value=limit.total,
-        constant="explicit",
-        conditions=(
-            *_conditions(PERSONALIZED_RISK, None, problem, run),
-            check_step(shared_step, limit.shared_step_size),
-        ),
-    )
-    if constants.optimum_spread == 0.0:
-        smoothness_factor, _ = statistics.smoothness_factors()
-        variance, _ = statistics.variance_factors(noise_std=noise_std, dimension=problem.dimension)
-        yield from _bounds_at_any_step(
-            problem,
-            run,
-            step=shared_step,
-            smoothness=constants.smoothness * smoothness_factor,
-            norm=constants.optimum_norm,
-            gradient_std=math.sqrt(variance),
-        )
 
 
 JOIN = Join(algorithm="ppsgd", calibrate=calibrate, bounds=bounds)

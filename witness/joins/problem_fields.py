@@ -17,8 +17,8 @@ LEAST_NOISE = 1e-90
 """Least noise standard deviation given to a bound. The bounds require positive noise and increase with it, so that a
 run without noise satisfies the bound at this value."""
 LEAST_CURVATURE = 1e-9
-"""Least smoothness given to a bound, in units of L/D. The bounds require β > 0, and every upper bound on the smoothness
-is valid for linear losses."""
+"""Least smoothness given to a bound, in units of the Lipschitz constant over the diameter. The bounds require a number
+above 0. The smoothness of linear losses is 0, and every positive number is an upper bound on it."""
 
 
 def settle_conditions(
@@ -54,10 +54,12 @@ def smoothness_bound(problem: SimulatedProblem) -> float:
 
 
 def initial_distance_bound(problem: SimulatedProblem) -> float:
-    """Return an upper bound on the distance from the start to a minimiser, at most the diameter.
+    """Return an upper bound on the distance from the start, the origin, to a minimiser; it is at most the diameter.
 
-    If the minimiser is unique, the bound is valid for it: the minimiser that is used is within √(2 · gap/μ) of the true
-    one of a μ-strongly convex objective. Otherwise the bound is valid for the minimiser that is used.
+    The minimiser is computed numerically. If the objective is strongly convex with constant μ, the true minimiser is
+    within
+    √(2 · gap/μ) of the computed one, and the bound is valid for the true one. Otherwise it is valid for the computed
+    one.
     """
     constants = problem.constants
     slack = 0.0
@@ -68,10 +70,11 @@ def initial_distance_bound(problem: SimulatedProblem) -> float:
 
 
 def empirical_gradient_std(problem: SimulatedProblem) -> float:
-    """Return an upper bound on Φ̂, the root mean square of the records' gradients around their mean.
+    """Return an upper bound on Φ̂, the root mean square deviation of all records' gradients from their mean.
 
-    If the data is the population, the bound is √(φ² + v²), with the gradient standard deviation φ and the heterogeneity
-    v. If the data is drawn anew, only the Lipschitz constant L bounds it.
+    If the data is the population, the bound is √(φ² + v²), for the gradient standard deviation φ and the heterogeneity
+    v.
+    If the data is drawn anew, only the Lipschitz constant bounds Φ̂.
     """
     constants = problem.constants
     if problem.objective != "empirical":
@@ -82,7 +85,7 @@ def empirical_gradient_std(problem: SimulatedProblem) -> float:
 def empirical_heterogeneity(problem: SimulatedProblem) -> float:
     """Return an upper bound on v̂, the heterogeneity of the clients' data sets.
 
-    If data sets are drawn anew from the populations, only the Lipschitz constant L bounds it.
+    If the data sets are drawn anew from the populations, only the Lipschitz constant bounds v̂.
     """
     constants = problem.constants
     if problem.objective != "empirical":
@@ -93,11 +96,14 @@ def empirical_heterogeneity(problem: SimulatedProblem) -> float:
 def run_fields(problem: SimulatedProblem, run: AnyRun) -> Fields:
     """Return the inputs that calibrators and bounds of mini-batch and local SGD share for a run of equal clients.
 
-    They are its numbers of clients, records and rounds, and the constants of the problem.
+    They are the numbers of clients, records and rounds, and the constants of the problem.
 
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run of an algorithm with batches.
+
+    Returns:
+        The values by the names of the fields.
     """
     constants = problem.constants
     return {

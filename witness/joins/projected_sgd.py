@@ -82,7 +82,7 @@ def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -
 
 
 def positive_smoothness(problem: SimulatedProblem) -> float:
-    """Return an upper bound β on the smoothness, positive for linear losses too."""
+    """Return an upper bound on the smoothness of the losses; it is positive even if the losses are linear."""
     constants = problem.constants
     return constants.smoothness or FLAT * constants.lipschitz / (0.5 * constants.diameter)
 
@@ -90,9 +90,10 @@ def positive_smoothness(problem: SimulatedProblem) -> float:
 def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
     """Return the known bounds on the excess risk of one pass of projected SGD.
 
-    For strongly convex losses these are Corollaries 1 and 2 of Asoodeh et al. The first is for the last model. The
-    second, with a hidden constant, is for a model at a uniformly random stop. A certified bound for constant steps
-    requires no strong convexity.
+    For strongly convex losses these are Corollaries 1 and 2 of Asoodeh et al. The first bounds the risk of the last
+    model.
+    The second, with a hidden constant, bounds the risk of the model at a uniformly random stop. A certified bound for
+    constant steps requires no strong convexity.
 
     Args:
         problem: the simulated problem.
@@ -185,10 +186,11 @@ def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> Promis
 def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
     """Check the conditions that Corollaries 1 and 2 of Asoodeh et al. share.
 
-    The steps must be η_t = 1/(λt) for the strong convexity λ. The caller ensures that λ is positive.
+    The steps must be η_t = 1/(λt), every record must be used at most once, and the minimiser must be inside the ball.
+    The true minimiser is within √(2 · gap/λ) of the computed one.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated problem. Its strong convexity λ is positive.
         run: the run with its steps.
     """
     constants, steps = problem.constants, run.step_schedule
@@ -210,7 +212,11 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
 
 
 def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
-    """Check that each record is used once and drawn from the population of the objective."""
+    """Check that each record is used at most once, and that all are drawn from the one population of the objective.
+
+    Returns:
+        The two conditions, `one-pass` and `independent-records`.
+    """
     one_pass = run.batches != "without-replacement" and steps_of(problem, run) <= problem.clients // run.participants
     return (
         ConditionResult("one-pass", "every record is used once at most", Verdict.of(one_pass)),

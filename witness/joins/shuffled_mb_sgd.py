@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) -> tuple[ShuffledMbSgdRun, Calibration]:
-    """Calibrate the smallest certified noise for the central target, and the step unless the run has one.
+    """Calibrate the smallest certified noise for a server behind a shuffler, and the step unless the run has one.
+
+    The target is for one record, against a server that gets the clients' messages in random order.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -32,7 +34,7 @@ def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) 
         InvalidInput: neither the run nor the calibration has a step.
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    question = ShuffledMbSgdProblem(
+    calibration_problem = ShuffledMbSgdProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
@@ -41,7 +43,7 @@ def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) 
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,
     )
-    answer: Calibration = CALIBRATOR.solve(question)
+    answer: Calibration = CALIBRATOR.solve(calibration_problem)
     calibrated: ShuffledMbSgdRun = set_parameters(run, answer.parameters)
     return calibrated, answer
 

@@ -35,7 +35,14 @@ LEAST_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class PreparedMembership:
-    """A membership inference with its certificate, the runs of a block, and the number of ordinary members."""
+    """A membership inference that is ready to run.
+
+    Attributes:
+        request: the request.
+        certified: certified enclosure of ε at the requested δ.
+        block: number of trainings in each block; the last block may have fewer.
+        members: number of members of the data that are not canaries.
+    """
 
     request: MembershipSimulation
     certified: Ends
@@ -44,14 +51,17 @@ class PreparedMembership:
 
 
 def block_runs(request: MembershipSimulation) -> int:
-    """Return the number of runs of a block, which depends only on the request."""
+    """Return the number of trainings in a block, limited by the memory of a round and the time of a block.
+
+    The number depends only on the request, so that the same request always gives the same answer.
+    """
     entries = request.training.entries
     largest = min(BLOCK_ENTRIES / entries, BLOCK_NUMBERS / (entries * request.training.rounds))
     return max(1, min(request.runs + request.references, int(largest)))
 
 
 def plan(request: MembershipSimulation) -> SimulationPlan:
-    """Estimate the blocks, the time and the memory of all trainings: attacked runs and reference runs."""
+    """Estimate the number of blocks, the time and the memory of all trainings: attacked runs and reference runs."""
     block, runs = block_runs(request), request.runs + request.references
     blocks = math.ceil(runs / block)
     training = request.training
@@ -82,7 +92,15 @@ def prepare(request: MembershipSimulation) -> PreparedMembership:
 
 
 def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
-    """Run the trainings of the block, each from its own generator."""
+    """Run the trainings of one block, each from its own generator.
+
+    Args:
+        prepared: the request with its certificate.
+        index: index of the block.
+
+    Returns:
+        The included canaries, the models and the attackers' statistics of these trainings.
+    """
     request, first = prepared.request, index * prepared.block
     numbers = range(first, min(first + prepared.block, request.runs + request.references))
     streams = generators(request.seed, numbers)
@@ -97,7 +115,7 @@ def assemble(
     Args:
         request: the attacks to make, with their δ and confidence level.
         prepared: the request with its certificate and the number of ordinary members.
-        blocks: results of the trainings in all blocks, in order.
+        blocks: the trainings of all blocks, in order.
     """
     return make_answer(request, prepared.certified, prepared.members, concatenate_runs(blocks))
 

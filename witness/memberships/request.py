@@ -60,13 +60,14 @@ class MembershipSimulation:
         """Check the request.
 
         Raises:
-            InvalidInput: δ is not given once; an attack is unknown, repeated, or lacks references; one canary has too
-                few runs; or the simulation would take too long.
+            InvalidInput: not exactly one of `delta` and `log10_delta` is given; an attack is unknown, repeated, or
+                lacks
+                references; one canary has too few runs; or the simulation would take too long.
         """
         natural_log_delta(self.delta, self.log10_delta)
-        for place, name in enumerate(self.attacks or ()):
-            if name not in ATTACKS or name in (self.attacks or ())[:place]:
-                raise InvalidInput.at(f"/attacks/{place}", "is no attack, or there twice", allowed=", ".join(ATTACKS))
+        for index, name in enumerate(self.attacks or ()):
+            if name not in ATTACKS or name in (self.attacks or ())[:index]:
+                raise InvalidInput.at(f"/attacks/{index}", "is no attack, or there twice", allowed=", ".join(ATTACKS))
         if any("likelihood" in name for name in self.attacks or ()) and self.references < LEAST_REFERENCES:
             raise InvalidInput.at("/references", "are needed by that attack", allowed=f"≥ {LEAST_REFERENCES}")
         if 0 < self.references < LEAST_REFERENCES:
@@ -90,7 +91,7 @@ class MembershipSimulation:
 
     @property
     def made(self) -> tuple[MembershipAttack, ...]:
-        """The attacks that are made."""
+        """The requested attacks; by default all that are possible: those by likelihood ratios require references."""
         if self.attacks is not None:
             return self.attacks
         return ATTACKS if self.references else ATTACKS[:2]

@@ -45,7 +45,8 @@ def _concatenate(blocks: Sequence[TrainedRuns], field: str) -> Any:
 def make_answer(request: MembershipSimulation, certified: Ends, members: int, trained: TrainedRuns) -> MembershipAnswer:
     """Attack the trained models, and compare the lower bounds on ε with the certified ε.
 
-    The first `request.runs` runs are attacked. The remaining runs are references, with which attacks compare them.
+    The first `request.runs` runs are attacked. The remaining ones are reference runs, which calibrate the attacks by
+    likelihood ratios.
 
     Args:
         request: the attacks to make, with their δ and confidence level.
@@ -54,10 +55,9 @@ def make_answer(request: MembershipSimulation, certified: Ends, members: int, tr
         trained: all runs, in order.
     """
     attacks = tuple(_attack(request, certified, name, trained) for name in request.made)
-    delta = math.exp(request.log_delta)
     stated_delta = request.delta
-    if stated_delta is None and delta > 0.0:
-        stated_delta = delta
+    if stated_delta is None:
+        stated_delta = math.exp(request.log_delta) or None  # below every double, only log₁₀ δ is stated
     return MembershipAnswer(
         training=request.training,
         unit=request.training.unit,
@@ -78,9 +78,9 @@ def make_answer(request: MembershipSimulation, certified: Ends, members: int, tr
 
 
 def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
-    """Return the scores of all canaries of the attacked runs, of shape (runs, m).
+    """Return the scores of all canaries of the attacked runs, of shape (runs, canaries).
 
-    A larger score means that the attacker believes more in the canary's inclusion.
+    A larger score means more evidence that the canary was in the data.
 
     Args:
         name: the attack.
@@ -99,9 +99,10 @@ def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
 def _attack(
     request: MembershipSimulation, certified: Ends, name: MembershipAttack, trained: TrainedRuns
 ) -> MembershipAttackAnswer:
-    """Return the error rates of an attack, with its lower bound on ε.
+    """Return the error rates of one attack and its lower bound on ε.
 
-    With a single canary, the bound comes from its inclusion in independent runs. With several canaries, it comes from
+    With a single canary, the bound comes from independent runs with and without it. With several canaries, it comes
+    from
     guesses about all of them (Steinke, Nasr and Jagielski 2023).
 
     Args:
@@ -117,6 +118,7 @@ def _attack(
     else:
         lower, evidence = _bound_by_guesses(request, run_scores, members)
     observer: Observer = "released-models" if name == EVERY_MODEL else "final-model"
+    # Without any canary inside, or without any outside, the curve is the diagonal of guessing.
     rates = roc(inside, outside) if inside.size and outside.size else [(0.0, 0.0), (1.0, 1.0)]
     points = tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in rates)
     return MembershipAttackAnswer(
@@ -133,12 +135,15 @@ def _attack(
 
 
 def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Floats) -> tuple[float, Fields]:
-    """Return the lower bound on ε from independent runs with and without one canary, and the counts that prove it.
+    """Return the lower bound on ε from independent runs with and without one canary.
 
     Args:
         request: δ and the confidence level.
         inside: scores of the runs with the canary.
         outside: scores of the runs without it.
+
+    Returns:
+        The bound, and fields of the answer with the counts that prove it.
     """
     delta, error = math.exp(request.log_delta), 1.0 - request.confidence
     bound = best(SplitStatistics.of(inside, outside), epsilon_score(delta), error)
@@ -152,12 +157,15 @@ def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Float
 
 
 def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members: Bools) -> tuple[float, Fields]:
-    """Return the lower bound on ε from guesses about many canaries, and the counts that prove it.
+    """Return the lower bound on ε from guesses about many canaries.
 
     Args:
         request: δ and the confidence level.
         run_scores: score of each canary in each run.
         members: whether each canary is in each run.
+
+    Returns:
+        The bound, and fields of the answer with the counts that prove it.
     """
     delta, error = math.exp(request.log_delta), 1.0 - request.confidence
     guesses = guess(run_scores.ravel(), members.ravel(), delta=delta, error=error)
@@ -165,7 +173,15 @@ def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members
 
 
 def _auc(inside: Floats, outside: Floats) -> float:
-    """Return the probability that a member scores above a non-member, ties counted half; ½ if one kind is missing."""
+    """Return the probability that a canary in the data scores above one that is not; a tie counts one half.
+
+    Args:
+        inside: scores of the canaries in the data.
+        outside: scores of the other canaries.
+
+    Returns:
+        The area under the ROC curve; ½ if either array is empty.
+    """
     if not inside.size or not outside.size:
         return 0.5
     sorted_outside = np.sort(outside)
@@ -175,23 +191,35 @@ def _auc(inside: Floats, outside: Floats) -> float:
 
 
 def _rare_true_positive_rate(inside: Floats, outside: Floats) -> float:
-    """Return the true positive rate at the least threshold with at most the rate `FALSE_POSITIVE_RATE`."""
+    """Return the true positive rate at the least threshold with a false positive rate of at most `FALSE_POSITIVE_RATE`.
+
+    Args:
+        inside: scores of the canaries in the data.
+        outside: scores of the other canaries.
+
+    Returns:
+        The rate; 0 if either array is empty.
+    """
     if not inside.size or not outside.size:
         return 0.0
+    # Scores strictly above the threshold count as positive: at most `false_positives` of the scores outside are above.
     false_positives = int(FALSE_POSITIVE_RATE * outside.size)
     threshold = np.sort(outside)[outside.size - 1 - false_positives]
     return float(np.mean(inside > threshold))
 
 
 def draw_inclusions(request: MembershipSimulation, runs: range, generators: Sequence[np.random.Generator]) -> Bools:
-    """Draw which canaries are included in which runs, of shape (S, m).
+    """Draw which canaries are included in which runs.
 
-    Each of several canaries is included with probability ½. A single canary is included in every second run.
+    Each of several canaries is included with probability ½. A single canary is included in the runs of even number.
 
     Args:
-        request: the request.
-        runs: numbers of the S runs.
-        generators: one generator for each run.
+        request: the request, with the number of canaries.
+        runs: numbers of the runs.
+        generators: one generator for each run; a single canary uses none.
+
+    Returns:
+        Whether each canary is included, of shape (runs, canaries).
     """
     count = request.training.canaries
     if count == 1:
@@ -200,7 +228,7 @@ def draw_inclusions(request: MembershipSimulation, runs: range, generators: Sequ
 
 
 def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[MembershipAttackAnswer]) -> str:
-    """Return the sentences on the largest lower bound of all attacks, and on its agreement with the certified ε."""
+    """Return sentences on the largest lower bound among all attacks, and on its agreement with the certified ε."""
     strongest = max(attacks, key=lambda attack: attack.epsilon_lower)
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     lower, upper = f"{strongest.epsilon_lower:.4g}", f"{certified.upper:.4g}"

@@ -23,10 +23,10 @@ SHORT_NAMES = 512
 
 
 def canonical(value: object) -> str:
-    """Return the canonical text of a JSON value.
+    """Return the canonical text of a JSON value, by recursion into objects and lists.
 
     Raises:
-        ValueError: the value contains a number that is not finite, or an object that is no JSON.
+        ValueError: the value contains a number that is not finite, or an object that is not JSON.
     """
     if isinstance(value, str):
         return encode_basestring(value)
@@ -51,7 +51,14 @@ def digest(text: str) -> str:
 
 
 def _sort_names(names: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the names of an object's members in their order, each with its text and the colon."""
+    """Return the names of an object's members in the order of the scheme.
+
+    Args:
+        names: the names.
+
+    Returns:
+        Pairs of a name and its canonical text with the colon that follows it.
+    """
     ordered = sorted(names) if "".join(names).isascii() else sorted(names, key=_code_units)
     return [(name, f"{encode_basestring(name)}:") for name in ordered]
 
@@ -65,12 +72,20 @@ def _code_units(name: str) -> bytes:
 
 
 def _number(value: float) -> str:
-    """Format a double as Number::toString of ECMAScript (ECMA-262, 6.1.6.1.20), from Python's shortest digits."""
+    """Return a double in the format of ECMAScript's Number::toString (ECMA-262, 6.1.6.1.20).
+
+    The digits are the shortest that read back as the same double, as Python's `repr` gives them. Only the position of
+    the
+    decimal point and the exponent are written differently.
+
+    Raises:
+        ValueError: the value is not finite.
+    """
     if not math.isfinite(value):
         raise ValueError("a number is not finite")
     if value == 0.0:
         return "0"
-    if 1e-4 <= abs(value) < 1e15:  # Python writes no exponent, either
+    if 1e-4 <= abs(value) < 1e15:  # neither ECMAScript nor Python writes an exponent
         return repr(value).removesuffix(".0")
     if value < 0.0:
         return "-" + _number(-value)

@@ -54,17 +54,17 @@ class Disagreement(NamedTuple):
 
 
 def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement, tuple[str, ...]]:
-    """Compare a signed record with the record that was computed from the same question.
+    """Compare the record of a report with the record that this engine computes for the same request.
 
-    Two records of one engine version must agree in every part of the answer. With different versions, the binding parts
-    must agree.
+    Two records of one engine version must agree in every part of the answer. With different versions, the parts in
+    `BINDING` must agree.
 
     Args:
         signed: the record of the report.
         computed: the record of this engine.
 
     Returns:
-        The agreement, and JSON pointers to at most `MOST_DIFFERENCES` places where the records disagree.
+        The agreement, and JSON pointers to at most `MOST_DIFFERENCES` values that disagree.
     """
     parts = ("answer", "profile", "engine_version")
     if all(canonical(signed[part]) == canonical(computed[part]) for part in parts):
@@ -103,10 +103,11 @@ def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str,
 
 @dataclass(frozen=True)
 class _Comparison:
-    """The comparison of signed values with computed values, by one engine version or by two.
+    """Comparison of the values in a report with the values that this engine computes.
 
-    With one version, values must agree within `SAME_ENGINE`. With two, the computed values must imply the signed ones
-    within `OTHER_ENGINE`.
+    If both have the same engine version, values must agree within `SAME_ENGINE`. Otherwise, the computed values must
+    imply
+    the values of the report within `OTHER_ENGINE`.
     """
 
     same_engine: bool
@@ -137,7 +138,16 @@ class _Comparison:
             yield Disagreement(pointer, contradicts=True)
 
     def _agree(self, signed: object, computed: object, pointer: str) -> bool:
-        """Return whether two values that are no enclosures agree: numbers approximately, all other values exactly."""
+        """Return whether two values agree, neither of which is an enclosure.
+
+        Numbers agree approximately, and all other values exactly. Verdicts of an earlier engine that are booleans are
+        translated first.
+
+        Args:
+            signed: the value in the report.
+            computed: the value of this engine.
+            pointer: JSON pointer to both.
+        """
         signed_number, computed_number = _number(signed), _number(computed)
         if signed_number is not None and computed_number is not None:
             return _near(signed_number, computed_number, pointer, self.tolerance)
@@ -179,7 +189,7 @@ class _Comparison:
 
 
 def _bound(value: object) -> float:
-    """Return a bound in JSON form as a double, NaN if it is no number."""
+    """Return a bound in JSON form as a double; NaN, which agrees with no bound, if it is not a number."""
     number = _number(value)
     return math.nan if number is None else number
 
@@ -187,13 +197,14 @@ def _bound(value: object) -> float:
 def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
     """Return whether two numbers at a JSON pointer agree within a relative tolerance.
 
-    Widths of enclosures agree if both are at most the tolerance. A δ is compared by its logarithm. Fields of `ABSOLUTE`
-    have an additional absolute tolerance.
+    Relative widths of enclosures consist of rounding errors: they agree if both are at most the tolerance. A δ is
+    compared
+    by its logarithm. Fields of `ABSOLUTE` have an additional absolute tolerance.
 
     Args:
         first: a number; it may be infinite or NaN.
         second: the other number.
-        pointer: JSON pointer to both, whose names determine how they are compared.
+        pointer: JSON pointer to both. The names in it determine how they are compared.
         tolerance: largest relative difference.
     """
     if first == second:

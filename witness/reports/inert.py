@@ -27,10 +27,10 @@ _REACHING = re.compile(r"url\(|@import|\\", re.IGNORECASE)
 
 
 def is_inert(visible: str) -> bool:
-    """Return whether nothing in a page of a report can run, load or link, or confuse a parser.
+    """Return whether nothing in the page of a report can run, load or link, or confuse a parser.
 
-    The page must have the one Content-Security-Policy `POLICY`, which forbids to run and to load, before its style
-    sheet.
+    Before its style sheet, the page must have the Content-Security-Policy `POLICY` exactly once. This policy forbids
+    scripts and requests. Every tag must consist of the elements and attributes that a report uses.
 
     Args:
         visible: the page without its embedded data.

@@ -38,10 +38,10 @@ def make(
 ) -> str:
     """Return the report on a problem as one page of HTML that needs no other file.
 
-    The same arguments give the same page, by the same engine.
+    With the same engine, the same arguments give the same page.
 
     Args:
-        subject: what answers the problem, a calibrator or the accountant.
+        subject: the calibrator or the accountant that answers the problem.
         problem: the problem as an object, made from the request.
         request: the request as the JSON object that was sent; the page repeats it.
         date: the caller's date, YYYY-MM-DD; None for a page without a date.
@@ -65,14 +65,17 @@ def make(
     )
     sealed = seal_page(data, page.render)
     try:
-        open_page(sealed)
+        open_page(sealed)  # a page that its own reader rejects is never returned
     except Broken as error:
         raise InvalidInput.at("/request", f"cannot be carried by a report: {error}") from None
     return sealed
 
 
 def request_json(value: Any) -> Any:
-    """Convert a request to its JSON form, as it would be posted: structures as objects, without absent fields."""
+    """Convert a request to the JSON value that would be posted.
+
+    Dataclasses become objects without the fields that are None, and numbers of numpy become plain numbers.
+    """
     if is_dataclass(value):
         members = ((field.name, getattr(value, field.name)) for field in fields(value))
         return {name: request_json(item) for name, item in members if item is not None}
@@ -82,6 +85,6 @@ def request_json(value: Any) -> Any:
         return [request_json(item) for item in value]
     if isinstance(value, np.generic):
         return request_json(value.item())
-    # A double beyond 2^53 is written with fewer digits than it has. As an integer it reads back unchanged.
+    # A whole double beyond 2^53 has more digits than its shortest text. As an integer it is written with all of them.
     is_large_integer = isinstance(value, float) and abs(value) >= LARGEST_EXACT and value.is_integer()
     return int(value) if is_large_integer else value

@@ -46,10 +46,12 @@ def meaning_of(declared: type | None, path: str) -> str:
 
 @cache
 def _hints(kind: type) -> JsonRecord:
+    """Return the annotations of a dataclass by field, with their descriptions."""
     return get_type_hints(kind, include_extras=True)
 
 
 def _description(hint: object) -> str:
+    """Return the description in an annotation; empty if it has none."""
     metadata = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     return next((item.description for item in metadata if isinstance(item, Quantity | Served)), "")
 

@@ -41,7 +41,11 @@ def full(value: object) -> str:
 
 
 def delta(log10_delta: float) -> str:
-    """Format δ from its decimal logarithm, even if δ is smaller than every double."""
+    """Format δ from its decimal logarithm, even if δ is below every double.
+
+    A power of ten is written as such, for example 1e-5. A δ of at most 1e-300 is written as a power of ten, with seven
+    digits of its exponent.
+    """
     integer = round(log10_delta)
     if abs(log10_delta - integer) < 1e-12 * max(abs(log10_delta), 1.0):
         return f"1e{integer}"
@@ -49,13 +53,20 @@ def delta(log10_delta: float) -> str:
 
 
 def flat(value: object, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Yield the leaves of a JSON value under dotted names; lists of plain values count as leaves."""
+    """Yield the leaves of a JSON value, each with its dotted name.
+
+    Positions in a list are parts of a name. A list without objects and lists is a leaf.
+
+    Args:
+        value: the JSON value.
+        prefix: name in front of all names; empty for none.
+    """
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from flat(item, f"{prefix}.{name}" if prefix else str(name))
     elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
-        for place, item in enumerate(value):
-            yield from flat(item, f"{prefix}.{place}" if prefix else str(place))
+        for index, item in enumerate(value):
+            yield from flat(item, f"{prefix}.{index}" if prefix else str(index))
     else:
         yield prefix, value
 

@@ -69,7 +69,7 @@ def render(record: JsonObject, seal: str) -> str:
 
 
 def _extra_tables(answer: JsonObject) -> dict[str, list[tuple[str, str]]]:
-    """Return the tables of risk and communication that the answer has."""
+    """Return the answer's tables on risk and communication by name, without those that the answer lacks."""
     return {name: _rows(answer[name]) for name in ("risk", "communication") if name in answer}
 
 
@@ -95,13 +95,21 @@ def _rows(members: object) -> list[tuple[str, str]]:
 
 
 def _parameters(members: JsonObject, declared: type | None) -> Iterator[tuple[str, str, str]]:
-    """Yield name, value and meaning of every parameter of the run."""
+    """Yield name, value and meaning of every parameter of the run.
+
+    Args:
+        members: the parameters in JSON form.
+        declared: dataclass that describes them; None if there is none.
+    """
     for name, value in numbers.flat(members):
         yield name_of(name), numbers.full(value), meaning_of(declared, name)
 
 
 def _attack_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """Yield the name and the bounds of each figure about an attacker: the usual ones, then those requested."""
+    """Yield the name and the bounds of each figure about an attacker.
+
+    The largest advantage and the usual true positive rates come first, then the requested figures.
+    """
     if "meaning" in answer:
         meaning = answer["meaning"]
         yield ADVANTAGE, meaning["advantage"]
@@ -111,7 +119,7 @@ def _attack_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 
 def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """Yield the name and the bounds of each figure of an attacker, and of each divergence, that was requested."""
+    """Yield name and bounds of each requested figure: an attacker's errors, a divergence, or δ in one direction."""
     for rate in answer.get("trade_off", ()):
         yield true_positives(rate["false_positive_rate"]), rate["true_positive_rate"]
     if "gaussian_dp_mu" in answer:
@@ -120,13 +128,18 @@ def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
         yield f"least error with the prior {risk['prior']:g}", risk["error"]
     for divergence in answer.get("renyi_divergences", ()):
         yield f"Rényi divergence of order {divergence['order']:g}", divergence["divergence"]
-    for both in answer.get("directions", ()):
-        yield f"δ at ε = {both['epsilon']:g}, with against without", both["with_against_without"]["delta"]
-        yield f"δ at ε = {both['epsilon']:g}, without against with", both["without_against_with"]["delta"]
+    for deltas in answer.get("directions", ()):
+        yield f"δ at ε = {deltas['epsilon']:g}, with against without", deltas["with_against_without"]["delta"]
+        yield f"δ at ε = {deltas['epsilon']:g}, without against with", deltas["without_against_with"]["delta"]
 
 
 def _order_members(members: JsonObject, declared: Any) -> JsonObject:
-    """Return the members in the order of the fields of a class; in the data they are sorted by name."""
+    """Return the members of a JSON object in the order of a dataclass's fields; unknown members come last.
+
+    Args:
+        members: the object; its members are sorted by name.
+        declared: the dataclass; None leaves the order as it is.
+    """
     if declared is None:
         return members
     positions = {field.name: position for position, field in enumerate(fields(declared))}
@@ -134,7 +147,10 @@ def _order_members(members: JsonObject, declared: Any) -> JsonObject:
 
 
 def _target(guarantee: JsonObject) -> tuple[float, float] | None:
-    """Return the answer's (ε, log₁₀ δ) on the profile, or None if it is not finite."""
+    """Return the (ε, log₁₀ δ) that the drawing of the profile marks; None if it is not finite.
+
+    It is the target of a calibration, and otherwise the upper bounds of an account.
+    """
     if "target" in guarantee:
         return guarantee["target"]["epsilon"], guarantee["target"]["log10_delta"]
     epsilon, log10_delta = guarantee["epsilon"]["upper"], guarantee["log10_delta"]["upper"]
@@ -182,20 +198,26 @@ def declared_conditions(answer: JsonObject) -> Iterator[tuple[str, str]]:
 
 
 def _risk_premises(risk: JsonObject) -> Iterator[tuple[str, str]]:
-    """Yield the declared premises of a risk bound with the statements of its theorem."""
+    """Yield id and statement of each condition of a bound on the risk that only the caller can ensure.
+
+    The answer has the conditions' ids. The statements come from the theorems of its upper and its lower bound; an id
+    that
+    neither theorem has is its own statement.
+    """
     bounds = [risk[side] for side in ("upper", "lower") if side in risk]
     theorems = [_SOURCES[bound["theorem"]] for bound in bounds if bound["theorem"] in _SOURCES]
     statements = {}
-    for theorem in reversed(theorems):
+    for theorem in reversed(theorems):  # the statements of the upper bound's theorem replace the others
         statements.update({condition.id: condition.statement for condition in theorem.conditions})
     yield from ((name, statements.get(name, name)) for name in risk.get("declared_conditions", ()))
 
 
 def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
-    """Yield the texts about each set of parameters that a paper's theorem, as it is printed, prescribes.
+    """Yield texts about each set of parameters that a paper's theorem prescribes, taken literally.
 
-    A theorem may have several readings (interpretations). The texts are its parameters, the claimed ε and δ, the
-    certified ε of these parameters, and the conditions that fail or are undecidable.
+    A theorem may have several readings (interpretations). The texts are the parameters, the claimed ε and δ, the
+    certified
+    ε of these parameters, and the conditions that fail or are undecidable.
 
     Args:
         answer: answer of a calibrator.
@@ -235,14 +257,19 @@ def _open_conditions(entry: JsonObject) -> Iterator[Mapping[str, str]]:
 
 
 def _attempts(answer: JsonObject) -> Iterator[tuple[str, str, str]]:
-    """Yield each theorem that was tried, whether it applies, and the reason or the result."""
+    """Yield each theorem that was tried, whether it applies, and its bound on δ or the reason that it gives none."""
     for attempt in answer.get("considered", ()):
         result = f"log10 δ at most {numbers.up(attempt['log10_delta'])}" if "log10_delta" in attempt else ""
         yield attempt["theorem"], attempt["applies"], attempt.get("reason", result)
 
 
 def _steps(answer: JsonObject) -> Iterator[JsonObject]:
-    """Yield every step of the derivation: the theorem with its statement and source, inputs, and premises."""
+    """Yield every step of the derivation.
+
+    A step has its number, the words of its theorem, the theorem's inputs, and the numbers of the steps that it uses.
+    Steps
+    of earlier engines name no steps that they use; each uses the preceding one.
+    """
     for index, step in enumerate(answer["derivation"]):
         preceding = () if index == 0 else (index - 1,)
         premises = step.get("premises", preceding)  # reports of earlier engines name no premises
@@ -256,7 +283,11 @@ def _steps(answer: JsonObject) -> Iterator[JsonObject]:
 
 
 def _theorem_words(theorem: Theorem | None) -> dict[str, str]:
-    """Return title, statement, status and source of a theorem, which this engine may not know."""
+    """Return title, statement, status and source of a theorem.
+
+    Args:
+        theorem: the theorem; None if this engine does not know it, as with reports of other engines.
+    """
     if theorem is None:
         return {"title": "", "statement": "", "status": "unknown to this engine", "source": ""}
     citation = WORKS[theorem.source.key].citation

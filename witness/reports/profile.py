@@ -28,19 +28,27 @@ MARGIN_DIVISOR, MARGIN_OF_LEVEL, LEAST_MARGIN = 10.0, 0.05, 1e-9
 
 
 def profile(curve: Curve, epsilon: float) -> list[object]:
-    """Return points of the curve from ε = 0 to twice `epsilon`, in JSON form, with log₁₀ δ rounded outward.
+    """Return points of a privacy profile in JSON form, from ε = 0 to twice the ε of the answer.
+
+    The bounds on log₁₀ δ are rounded outward.
 
     Args:
         curve: the privacy profile.
         epsilon: ε of the answer; 1 is used if it is 0 or infinite.
     """
     reach = REACH * (epsilon if 0.0 < epsilon < math.inf else 1.0)
-    places = [reach * step / STEPS for step in range(STEPS + 1)]
-    return [{"epsilon": place, "log10_delta": as_json(_outward_log10(curve.log_delta(place)))} for place in places]
+    epsilons = [reach * step / STEPS for step in range(STEPS + 1)]
+    return [{"epsilon": value, "log10_delta": as_json(_outward_log10(curve.log_delta(value)))} for value in epsilons]
 
 
 def _outward_log10(log_delta: Interval) -> Ends:
-    """Return log₁₀ δ rounded outward, to few enough digits that the order of a sum does not change them."""
+    """Return an enclosure of log₁₀ δ, rounded outward to `DIGITS` digits.
+
+    So few digits are the same on every machine, although sums of doubles may be computed in another order.
+
+    Args:
+        log_delta: enclosure of the natural logarithm of δ.
+    """
     ends = Ends.log10(log_delta)
     return Ends(_round(ends.lower, ROUND_FLOOR), _round(ends.upper, ROUND_CEILING))
 
@@ -86,11 +94,14 @@ class Drawing:
 
 
 def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) -> Drawing | None:
-    """Return the drawing of a profile, or None if fewer than two points are finite.
+    """Return the drawing of a profile.
 
     Args:
         points: points of the profile in JSON form, by ascending ε.
-        target: (ε, log₁₀ δ) of a mark, which is left out if it is outside the drawing.
+        target: (ε, log₁₀ δ) of a mark, which is left out if it is outside the drawing; None for no mark.
+
+    Returns:
+        The drawing; None if fewer than two points have a finite upper bound.
     """
     bands = [_Band.of(point) for point in points]
     bands = [band for band in bands if math.isfinite(band.upper)]
@@ -98,6 +109,7 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
         return None
     axes = _Axes.around(bands)
     upper = [axes.place(band.epsilon, band.upper) for band in bands]
+    # Lower bounds may be −∞. They are drawn at the bottom then.
     lower = [axes.place(band.epsilon, min(max(band.lower, axes.floor), band.upper)) for band in bands]
     mark = None
     if target is not None and axes.contains(*target):
@@ -117,10 +129,10 @@ class _Axes:
 
     @classmethod
     def around(cls, bands: Sequence[_Band]) -> _Axes:
-        """Return the ranges that show the upper bounds of a profile, with a margin below them.
+        """Return ranges that contain the upper bounds of a profile, with a margin below them.
 
         Args:
-            bands: bounds with finite upper bounds, by ascending ε.
+            bands: points of the profile with finite upper bounds, by ascending ε.
         """
         least, most = min(band.upper for band in bands), max(band.upper for band in bands)
         margin = max((most - least) / MARGIN_DIVISOR, MARGIN_OF_LEVEL * abs(least), LEAST_MARGIN)
@@ -175,9 +187,9 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _ticks(low: float, high: float) -> Iterator[float]:
-    """Yield about six round numbers between two numbers."""
+    """Yield about six round numbers between two numbers: multiples of 1, 2 or 5 times a power of ten."""
     rough = (high - low) / 6.0
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(unit * factor for factor in (1.0, 2.0, 5.0, 10.0) if unit * factor >= rough)
-    for place in range(math.ceil(low / step), math.floor(high / step) + 1):
-        yield place * step
+    for multiple in range(math.ceil(low / step), math.floor(high / step) + 1):
+        yield multiple * step

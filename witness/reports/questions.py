@@ -22,7 +22,7 @@ ACCOUNT: Literal["account"] = "account"
 
 @dataclass(frozen=True)
 class ReportedAnswer:
-    """An answer in JSON form, with the profile around it."""
+    """An answer in JSON form, with points of the privacy profile, also in JSON form."""
 
     answer: JsonObject
     profile: list[object]
@@ -30,7 +30,16 @@ class ReportedAnswer:
 
 @dataclass(frozen=True)
 class ReportSubject:
-    """A subject of reports: a calibrator, or the accountant."""
+    """A subject of reports: a calibrator, or the accountant.
+
+    Attributes:
+        kind: kind of its reports.
+        name: name of the calibrator, or "account".
+        title: title on the page.
+        problem: dataclass of its problems.
+        parameters: dataclass of the calibrated parameters; None for the accountant.
+        answer_problem: function from a problem to the answer and its profile.
+    """
 
     kind: Kind
     name: str
@@ -41,7 +50,7 @@ class ReportSubject:
 
 
 def question(kind: str, name: str | None = None) -> ReportSubject:
-    """Return what answers the problems of a report: a calibrator, or the accountant.
+    """Return the calibrator or the accountant that answers the problems of a report.
 
     Args:
         kind: "calibration" or "account" (a mechanism's guarantee).
@@ -80,14 +89,14 @@ def _calibration_answerer(solve: Callable[[Any], Any]) -> Callable[[Any], Report
 
 
 def _answer_account(problem: accounting.AccountProblem) -> ReportedAnswer:
-    """Answer an accounting problem, and add the profile."""
+    """Answer an accounting problem, and compute points of the mechanism's privacy profile around the answer."""
     answer = accounting.answer(problem)
     result = account(problem.spec, relation=problem.relation, unit=problem.unit, observer=problem.observer)
     return ReportedAnswer(as_json(answer), profile(result.guarantee.curve, answer.guarantee.epsilon.upper))
 
 
 def _calibration_subject(calibrator: Calibrator) -> ReportSubject:
-    """Return what a report needs of a calibrator: its names, its types of problem and parameters, and its function."""
+    """Return the subject of reports on a calibrator."""
     return ReportSubject(
         kind="calibration",
         name=calibrator.name,

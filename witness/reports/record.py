@@ -53,7 +53,7 @@ def record(
     engine_version: str,
     run: JsonObject | None = None,
 ) -> JsonRecord:
-    """Return the data of a report before it is sealed, as JSON values.
+    """Return the data of a report before they are sealed, as JSON values.
 
     Args:
         kind: kind of the report.
@@ -79,13 +79,17 @@ def record(
 
 
 def seal_page(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) -> str:
-    """Return the page with its data and its hash.
+    """Return a page with its data, in which the hash of the page and the hash of the data are recorded.
+
+    The page is first rendered with `NO_HASH` in place of the hash. The SHA-256 of that page becomes a part of the data,
+    and
+    the SHA-256 of the data is the hash that the final page shows.
 
     Args:
         unsealed: data of the report, without `page` and `hash`.
-        render: function from the record and a hash to the visible page, with an empty place for the data.
+        render: function from the record and a hash to the visible page, with an empty element for the data.
     """
-    # A reader of the page gets these data, so that the page is made of them.
+    # The page is made of the data as its reader will parse them, so that rendering it again gives the same page.
     reread: dict[str, object] = json.loads(canonical(unsealed))
     with_page = {**reread, "page": digest(render(reread, NO_HASH))}
     seal = digest(canonical(with_page))
@@ -96,7 +100,10 @@ def seal_page(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) ->
 def open_page(page: str) -> JsonRecord:
     """Return the record in a page, after checking that data and visible text were sealed together.
 
-    Nothing of the page is run. Only its data are read, and their size is bounded.
+    Nothing of the page is run. Only its data are parsed, and their size is bounded.
+
+    Args:
+        page: the page, which may come from anyone.
 
     Raises:
         Broken: the page has no such data, the data do not match their hash, or the visible page was altered.
@@ -121,10 +128,11 @@ def open_page(page: str) -> JsonRecord:
 
 
 def demand_one_engine(data: JsonObject) -> None:
-    """Check that a record names one engine in its own data and in its answer, by a plain version.
+    """Check that a record and its answer name the same engine version, and that it has the form of a version.
 
     Raises:
-        Broken: the record names two engines, or a text that is no version and would appear on the page as if it were
+        Broken: the record names two versions, or a text in place of a version; the page would state that text as if it
+            were
             checked.
     """
     if data["answer"].get("engine_version") != data["engine_version"]:
@@ -148,7 +156,11 @@ _TYPES: Mapping[str, type] = {"request": dict, "answer": dict, "profile": list, 
 
 
 def _parse(text: str) -> JsonRecord:
-    """Parse the data of a report, and check their form; raise `Broken` if they have another form."""
+    """Parse the data of a report, and check the names and types of their members.
+
+    Raises:
+        Broken: the data are not JSON or have another form.
+    """
     try:
         data = strict_json.parse(text.encode("utf-8", "surrogatepass"))
         if not isinstance(data, dict) or data.keys() - OPTIONAL_MEMBERS != MEMBERS:

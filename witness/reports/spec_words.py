@@ -38,7 +38,12 @@ def _describe_subsampled(spec: SpecBody, unit: str) -> str:
 
 
 def _sampling_phrase(spec: SpecBody, noun: str) -> str:
-    """Describe how a batch is drawn; `noun` names its members."""
+    """Describe how a batch is drawn.
+
+    Args:
+        spec: JSON form of a subsampled mechanism.
+        noun: singular name of the members of a batch, such as "record".
+    """
     sampling = spec["sampling"]
     if sampling == "shuffled-epochs":
         size, population = count_phrase(spec["batch_size"], noun), full(spec["population"])
@@ -84,20 +89,23 @@ def _client_detail(spec: SpecBody) -> str:
 
 
 def _describe_shuffled(spec: SpecBody, unit: str) -> str:
+    """Describe the shuffled reports: their size, their number, and the mechanism that makes each report."""
     size = f" of {count_phrase(spec['dimension'], 'coordinate')}" if "dimension" in spec else ""
     reports = f"one report{size} of each of {count_phrase(spec['clients'], 'client')}"
     return f"{reports}, shuffled; in each report, {describe_spec(spec['mechanism'], unit)}"
 
 
 def _describe_repeated(spec: SpecBody, unit: str) -> str:
+    """Describe a repetition: its number of rounds, and the mechanism of a round."""
     return f"{count_phrase(spec['times'], 'round')}, in each: {describe_spec(spec['mechanism'], unit)}"
 
 
 def _describe_composed(spec: SpecBody, unit: str) -> str:
+    """Describe the mechanisms of a composition, numbered if there are several."""
     parts = [describe_spec(mechanism, unit) for mechanism in spec["mechanisms"]]
     if len(parts) == 1:
         return parts[0]
-    numbered = "; ".join(f"({place}) {part}" for place, part in enumerate(parts, start=1))
+    numbered = "; ".join(f"({number}) {part}" for number, part in enumerate(parts, start=1))
     return f"{len(parts)} mechanisms, one after another: {numbered}"
 
 
@@ -112,7 +120,7 @@ def _describe_random_allocation(spec: SpecBody, unit: str) -> str:
 
 
 def _describe_selection(spec: SpecBody, unit: str) -> str:
-    """Describe the distribution of the number of runs, and one run."""
+    """Describe the selection of the best of several runs: the distribution of their number, and one run."""
     number = spec.get("repetitions", {})
     kind = number.get("kind", "random")
     article = "Poisson" if kind == "poisson" else str(kind).replace("-", " ")
@@ -159,6 +167,7 @@ def _loss_phrase(spec: SpecBody) -> str:
 
 
 def _describe_schedule(schedule: Mapping[str, object]) -> str:
+    """Describe the values of a step size or of a noise over the steps."""
     if schedule["kind"] == "explicit":
         return f"as listed, {full(schedule['values'])},"
     if schedule["kind"] == "inverse-time":

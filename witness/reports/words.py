@@ -77,15 +77,16 @@ def headline(record: JsonObject) -> tuple[str, ...]:
 
 
 def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
-    """Return the answer's own sentence on trust and sampling; reports of earlier engines have none."""
+    """Return the answer's own sentence on trust and sampling; empty for reports of earlier engines, which lack it."""
     return (guarantee["in_words"],) if "in_words" in guarantee else ()
 
 
 def _bound_phrase(guarantee: JsonObject) -> str:
-    """State the bound on ε at the requested δ, or on δ at the requested ε.
+    """State the bound on ε at the requested δ, or the bound on δ at the requested ε.
 
     Args:
-        guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. If δ was requested, both ends of
+        guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. If δ was requested, both bounds
+            of
             `log10_delta` are this δ.
     """
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
@@ -108,7 +109,7 @@ _CLAIM_VERDICTS = {
 
 
 def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
-    """Return the verdict on the claim, if there is a claim."""
+    """Return a sentence with the verdict on the claimed (ε, δ); nothing if nothing is claimed."""
     if claim is None:
         return ()
     claim_phrase = f"The claim ε = {numbers.short(claim['epsilon'])} at δ = {numbers.delta(claim['log10_delta'])}"
@@ -116,7 +117,7 @@ def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
 
 
 def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
-    """Return name, value and meaning of all fields that define the guarantee."""
+    """Return name, value and meaning of each field that defines the guarantee, such as its unit."""
     unit = str(require_unit(guarantee["unit"]))
     rows = [
         ("unit", unit, f"protected unit: {_phrase_of_unit(guarantee['unit'])}"),

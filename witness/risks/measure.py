@@ -31,9 +31,10 @@ class Band:
 def confidence_band(values: Floats, confidence: float) -> Band:
     """Return the means of the columns with their confidence bands, by Student's t distribution.
 
+    A column with a value that is not finite, from a run that diverged, has an infinite mean and the band [0, ∞].
+
     Args:
-        values: nonnegative values of shape (repetitions ≥ 2, columns). A value that is not finite, from a run that
-            diverged, makes the mean and the band of its column infinite.
+        values: nonnegative values of shape (repetitions ≥ 2, columns).
         confidence: confidence of the band, in (0, 1).
     """
     repetitions = len(values)
@@ -45,7 +46,7 @@ def confidence_band(values: Floats, confidence: float) -> Band:
     mean = (finite / scale).mean(axis=0) * scale
     error = (finite / scale).std(axis=0, ddof=1) * scale / math.sqrt(repetitions)
     half_width = float(stdtrit(repetitions - 1, 0.5 + confidence / 2.0)) * error
-    # The excess is at least 0, except for rounding.
+    # The values are at least 0, and so is the lower bound. If rounding makes the mean negative, it is the lower bound.
     return Band(
         mean=np.where(diverged, np.inf, mean),
         lower=np.where(diverged, 0.0, np.maximum(mean - half_width, np.minimum(mean, 0.0))),
@@ -55,7 +56,7 @@ def confidence_band(values: Floats, confidence: float) -> Band:
 
 
 def judge_bound(bound: float, lower: float, upper: float, gap: float) -> Verdict:
-    """Judge whether the mean excess is at most `bound`.
+    """Return whether the mean excess is at most `bound`; undecidable if the band allows both.
 
     Args:
         bound: claimed upper bound on the mean excess.

@@ -115,10 +115,10 @@ class RiskSimulation:
         names = self.alternatives or ()
         allowed = ", ".join(algorithm.alternative_names) or None
         faults = []
-        for place, name in enumerate(names):
-            is_repeated = name in names[:place]
+        for index, name in enumerate(names):
+            is_repeated = name in names[:index]
             if is_repeated or name not in algorithm.alternative_names:
-                faults.append(Fault(f"/alternatives/{place}", f"is no run beside {algorithm.name}", allowed))
+                faults.append(Fault(f"/alternatives/{index}", f"is no run beside {algorithm.name}", allowed))
         if faults:
             raise InvalidInput(*faults)
 
@@ -160,8 +160,9 @@ class ResolvedRuns:
 def plan(request: RiskSimulation) -> SimulationPlan:
     """Estimate the cost of a request before it runs: the number of blocks, their time and their memory.
 
-    A block is a number of repetitions of the private run and of the runs that are compared with it. The time includes
-    that of the calibration. It is estimated from the algorithm's operations and calls of numpy.
+    A block is a number of repetitions of the private run and of the runs that are compared with it. The time is
+    estimated
+    from the algorithm's operations and calls of numpy; the time of the calibration is added.
 
     Raises:
         InvalidInput: the problem or the runs are not possible.
@@ -247,7 +248,7 @@ def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[M
         blocks: results of all blocks, in order.
 
     Raises:
-        InvalidInput: a theorem has no bound at these parameters; its pointers are into the request.
+        InvalidInput: a theorem has no bound at these parameters. The error points to fields of this request.
     """
     measurements = []
     for name, run in resolved.runs.items():
@@ -262,7 +263,7 @@ def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[M
 
 
 def rounds_to_measure(resolved: ResolvedRuns, run: Run) -> tuple[int, ...]:
-    """Return the rounds after which the excess risk of a run is measured, ascending; the last round is among them."""
+    """Return the rounds after which the excess risk of a run is measured, in ascending order, up to the last."""
     last = algorithm_of(run).rounds(build(resolved.problem, run), run)
     return measured_rounds(last, resolved.points, resolved.spacing)
 
@@ -294,7 +295,7 @@ def _below(parent: str, fault: Fault) -> Fault:
 
 
 def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ...]:
-    """Return the work of one repetition of every run.
+    """Return the work of one repetition of every run, after checking that the runs are possible.
 
     Raises:
         InvalidInput: the run is not possible on the problem, or the requested model is too large to return.
@@ -303,7 +304,7 @@ def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ..
     if request.return_model:
         _check_model(problem)
     with point_into(request):
-        algorithm.rounds(problem, request.run)
+        algorithm.rounds(problem, request.run)  # raises if the run is not possible
         return algorithm.costs(problem, request.run, _requested_alternatives(request))
 
 
@@ -342,9 +343,9 @@ def _requested_alternatives(request: RiskSimulation) -> tuple[str, ...]:
 
 
 def _alternatives(request: RiskSimulation, run: Run) -> JsonObject:
-    """Return the requested runs to compare with, by name and in the algorithm's order.
+    """Return the requested runs to compare the private run with, by name and in the algorithm's order.
 
-    Names that have no run at these parameters are left out.
+    A requested run that does not exist at these parameters is left out.
 
     Args:
         request: the request, which may select alternatives.

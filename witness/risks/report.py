@@ -63,15 +63,15 @@ class Measurement:
         return np.concatenate([block[0] for block in self.blocks])
 
     def diagnostics(self) -> Mapping[str, Floats]:
-        """Return the diagnostics by name, sorted, each of shape (repetitions,)."""
+        """Return one value of each diagnostic for each repetition, by name, in alphabetical order."""
         return {name: np.concatenate([block[1][name] for block in self.blocks]) for name in sorted(self.blocks[0][1])}
 
     def scores(self) -> Mapping[str, Floats]:
-        """Return the scores by name, sorted, each of shape (repetitions,)."""
+        """Return one value of each score on held-out records for each repetition, by name, in alphabetical order."""
         return {name: np.concatenate([block[2][name] for block in self.blocks]) for name in sorted(self.blocks[0][2])}
 
     def model(self) -> tuple[tuple[float, ...], ...] | None:
-        """Return the first repetition's output, a row of weights for each model.
+        """Return the weights that the first repetition put out, a row for each model.
 
         Returns:
             The rows, or None if they were not requested or are not finite.
@@ -134,7 +134,7 @@ def make_answer(
 
 
 def _series(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
-    """Return the mean excess risk of one run by rounds, with its confidence band, its scores and its diagnostics.
+    """Return the mean excess risk of one run by rounds, with its confidence band, and its scores and diagnostics.
 
     Args:
         measurement: numbers of the run.
@@ -182,7 +182,7 @@ def _role(name: str) -> Role:
 
 
 def _spread(values: Floats) -> Spread:
-    """Return mean, minimum and maximum; NaN counts as infinite."""
+    """Return mean, minimum and maximum of a value over repetitions; NaN, from a diverged run, counts as infinite."""
     without_nan = np.where(np.isnan(values), np.inf, values)
     return Spread(mean=float(without_nan.mean()), least=float(without_nan.min()), largest=float(without_nan.max()))
 
@@ -190,14 +190,14 @@ def _spread(values: Floats) -> Spread:
 def _compare_bound(
     bound: PromisedBound, final: Measured, measurement: Measurement, confidence: float, gap: float
 ) -> BoundAnswer:
-    """Compare a bound with the measured quantity that it bounds.
+    """Compare a bound with the measured quantity that it bounds: the excess risk of the output, or a diagnostic.
 
     Args:
-        bound: bound on the excess risk of the output, or on a diagnostic.
+        bound: the bound, with the name of the quantity.
         final: measured excess risk of the output.
         measurement: numbers of the run, with the diagnostics.
         confidence: confidence level of a diagnostic's band, between 0 and 1.
-        gap: largest error of the problem's minimum; it shifts the excess risk only.
+        gap: largest error of the problem's minimum; it affects the excess risk only.
     """
     if bound.quantity == "excess":
         return _bound(bound, final, gap)
@@ -206,12 +206,12 @@ def _compare_bound(
 
 
 def mean_over_repetitions(values: Floats, confidence: float, most: float = math.inf) -> Measured:
-    """Return the mean over repetitions with its confidence band.
+    """Return the mean over repetitions with its confidence band, which ends at the largest possible value.
 
     Args:
         values: one value for each repetition, from 0 to `most`.
         confidence: confidence level, between 0 and 1.
-        most: largest possible value, at which the band ends.
+        most: largest possible value.
     """
     band = confidence_band(values[:, None], confidence)
     mean, lower, upper, error = (float(part[0]) for part in (band.mean, band.lower, band.upper, band.standard_error))
@@ -221,8 +221,9 @@ def mean_over_repetitions(values: Floats, confidence: float, most: float = math.
 def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
     """Return a theorem's bound, compared with the measured mean of the quantity that it bounds.
 
-    A bound with a hidden constant, or with a condition that fails, is shown and not compared. The ratio of bound and
-    mean is left out if both are smaller than `gap`: it would depend only on the error of the minimum.
+    A bound with a hidden constant, or with a condition that fails, is reported without a comparison. The ratio of bound
+    and
+    mean is left out if both are smaller than `gap`, because it would depend only on the error of the minimum.
 
     Args:
         bound: the bound.
@@ -247,7 +248,11 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
 
 
 def reason_not_compared(bound: PromisedBound) -> str | None:
-    """Return the reason not to compare the bound; None if it is explicit and finite and all its conditions hold."""
+    """Return the reason not to compare a bound with a measurement.
+
+    Returns:
+        The reason, or None if the bound is explicit and finite, and all its conditions hold.
+    """
     if bound.constant == "hidden":
         return "its constant is hidden: this is an order, and no number contradicts it"
     failing = [condition.id for condition in bound.conditions if condition.holds != Verdict.YES]

@@ -10,7 +10,9 @@ Spacing = Literal["linear", "logarithmic"]
 
 
 def measured_rounds(last: int, points: int, spacing: Spacing) -> tuple[int, ...]:
-    """Return at most `points` distinct rounds in ascending order, from the first (if `points` > 1) to the last.
+    """Return the rounds after which to measure: at most `points`, in ascending order.
+
+    They include the last round, and the first one if `points` exceeds 1.
 
     Args:
         last: number of the last round.
@@ -21,4 +23,4 @@ def measured_rounds(last: int, points: int, spacing: Spacing) -> tuple[int, ...]
         return (last,)
     spaced = np.linspace(1.0, last, points) if spacing == "linear" else np.geomspace(1.0, last, points)
     rounds = {int(number) for number in np.rint(spaced)}
-    return tuple(sorted(rounds | {1, last}))
+    return tuple(sorted(rounds | {1, last}))  # the first and the last, even if rounding shifts them

@@ -1,4 +1,4 @@
-"""Names of scores along a curve, which a trial measures at several places, such as numbers of rounds."""
+"""Names of scores along a curve, which a trial measures at several positions, such as numbers of rounds."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 SEPARATOR = "@"
-"""Sign between the name of a score and its place on the curve."""
+"""Sign between the name of a score and its position on the curve."""
 ScoreT = TypeVar("ScoreT")
 
 
 def name_at(score: str, place: int) -> str:
-    """Return the name of a score at one place of a curve."""
+    """Return the name of a score at one position of a curve."""
     return f"{score}{SEPARATOR}{place}"
 
 
 def split_scores(scores: Mapping[str, ScoreT]) -> dict[int, dict[str, ScoreT]]:
-    """Return scores by the place on the curve, in ascending order.
+    """Return scores by their position on the curve, in ascending order, and by their name without the position.
 
     Args:
-        scores: scores by name, at least one of them at a place of the curve. Those without a place are added to the
-            last one.
+        scores: scores by name, at least one of them at a position of the curve. Scores without a position are added to
+            those at the last one.
     """
     curve: dict[int, dict[str, ScoreT]] = {}
-    rest = {}
-    for name, score in scores.items():
-        base, separator, place = name.partition(SEPARATOR)
+    without_position = {}
+    for full_name, score in scores.items():
+        name, separator, position = full_name.partition(SEPARATOR)
         if separator:
-            curve.setdefault(int(place), {})[base] = score
+            curve.setdefault(int(position), {})[name] = score
         else:
-            rest[name] = score
-    curve[max(curve)].update(rest)
+            without_position[name] = score
+    curve[max(curve)].update(without_position)
     return dict(sorted(curve.items()))

@@ -27,7 +27,9 @@ class TrialFile:
     """
 
     def __init__(self, path: Path, prepared: Prepared) -> None:
-        """Read the file, or start it.
+        """Read the blocks of a file, or start the file if it does not exist or has no complete line.
+
+        An incomplete last line is removed from the file.
 
         Args:
             path: the file.
@@ -80,7 +82,15 @@ class TrialFile:
         self._write({"index": index, **asdict(block)}, mode="a")
 
     def _write(self, value: JsonObject, mode: str) -> None:
-        """Write one line."""
+        """Write a JSON value as one line of the file.
+
+        Args:
+            value: the value.
+            mode: "w" to start the file, "a" to append.
+
+        Raises:
+            InvalidInput: the file cannot be written.
+        """
         try:
             with self._path.open(mode, encoding="utf-8") as file:
                 file.write(json.dumps(value) + "\n")
@@ -89,12 +99,15 @@ class TrialFile:
 
 
 def _differences(kept: JsonObject, header: JsonObject, repetitions: int | None) -> list[str]:
-    """Return the differences between the first line of a file and that of an experiment, in words.
+    """Return the differences between the first line of a file and the first line of an experiment, in words.
 
     Args:
         kept: first line of the file.
         header: first line that the experiment would write.
-        repetitions: repetitions of a request that states none.
+        repetitions: number of repetitions of a request that states none.
+
+    Returns:
+        One phrase for each value that differs; empty if the file belongs to the experiment.
     """
     there, here = _stated_values(kept, repetitions), _stated_values(header, repetitions)
     names = [name for name in {**here, **there} if there.get(name) != here.get(name)]
@@ -109,7 +122,7 @@ def _stated_values(header: JsonObject, repetitions: int | None) -> JsonObject:
 
     Args:
         header: the first line.
-        repetitions: repetitions of a request that states none.
+        repetitions: number of repetitions of a request that states none.
     """
     request = header.get("request")
     values = request if isinstance(request, dict) else {}

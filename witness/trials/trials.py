@@ -39,7 +39,7 @@ class TrialResult:
 
 
 class TrialArm(Protocol):
-    """One algorithm in one setting of an experiment. It pickles."""
+    """One algorithm in one setting of an experiment. It can be pickled."""
 
     @property
     def data(self) -> tuple[DataName, ...]:
@@ -66,7 +66,7 @@ class TrialArm(Protocol):
 
     @property
     def grids(self) -> Mapping[str, Sequence[float]]:
-        """Values that each tuned parameter can take, by name; none if no value is outside of them."""
+        """Grid of each tuned parameter, by name; empty if its ends are the least and the largest possible value."""
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
         """Run one trial.
@@ -112,7 +112,7 @@ class TrialsAnswer:
 
 @dataclass(frozen=True)
 class PreparedTrials:
-    """Trials with the folders of their data, so that blocks in other processes find the files."""
+    """Trials that are ready to run, with the folders of their data, so that other processes find the files."""
 
     arm: TrialArm
     folders: Mapping[DataName, Path]
@@ -137,12 +137,17 @@ def prepare(request: TrialSimulation) -> PreparedTrials:
 
 
 def run_block(prepared: PreparedTrials, index: int) -> TrialResult:
-    """Run trial `index`."""
+    """Run one trial.
+
+    Args:
+        prepared: the prepared trials.
+        index: number of the trial, from 0.
+    """
     return prepared.arm.run(prepared.folders, trial_seed(prepared.seed, index))
 
 
 def trial_seed(seed: int, trial: int) -> int:
-    """Return the seed of one trial.
+    """Return the seed of one trial: a nonnegative integer of 63 bits.
 
     Args:
         seed: seed of the request.
@@ -152,7 +157,7 @@ def trial_seed(seed: int, trial: int) -> int:
 
 
 def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequence[TrialResult]) -> TrialsAnswer:
-    """Return mean and band of each score over the trials.
+    """Return the mean and the confidence band of each score over the trials, with the certified ε.
 
     Args:
         request: the request.
@@ -176,7 +181,9 @@ def _edge_warnings(arm: TrialArm, chosen: Mapping[str, Floats]) -> Iterator[Caut
     """Yield a warning for each tuned parameter whose best value is at an end of its grid in most trials."""
     for name, values in chosen.items():
         grid = arm.grids[name]
-        for end in {min(grid), max(grid)} if len(grid) > 1 else ():
+        if len(grid) < 2:
+            continue
+        for end in {min(grid), max(grid)}:
             share = float(np.mean(values == end))
             if share > MOST_AT_AN_END:
                 message = f"in {share:.0%} of the trials the best {name} is {end:g}, at an end of the grid"

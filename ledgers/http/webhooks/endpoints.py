@@ -116,8 +116,8 @@ def endpoints_of(path: str) -> tuple[WebhookEndpoint, ...]:
         endpoints = WebhooksFile.model_validate_json(text).webhooks
     except ValidationError as error:
         fault = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise ValueError(f"{SETTING}: {place or 'the file'}: {fault['msg']}") from None
+        field = ".".join(map(str, fault["loc"])) or "the file"
+        raise ValueError(f"{SETTING}: {field}: {fault['msg']}") from None
     if len({endpoint.id for endpoint in endpoints}) < len(endpoints):
         raise ValueError(f"{SETTING}: webhooks: two have the same url and organisation")
     return endpoints

@@ -53,8 +53,8 @@ def messages_of(events: Iterable[LedgerEvent], endpoints: Sequence[WebhookEndpoi
     The message's id depends only on the event and the endpoint, so that a repeated event gives no second message.
 
     Args:
-        events: events of ledgers or of the log. One that a slot's committed part reached a fraction of its capacity has
-            this `fraction`.
+        events: events of ledgers or of the log. If the committed part of a slot reached a fraction of its capacity, the
+            event has this `fraction`.
         endpoints: endpoints with the kinds of events and the fractions that they are sent.
     """
     for event in events:
@@ -149,13 +149,14 @@ def _part_shares(parts: Sequence[PartRow]) -> Iterator[_PartShare]:
 def exhaustion(
     organisation: str, versions: dict[str, int], slot: str | None, item: str | None, at: float
 ) -> LedgerEvent:
-    """Return the event that a request was rejected because too little was left.
+    """Return the event that a request was rejected because too little was left in a ledger.
 
-    The event's key is the same for equal requests until one of the ledgers changes.
+    The event's key is the same for equal requests until one of the ledgers changes. So repeated rejections give one
+    message.
 
     Args:
         organisation: owner of the ledgers.
-        versions: version of each ledger of the request.
+        versions: version of each ledger of the request, by the ledger's id.
         slot: kind of the slot that was requested, if one was.
         item: item of the plan that was requested, if one was.
         at: seconds since 1970.

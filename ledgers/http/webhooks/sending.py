@@ -31,12 +31,14 @@ _OPENER: Final = urllib.request.build_opener(_NoRedirects)
 
 
 def headers_of(row: MessageRow, key: bytes, timestamp: int) -> dict[str, str]:
-    """Return the headers of a delivery, with its signature.
+    """Return the HTTP headers of a delivery, with its signature as in Standard Webhooks 1.0.
+
+    The signature is the HMAC-SHA-256 of the message's id, the time and the body, joined by points.
 
     Args:
         row: the message.
-        key: key of the endpoint.
-        timestamp: when it is sent, in whole seconds since 1970.
+        key: secret key of the endpoint.
+        timestamp: time of the delivery, in whole seconds since 1970.
     """
     signed = f"{row.id}.{timestamp}.{row.body}".encode()
     signature = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
@@ -50,15 +52,16 @@ def headers_of(row: MessageRow, key: bytes, timestamp: int) -> dict[str, str]:
 
 
 def send(endpoint: WebhookEndpoint, row: MessageRow, timestamp: int) -> str | None:
-    """Post a message. It blocks for `TIMEOUT_SECONDS` at most for each read.
+    """Post a message to an endpoint. The function blocks for `TIMEOUT_SECONDS` at most for each read.
 
     Args:
         endpoint: receiver of the message.
         row: the message.
-        timestamp: seconds since 1970.
+        timestamp: present time, in whole seconds since 1970.
 
     Returns:
-        None if it was received; otherwise the reason, without a URL: a status such as `503`, or the kind of the error.
+        None if the endpoint received the message. Otherwise the reason without a URL: a status such as `503`, or the
+        class of the error.
     """
     headers = headers_of(row, endpoint.key, timestamp)
     request = urllib.request.Request(endpoint.url, row.body.encode(), headers, method="POST")  # noqa: S310 (checked)

@@ -71,14 +71,14 @@ class Webhooks:
             if self._woken is not None:
                 self._woken.set()
 
-    def note_refusal(self, organisation: str, named: Sequence[str], slot: str | None, item: str | None) -> None:
-        """Store messages about a request that was rejected because too little was left.
+    def note_refusal(self, organisation: str, identifiers: Sequence[str], slot: str | None, item: str | None) -> None:
+        """Store messages about a request that was rejected because too little was left in a ledger.
 
-        The method blocks. Errors of the database are logged, and not raised.
+        The method blocks. Errors of the database are logged, and not raised. Without endpoints nothing happens.
 
         Args:
             organisation: owner of the ledgers.
-            named: ids of the ledgers.
+            identifiers: ids of the ledgers.
             slot: kind of the slot that was requested, if one was.
             item: item of the plan that was requested, if one was.
         """
@@ -87,7 +87,7 @@ class Webhooks:
             return
         try:
             with looking(database) as connection:
-                versions = {name: row.version for name, row in ledgers.load(connection, *named).items()}
+                versions = {name: row.version for name, row in ledgers.load(connection, *identifiers).items()}
             self._store_events(database, [exhaustion(organisation, versions, slot, item, time.time())])
         except (StoreFault, Unknown) as fault:
             self._log.warning("a webhook message could not be kept", reason=str(fault))
@@ -117,9 +117,9 @@ class Webhooks:
             self._database = self._woken = None
 
     async def _collect_and_deliver(self, database: Database, trouble: Callable[[], str | None]) -> None:
-        """Store messages about new events, send the due messages to all endpoints at once, and count the others.
+        """Store messages about new events, send the due messages to all endpoints at once, and count the waiting ones.
 
-        The work is done in threads, which are left alone if the task is cancelled.
+        The work is done in threads. If the task is cancelled, a thread finishes its work without being waited for.
 
         Args:
             database: database of the ledgers.
@@ -136,7 +136,14 @@ class Webhooks:
         self._pending.set(await in_thread(self._count, database))
 
     def _store_events(self, database: Database, events: Sequence[LedgerEvent]) -> None:
-        """Store the messages about events, unless all of them are stored already."""
+        """Store the messages about events. A message that is stored already is not stored again.
+
+        Nothing is written if all messages are stored, so that no other writer must wait.
+
+        Args:
+            database: database of the ledgers.
+            events: events of ledgers or of the log.
+        """
         rows = [*messages_of(events, self._endpoints)]
         with looking(database) as connection:
             new = [row for row in rows if not messages.is_kept(connection, row.id)]
@@ -154,7 +161,8 @@ class Webhooks:
             trouble: a sentence if the log lacks entries that it had before; otherwise None.
         """
         with looking(database) as connection:
-            size, read = entries.size(connection), messages.read_size(connection)
+            size = entries.size(connection)
+            read = messages.read_size(connection)  # number of entries from which messages were made
         if trouble is not None:
             self._store_events(database, [broken_head(trouble, size, time.time())])
         if read is None:
@@ -195,7 +203,15 @@ class Webhooks:
         return end
 
     def _deliver(self, database: Database, endpoint: WebhookEndpoint) -> None:
-        """Send the due messages of an endpoint, until none is due or a delivery fails."""
+        """Send the due messages of an endpoint, one after another, until none is due or a delivery fails.
+
+        Each message is claimed for `LEASE_SECONDS` before it is sent, so that no other process sends it at the same
+        time.
+
+        Args:
+            database: database of the ledgers.
+            endpoint: receiver of the messages.
+        """
         while True:
             with database.writing() as connection:
                 row = messages.claim(connection, endpoint.id, time.time(), LEASE_SECONDS)
@@ -229,6 +245,7 @@ class Webhooks:
         )
         if dropped:
             return replace(row, state="dropped")
+        # The pause reaches its maximum after 8 attempts. The limit of 20 only keeps the power finite.
         pause = min(FIRST_PAUSE_SECONDS * 3.0 ** (min(row.attempts, 20) - 1), LONGEST_PAUSE_SECONDS)
         return replace(row, due=now + pause)
 

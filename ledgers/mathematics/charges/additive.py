@@ -36,5 +36,10 @@ def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
 
 
 def epsilon_of_run(request: ChargeRequest, delta: Amount) -> float:
-    """Return an upper bound of ε of one run at δ."""
+    """Return an upper bound on ε of one run at δ; math.inf if ε is not finite.
+
+    Args:
+        request: the job.
+        delta: δ of the run. It is rounded down to a float, which can only raise ε. At 0 the pure ε is returned.
+    """
     return request.one.epsilon(math.log(float_below(delta)) if delta > 0 else -math.inf).upper

@@ -43,15 +43,17 @@ def charge(request: ChargeRequest, _: Slot) -> Charge:
         ConditionViolated: no ρ is proved of the mechanism at that δ, or ρ is larger than any amount.
     """
     squared = mu_squared(request)
-    least = _least(request) if squared is None else Concentration(rho=Fraction(squared) / 2)
-    if least.rho > Fraction(LARGEST) - 1:
-        raise ConditionViolated(f"one run costs ρ = {float(least.rho):g}, which is larger than the largest amount")
-    run_charge = {"rho": up(least.rho), "delta": up(least.delta)}
+    bound = _least_bound(request) if squared is None else Concentration(rho=Fraction(squared) / 2)
+    if bound.rho > Fraction(LARGEST) - 1:
+        raise ConditionViolated(f"one run costs ρ = {float(bound.rho):g}, which is larger than the largest amount")
+    run_charge = {"rho": up(bound.rho), "delta": up(bound.delta)}
     return Charge(parts=times(run_charge, request.count), each=run_charge, theorem=THEOREM)
 
 
-def _least(request: ChargeRequest) -> Concentration:
-    """Return the least ρ of one run that is proved at the δ of the request, with the δ that it needs.
+def _least_bound(request: ChargeRequest) -> Concentration:
+    """Return the bound (ρ, δ) on one run with the least ρ among the proved bounds with δ at most the request's.
+
+    The candidates are the bound from ε at this δ, and the sums of bounds on the parts of the run.
 
     Args:
         request: the job.
@@ -60,12 +62,13 @@ def _least(request: ChargeRequest) -> Concentration:
         ConditionViolated: no ρ is proved at this δ.
     """
     delta = ZERO if request.delta is None else request.delta
-    by_epsilon = _by_epsilon(request, delta)
+    by_epsilon = _bound_by_epsilon(request, delta)
     proved = [] if by_epsilon is None else [by_epsilon]
-    proved += _sums([(_of_part(request, spec), count) for spec, count in flatten(request.spec)])
-    # The decimal δ of the job counts as the next double, since a declared δ is one. The charge is the exact δ.
-    most = Fraction(float_above(delta)) if delta > 0 else Fraction(0)
-    allowed = [bound for bound in proved if bound.delta <= most]
+    proved += _sums([(_bounds_of_part(request, spec), count) for spec, count in flatten(request.spec)])
+    # A mechanism may declare its δ as a double. So the decimal δ of the job is compared as the double above it.
+    # The slot is charged with the exact δ of the bound.
+    largest_delta = Fraction(float_above(delta)) if delta > 0 else Fraction(0)
+    allowed = [bound for bound in proved if bound.delta <= largest_delta]
     if allowed:
         return min(allowed, key=lambda bound: (bound.rho, bound.delta))
     if proved:
@@ -81,12 +84,16 @@ def _least(request: ChargeRequest) -> Concentration:
 
 
 def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
-    """Return sums of ρ and δ over the parts of a run, with one bound of each part; none if a part has no bound.
+    """Return bounds on a whole run: sums of ρ and of δ over its parts, with one bound taken for each part.
 
-    No sum has both a larger ρ and a larger δ than another one. Of many, every second is left out, but not the least δ.
+    Sums that another sum beats in both ρ and δ are left out. If more than `_MOST_SUMS` are left, every second is
+    dropped, but never the sum with the least δ.
 
     Args:
-        parts: bounds of each part, with its number of runs.
+        parts: bounds of each part, with the number of times that the part is run.
+
+    Returns:
+        The sums by increasing δ. None at all if a part has no bound.
     """
     totals = [Concentration(rho=Fraction(0))]
     for bounds, count in parts:
@@ -104,14 +111,18 @@ def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
     return totals
 
 
-def _of_part(request: ChargeRequest, spec: Spec) -> list[Concentration]:
-    """Return bounds on zero-concentrated privacy of a mechanism. One may have the least ρ, and another the least δ.
+def _bounds_of_part(request: ChargeRequest, spec: Spec) -> list[Concentration]:
+    """Return proved bounds on zero-concentrated privacy of a mechanism, of which any one may be used.
 
-    They are that of a theorem of the mechanism's kind, and that of a dominating pair: of Gaussian noise, or pure.
+    One follows from the dominating pair and has δ = 0. The other follows from a theorem on the mechanism's kind, and
+    may need a δ.
 
     Args:
         request: the job, for its setting.
         spec: the mechanism, a part of one run.
+
+    Returns:
+        Zero, one or two bounds.
     """
     rho = concentration(request.guarantee(spec).curve.upper)
     bounds = [] if math.isinf(rho) else [Concentration(rho=Fraction(rho))]
@@ -121,8 +132,8 @@ def _of_part(request: ChargeRequest, spec: Spec) -> list[Concentration]:
     return bounds
 
 
-def _by_epsilon(request: ChargeRequest, delta: Amount) -> Concentration | None:
-    """Return ρ = ε²/2 at δ, where ε is the loss of one run at δ; None if ε is infinite.
+def _bound_by_epsilon(request: ChargeRequest, delta: Amount) -> Concentration | None:
+    """Return the bound ρ = ε²/2 with δ, where ε bounds the loss of one run at δ; None if ε is infinite.
 
     Args:
         request: the job.

@@ -25,11 +25,12 @@ RESIDUE = "epsilond.ledger-residue"
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
-    """Return the charge of a job to a Gaussian slot, the part of a budget that μ-Gaussian mechanisms may use up.
+    """Return the charge of a job to a Gaussian slot, the part of a budget that Gaussian mechanisms may use up.
 
-    A slot has amounts of μ² and of η, a δ on top of its Gaussian privacy profile. Gaussian runs cost exactly their μ²,
-    and the costs add up. Any other job is charged as a whole. Let G be the Gaussian that remains before the charge, and
-    G′ the one after it. The job's profile, composed with G′, is at most the profile of G plus the job's η.
+    A mechanism is μ-Gaussian if its privacy profile is that of N(μ, 1) against N(0, 1). A slot has amounts of μ² and of
+    η, a δ on top of its Gaussian profile. Gaussian runs cost exactly their μ², and the costs add up. Any other job is
+    charged as a whole. Let G be the Gaussian that remains before the charge, and G′ the one after it. The job's
+    profile, composed with G′, is at most the profile of G plus the job's η.
 
     Args:
         request: the job, with its requested η, and whether a quick price is enough.
@@ -84,7 +85,7 @@ def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
 
 
 def mu_squared(request: ChargeRequest) -> Amount | None:
-    """Return μ² of one run, rounded up, or None if it is not exactly a Gaussian mechanism."""
+    """Return μ² of one run, rounded up; None if the run is not exactly a Gaussian mechanism."""
     mu = request.one.gaussian_dp_mu
     if mu is None:
         return None
@@ -92,12 +93,13 @@ def mu_squared(request: ChargeRequest) -> Amount | None:
 
 
 def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
-    """Return the largest η that a job may take.
+    """Return the η that a job may take at most, a δ that its charge adds to the slot's Gaussian profile.
 
-    The requested η is taken as it is. Without one, it is a share of the slot's capacity, at most what is free.
+    A job that requests an η gets this η. Otherwise it is the slot's η divided by `SHARE_OF_ETA`, and at most the free
+    η.
 
     Raises:
-        ConditionViolated: less than the smallest η is free.
+        ConditionViolated: the result is below the smallest permitted η.
     """
     eta = request.eta
     if eta is None:

@@ -26,9 +26,13 @@ _ROUNDING = 1.0 + 2.0**-49
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
-    """Return the charge of a job in Rényi divergence at every order of the slot. The charges of runs add up.
+    """Return the charge of a job to a Rényi slot: its Rényi divergence at every order of the slot.
 
-    The divergence is that of the worse direction of the neighbours.
+    The charges of runs add up. The divergence is the larger one of the two directions of neighbouring data sets.
+
+    Args:
+        request: the mechanism and its number of runs.
+        slot: the slot, which has one amount for each order.
 
     Raises:
         ConditionViolated: the mechanism's divergence is not known at an order.
@@ -53,6 +57,7 @@ def _divergence(request: ChargeRequest, order: float) -> float:
     if isinstance(pair.law, SampledGaussianLaw) and pair.law.direction != "replace":
         noise_multiplier = math.nextafter(1.0 / pair.law.shift, 0.0)
         return sampled_gaussian_renyi(order=order, rate=pair.law.rate, noise_multiplier=noise_multiplier).upper
+    # Otherwise the divergences of the parts of a run add up. A pure ε of the whole run may give a smaller bound.
     parts = [(_of_part(request, spec, order), times) for spec, times in flatten(request.spec)]
     is_known = all(math.isfinite(value) for value, _ in parts)
     of_parts = sum_up(product_up(value, times) for value, times in parts) if is_known else math.inf
@@ -67,9 +72,10 @@ def _divergence(request: ChargeRequest, order: float) -> float:
 
 
 def _of_part(request: ChargeRequest, spec: Spec, order: float) -> float:
-    """Return an upper bound on the divergence of a part of one run; math.inf if none is known.
+    """Return an upper bound on the Rényi divergence of a part of one run; math.inf if none is known.
 
-    It is that of the dominating pair, or the order times ρ of zero-concentrated privacy.
+    The bound follows from the dominating pair. If the mechanism has zero-concentrated privacy ρ with δ = 0, it is at
+    most order · ρ.
 
     Args:
         request: the job, for its setting.

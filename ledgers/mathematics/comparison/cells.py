@@ -58,17 +58,21 @@ def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess
     """Bound the largest (left − right)/η over ε ≥ 0.
 
     A privacy profile is δ as a function of ε. The range of ε is divided into cells, and the difference is bounded in
-    each. Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both profiles
-    must be convex in e^ε, as all profiles are.
+    each. Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both profiles must be
+    convex in e^ε, as all profiles are.
 
     Args:
-        left: profile of the mechanism composed with what remains of the slot.
+        left: profile of the mechanism composed with the Gaussian that remains of the slot after a charge.
         right: profile of the slot.
         log_eta: log η.
         last: an ε at which the left profile is at most η.
+
+    Returns:
+        The bounds. `upper` is infinite if the left profile exceeds η at `last`, or if the cells could not be made fine
+        enough.
     """
     grid = _ProfileGrid.evaluate(left, right, np.linspace(0.0, last, FIRST_CELLS + 1), log_eta)
-    if not grid.left[-1] <= 1.0:
+    if not grid.left[-1] <= 1.0:  # also for NaN; the profile must be at most η at `last`
         return Excess(math.inf, last, math.inf)
     for _ in range(MOST_ROUNDS):
         cell_bounds = grid.bound_cells()
@@ -121,7 +125,8 @@ class _ProfileGrid:
         log_right = right.log_delta(epsilon).lower - log_eta
         log_descent = right.log_tails(epsilon).log_q
         accuracy = right.tail_accuracy + 4.0 * UNIT_ROUNDOFF  # of the slope, and of two sums that contain it
-        slack = accuracy * (1.0 + np.abs(np.where(np.isneginf(log_descent), 0.0, log_descent)))
+        finite_log_descent = np.where(np.isneginf(log_descent), 0.0, log_descent)  # a slope of 0 needs no slack
+        slack = accuracy * (1.0 + np.abs(finite_log_descent))
         return cls(
             epsilon=epsilon,
             left=_exp_above(log_left),
@@ -225,13 +230,20 @@ def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifferen
 
 
 def _exp_above(log_value: FloatArray) -> FloatArray:
-    """Return an upper bound on exp(log_value)."""
+    """Return an upper bound on exp(log_value), despite rounding.
+
+    The relative margin is 4 (4 + |x|) units of roundoff for x = `log_value`: the error of exp, and the error of its
+    argument, which exp multiplies by |x|. Below −1000 the result is 0.0 or so small that a fixed margin is used.
+    """
     with np.errstate(over="ignore"):
         value = np.exp(log_value)
     return np.asarray(value * (1.0 + 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))
 
 
 def _exp_below(log_value: FloatArray) -> FloatArray:
-    """Return a lower bound on exp(log_value)."""
+    """Return a lower bound on exp(log_value), despite rounding; see `_exp_above` for the margin.
+
+    Values above 700 are clipped, so that the result is finite.
+    """
     value = np.exp(np.minimum(log_value, 700.0))
     return np.asarray(value * (1.0 - 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))

@@ -1,8 +1,9 @@
-"""Upper bounds on a profile by finitely many hinges, whose composition with a Gaussian has a closed form.
+"""Upper bounds on a profile by finitely many hinges, with closed forms for their compositions with a Gaussian.
 
     F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊,   p_i ≥ 0,   with F ≥ E_γ(g) at every γ ≥ 0.
 
-F is a function and need not be a profile. Composed with any pair h,
+Here g is a dominating pair, and E_γ(g) = ∫ (p_g − γ q_g)₊ is its hockey-stick divergence, the profile at γ = e^ε. A
+hinge is a term p_i (1 − γ/γ_i)₊. F is a function and need not be a profile. Composed with any pair h = (p_h, q_h),
 
     (g ⊗ h)(γ) = ∫ p_h E_{γ q_h/p_h}(g) ≤ p_∞ + Σ p_i E_{γ/γ_i}(h),
 
@@ -110,18 +111,20 @@ class _ProfileBound:
         return np.asarray(np.minimum(values * (1.0 + 64 * UNIT_ROUNDOFF), 1.0))
 
     def place_losses(self, eta: float, aimed_area: float) -> FloatArray:
-        """Return increasing losses between which E is nearly linear in γ, at most `MOST_HINGES` of them.
+        """Choose increasing losses between which the profile E is nearly linear in γ, at most `MOST_HINGES` of them.
 
-        A cell is halved if the area between its chord and E is estimated to exceed its share of the total.
+        The range of losses is divided into cells. A cell is halved if the area between E and its chord in the cell
+        exceeds the cell's share of the aimed area. The area is estimated from the last halving.
 
         Args:
             eta: η of the step. Tails that are small compared with it get no losses.
-            aimed_area: aimed area between the chords and E, divided by the area between E and the trivial profile.
+            aimed_area: aimed area between the chords and E, divided by the area between E and the profile (1 − γ)₊ of a
+                mechanism without any loss.
         """
         losses, values, total_area = self._first_losses(eta)
         areas = np.full(losses.size - 1, math.inf)  # between chord and E in each cell; not estimated yet
         for _ in range(_ROUNDS):
-            largest_area = aimed_area * total_area / max(losses.size, 64)
+            largest_area = aimed_area * total_area / max(losses.size, 64)  # at least 64 cells share the aimed area
             room = MOST_HINGES - losses.size
             cells = np.flatnonzero(areas > largest_area)
             if cells.size == 0 or room <= 0:
@@ -155,7 +158,7 @@ class _ProfileBound:
         values = self.evaluate(losses)
         trivial_profile = np.maximum(-np.expm1(np.minimum(losses, 0.0)), 0.0)
         height = values - trivial_profile
-        first = int(np.argmax(height > _NEGLIGIBLE * eta * 1e-3))
+        first = int(np.argmax(height > _NEGLIGIBLE * eta * 1e-3))  # index of the first loss with a relevant height
         # argmax returns 0 if E is negligible nowhere; then the last loss is kept.
         last = max(int(np.argmax(values <= _NEGLIGIBLE * eta)) or losses.size - 1, first)
         relevant = slice(max(first - 1, 0), last + 1)

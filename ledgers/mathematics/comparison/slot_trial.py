@@ -49,7 +49,7 @@ class SlotTrial:
     def __init__(
         self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, share: float = _SHARE
     ) -> None:
-        """Choose 25 first values of ε at which costs are tried; `refine` and `add` give more where they are needed.
+        """Choose 25 first values of ε at which costs are tried. `refine` and `add` add more where they are needed.
 
         They are evenly spaced from 0 to an ε at which the privacy profile of the slot is at most η.
 
@@ -70,12 +70,16 @@ class SlotTrial:
         self._points = np.linspace(0.0, last, 25)
 
     def certify(self, cost: Amount) -> tuple[bool, float]:
-        """Decide whether a cost in μ² suffices at every ε ≥ 0, in both directions of the pair.
+        """Decide whether a cost suffices at every ε ≥ 0, in both directions of the pair.
 
-        It suffices if the mechanism, composed with the Gaussian that is left, exceeds the slot's profile by at most η.
+        It suffices if the mechanism, composed with the Gaussian that is left after the cost, exceeds the slot's profile
+        by at most η.
+
+        Args:
+            cost: the cost in μ².
 
         Returns:
-            True if the cost is certified to suffice, and the ε with the largest excess. The ε is 0 if the composed
+            Whether the cost is certified to suffice, and the ε with the largest excess. The ε is 0 if the composed
             mechanism has no finite ε at η.
         """
         composed = self._composed_with(less(self._remaining, cost))
@@ -89,7 +93,7 @@ class SlotTrial:
         return all(bound.holds for bound in bounds), worst.worst
 
     def add(self, epsilon: float) -> None:
-        """Add this ε, and points close to it, to the points."""
+        """Add an ε to the points, together with the points 1 % below and above it."""
         new_points = epsilon * np.asarray([0.99, 1.0, 1.01])
         self._points = np.unique(np.concatenate([self._points, new_points]))
 
@@ -111,11 +115,15 @@ class SlotTrial:
         return self.find_root(first, TOLERANCE)
 
     def worst(self, cost: float) -> float:
-        """Return the largest gap at the points."""
+        """Return the largest gap over the chosen ε. A cost, in μ², suffices at all of them if it is at most 0."""
         return float(np.max(self._gaps(cost)))
 
     def refine(self, cost: float) -> None:
-        """Add points around the point with the largest gap at this cost, up to its neighbours."""
+        """Add ten evenly spaced points around the point with the largest gap, between its two neighbours.
+
+        Args:
+            cost: cost in μ² at which the gaps are computed.
+        """
         worst = int(np.argmax(self._gaps(cost)))
         below = self._points[max(worst - 1, 0)]
         above = self._points[min(worst + 1, self._points.size - 1)]
@@ -150,9 +158,10 @@ class SlotTrial:
         return bracket.high
 
     def _initial_cost(self) -> float:
-        """Return a first cost for the search: μ² of the Gaussian with the same δ as the mechanism at a medium ε.
+        """Return an initial estimate of the cost: μ² of the Gaussian with the same δ as the mechanism at a medium ε.
 
-        It is found by bisection, and at least 1e-12, because the secant method needs a positive cost.
+        It is found by bisection over costs from 0 to the whole slot. It is at least 1e-12, because the secant method
+        needs a positive cost.
         """
         epsilon = float(self._points[self._points.size // 2])
         log_delta = self._composed_with(ZERO).log_delta_bounds(epsilon).upper  # of the mechanism without a Gaussian
@@ -161,7 +170,8 @@ class SlotTrial:
             """Return whether a Gaussian of this cost has a smaller δ than the mechanism."""
             return gaussian_pair(math.sqrt(cost)).log_delta_bounds(epsilon).upper < log_delta
 
-        return max(bisect_reals(is_too_small, 0.0, self._whole, steps=_HALVINGS)[1], 1e-12)
+        _, sufficient_cost = bisect_reals(is_too_small, 0.0, self._whole, steps=_HALVINGS)
+        return max(sufficient_cost, 1e-12)
 
     def _gaps(self, cost: float) -> FloatArray:
         """Return the gap log E − log(E_slot + η′) at each point, the larger of both directions.
@@ -176,7 +186,11 @@ class SlotTrial:
         return np.asarray(np.max(np.stack(gaps), axis=0))
 
     def _composed_with(self, left: Amount) -> Pair:
-        """Return the mechanism's pair composed with the Gaussian of the amount that is left."""
+        """Return the mechanism's dominating pair composed with a Gaussian.
+
+        Args:
+            left: μ² of the Gaussian that is left in the slot; 0 gives the mechanism only.
+        """
         mu = root_above(left)
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []
         return composed_pair([*self._parts, *gaussian], "default")
@@ -195,7 +209,12 @@ class _CostBracket:
     high: float
 
     def narrow(self, cost: float, *, suffices: bool) -> _CostBracket:
-        """Return the bracket after a cost was tried."""
+        """Return the bracket after a cost was tried.
+
+        Args:
+            cost: the cost in μ².
+            suffices: whether it suffices at the chosen points.
+        """
         if suffices:
             return replace(self, high=min(self.high, cost))
         return replace(self, low=max(self.low, cost))

@@ -89,7 +89,12 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
 
 
 def of_gaussian(epsilon: FloatArray, mu: float) -> Jet:
-    """Return the profile of N(μ, 1) against N(0, 1) and its derivatives at points ε of any sign."""
+    """Return the profile of N(μ, 1) against N(0, 1) and its two derivatives at points ε of any sign.
+
+    Args:
+        epsilon: the points.
+        mu: μ, positive.
+    """
     value, slope, curvature, error_units = _jet(epsilon, mu)
     return Jet(value, slope, curvature, UNIT_ROUNDOFF * error_units)
 
@@ -109,6 +114,7 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
         passes.append(np.stack([values @ hinges.masses for values in _jet(rows - hinges.losses, mu)]))
     value, slope, curvature, error_units = np.concatenate(passes, axis=1)
     # Rounding of the sums of Φ(a), t and φ(a)/μ over the hinges, each of which enters twice or more.
+    # As slope = −t and curvature = φ(a)/μ − t, this is Φ(a) + t + φ(a)/μ with the terms counted as often as they enter.
     sum_units = (hinges.losses.size + 4) * (value - slope + curvature - 2.0 * slope)
     error = UNIT_ROUNDOFF * (error_units + np.abs(sum_units) + 4.0 * hinges.infinite)
     return Jet(value + hinges.infinite, slope, curvature, error)
@@ -133,7 +139,8 @@ def _jet(x: FloatArray, mu: float) -> tuple[FloatArray, FloatArray, FloatArray, 
 def _bound_sixth_derivative(mu: float) -> float:
     """Bound the sixth derivative in ε of the profile of N(μ, 1) against N(0, 1).
 
-    Up to signs it is Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t, and t ≤ 1.
+    With a = μ/2 − ε/μ and t = e^ε Φ(a − μ) it is, up to signs, Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t. Here He_j are
+    Hermite polynomials, bounded by Cramér's inequality (see `_CRAMER`), and t ≤ 1.
     """
     return 1.0 + sum(_CRAMER * math.sqrt(math.factorial(j)) * mu ** (-1 - j) for j in range(5))
 

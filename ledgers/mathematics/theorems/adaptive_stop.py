@@ -25,8 +25,9 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
     """Return the exact least ε ≥ 0 with δ(ε) ≤ δ after t randomized responses.
 
     Each answer is truthful with probability p = 1/(1 + e^−ε₀). With K truthful answers the privacy loss is ε₀ (2K − t).
-    K is Bin(t, p) under the first data set (P), and Bin(t, 1 − p) under the second (Q). If ε is between the losses of
-    k − 1 and k truthful answers, δ(ε) = P(K ≥ k) − e^ε Q(K ≥ k).
+    K is Bin(t, p) under the first data set (P), and Bin(t, 1 − p) under the second (Q). If ε is between the losses of k
+    − 1 and k truthful answers, δ(ε) = P(K ≥ k) − e^ε Q(K ≥ k). This is solved for ε, for each k from t down, until ε is
+    in that range.
 
     Args:
         rounds: number t of responses.
@@ -81,9 +82,9 @@ def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
     """
     keep = 1.0 / (1.0 + math.exp(-round_epsilon))
     value = np.zeros(rounds + 2)  # of continuing after the last response, which is never better than stopping
-    for done in range(rounds, 0, -1):
-        spent = spent_epsilon(rounds=done, round_epsilon=round_epsilon, delta=delta)
-        losses = round_epsilon * (2.0 * np.arange(done + 1.0) - done)
+    for time in range(rounds, 0, -1):
+        spent = spent_epsilon(rounds=time, round_epsilon=round_epsilon, delta=delta)
+        losses = round_epsilon * (2.0 * np.arange(time + 1.0) - time)
         stop_value = np.maximum(-np.expm1(np.minimum(spent - losses, 0.0)), 0.0)
         continue_value = keep * value[1:] + (1.0 - keep) * value[:-1]
         value = np.maximum(stop_value, continue_value)
@@ -105,7 +106,7 @@ def stop_at_will(
         rounds: largest number of responses.
 
     Returns:
-        The true δ, its ratio to the reported δ, and the ε of the full run.
+        `true_delta`, the δ; `factor`, its ratio to the reported δ; and `full_epsilon`, the ε of all responses.
     """
     true = stopped_delta(rounds=rounds, round_epsilon=round_epsilon, delta=reported_delta)
     return {

@@ -48,7 +48,7 @@ class AnyOrderInputs(BudgetFields):
 
 
 def log_share(order: float) -> float:
-    """Return log C(α) with C(α) = (α − 1)^{α−1}/α^α.
+    """Return log C(α) with C(α) = (α − 1)^{α−1}/α^α, the factor in the conversion of Rényi divergence to δ.
 
     A divergence B of order α implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}.
     """
@@ -129,6 +129,7 @@ def worst_response(order: float, budget: float, epsilon: float) -> float:
         log_second = order * math.log1p(-p) - (order - 1.0) * math.log1p(-p * math.exp(-loss))
         return (p * math.exp(exponent) + math.expm1(log_second)) / target - 1.0
 
+    # Below `low` the left side is too small even if the loss had all of it; `high` is log p for p just below 1.
     low, high = -exponent - 40.0 + min(math.log(target), 0.0), -1e-12
     if excess(high) <= 0.0:
         return math.exp(high) / order
@@ -139,6 +140,12 @@ def any_order(inputs: AnyOrderInputs) -> Outputs:
     """Evaluate the true δ at ε of two mechanisms in a row, and its ratio to the target's δ.
 
     The first mechanism's output picks a Rényi order. The second mechanism then uses up the budget of this order.
+
+    Returns:
+        The δ as `true_delta` and its logarithm, and `factor`, its ratio to the target's δ.
+
+    Raises:
+        InvalidInput: the first mechanism leaves nothing of the budget at one of the orders.
     """
     probabilities, losses = first_law(inputs.orders, inputs.loss_gap)
     terms = []

@@ -42,7 +42,10 @@ OPTIONS = Quantity(
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
-    """Return δ of N(μ, 1) against N(0, 1) at any real ε."""
+    """Return δ of N(μ, 1) against N(0, 1) at any real ε.
+
+    For ε < 0 the profile is reflected: δ(ε) = 1 − e^ε + e^ε δ(−ε).
+    """
     if epsilon >= 0.0:
         return math.exp(float(log_theta(epsilon, mu)))
     return -math.expm1(epsilon) + math.exp(epsilon) * gaussian_delta(-epsilon, mu)
@@ -102,6 +105,9 @@ class _DescendingLine(NamedTuple):
 def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
     """Return the lines c − d a (height c, descent d) that are the largest at some a > 0, by increasing descent.
 
+    A line is removed if it is above the others nowhere, because the next line overtakes it before it overtakes the one
+    before.
+
     Args:
         lines: the lines, sorted by descent, then by height.
     """
@@ -150,6 +156,7 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
     mean_loss = 0.5 * mu * mu  # L is normal with standard deviation μ; beyond 12 of them its mass is negligible
     lowest = max(epsilon - response_loss, mean_loss - 12.0 * mu)
     highest = max(mean_loss + 12.0 * mu, epsilon + response_loss)
+    # The gap is smooth between these points, so that quadrature is accurate there.
     kinks = {kink for kink in (epsilon + response_loss, epsilon - response_loss) if lowest < kink < highest}
     bounds = sorted({lowest, highest, *_sign_changes(gap, lowest, highest), *kinks})
     increase = 0.0
@@ -160,7 +167,13 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 def _sign_changes(function: Callable[[float], float], first: float, last: float) -> list[float]:
-    """Return the roots of a function between the points of a grid where its sign changes."""
+    """Return the roots of a function between two points, one for each cell of a grid in which its sign changes.
+
+    Args:
+        function: the function.
+        first: smallest point of the grid.
+        last: largest point of the grid.
+    """
     grid = np.linspace(first, last, _GRID_POINTS).tolist()
     values = [function(point) for point in grid]
     return [
@@ -212,6 +225,12 @@ def natural_filter(
         first_mu: distance of the means of the Gaussian that is run first, in standard deviations.
         options: the mechanisms that may be run second: "gaussian-or-pure" (a Gaussian or a randomized response) or
             "leaky-responses" (60 randomized responses that answer with some probability only).
+
+    Returns:
+        `true_delta`, the δ; and `factor`, its ratio to the target's δ.
+
+    Raises:
+        InvalidInput: the first run leaves nothing of the target for a second one.
     """
     # Numerically, the roots need a little of δ for the second run.
     if gaussian_delta(target_epsilon, first_mu) >= 0.999 * target_delta:

@@ -82,15 +82,15 @@ def guard(dialect: str) -> None:
 
 
 def _refuse(dialect: str, table: str, name: str, what: str, when: str | None, why: str) -> None:
-    """Make a trigger that refuses statements on single rows of a table.
+    """Create a trigger that rejects statements on single rows of a table.
 
     Args:
         dialect: sqlite or postgresql.
         table: name of the table.
-        name: end of the trigger's name.
+        name: last part of the trigger's name.
         what: INSERT, UPDATE or DELETE.
-        when: SQL condition on the old and the new row; None refuses every such statement.
-        why: message of the refusal.
+        when: SQL condition on the old and the new row; None rejects every such statement.
+        why: message of the error.
     """
     condition = f"WHEN ({when})" if when else ""
     head = f"CREATE TRIGGER {table}_{name} BEFORE {what} ON {table} FOR EACH ROW {condition}"
@@ -101,7 +101,7 @@ def _refuse(dialect: str, table: str, name: str, what: str, when: str | None, wh
 
 
 def _refuse_gaps(dialect: str) -> None:
-    """Make the trigger that refuses an entry whose number is not the next one."""
+    """Create the trigger that rejects a log entry unless its number is the next one."""
     if dialect == "postgresql":
         op.execute(
             "CREATE TRIGGER ledger_entries_without_gaps BEFORE INSERT ON ledger_entries FOR EACH ROW"

@@ -22,7 +22,8 @@ from epsilond.accountants.errors import (
 )
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, RoleMissing
-from epsilond.ledgers.book.gated import MOST_PENDING, PENDING_SECONDS
+from epsilond.ledgers.book.gated import PENDING_SECONDS
+from epsilond.ledgers.book.pending import MOST_PENDING
 from epsilond.ledgers.mathematics import entries
 from epsilond.ledgers.mathematics.balance import BALANCE
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries

@@ -1,9 +1,9 @@
 """Figure 1d of Bietti et al. on federated EMNIST: a convolutional network with personal output layers.
 
-From Section 6 and Appendix A: there are 1,000 users, and 20 epochs of rounds with 10 users and 10 images of each. The
-network has 4 layers, with a shared representation and an additive output layer. Steps, personalizations and noises are
-those of the grids. The step is the best of the grid at each number of rounds. The privacy of a whole user's data is at
-δ = 10⁻⁴.
+From the paper's Section 6 and Appendix A: there are 1,000 users, and 20 epochs of rounds with Q = 10 users and 10
+images of each. The network has 4 layers, with a shared representation and an additive output layer. The step sizes, the
+personalizations α and the noises are those of the paper's grids. The step size is the best of the grid at each number
+of rounds. The privacy of a whole user's data is at δ = 10⁻⁴.
 
 Choices where the text is silent. As in the authors' program (github.com/albietz/ppsgd, main_nn.py): the layers, the
 squared loss on targets of 0.9 and −0.1, pixels as they are published, and a random initial output layer. Its clipping
@@ -90,14 +90,15 @@ class EmnistArm:
         return tuple(identify(folders[DATA], file, data=DATA) for file in DIGIT_FILES)
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the best test accuracy of the grid of steps after each measured number of rounds.
+        """Train the network with each step size of the grid, and return the best accuracies.
 
         Args:
             folders: folder of federated EMNIST.
             seed: seed of initial weights, users, batches and noise.
 
         Returns:
-            The accuracies, and the best step after the last round.
+            The best test accuracy of the grid after each measured number of rounds, and the best step size after the
+            last.
         """
         training = PersonalOutputs(
             personalization=self.personalization,
@@ -109,17 +110,21 @@ class EmnistArm:
             measured=MEASURED,
         )
         accuracies = train_personal(read_users(folders[DATA]), training, STEPS, seed)
+        best_accuracies = accuracies.max(axis=1)  # over the step sizes, for each measured number of rounds
         scores = {
-            name_at(ACCURACY, rounds): float(best)
-            for rounds, best in zip(MEASURED, accuracies.max(axis=1), strict=True)
+            name_at(ACCURACY, rounds): float(best) for rounds, best in zip(MEASURED, best_accuracies, strict=True)
         }
-        return TrialResult(scores, {"step_size": STEPS[int(np.argmax(accuracies[-1]))]})
+        best_last_step = STEPS[int(np.argmax(accuracies[-1]))]
+        return TrialResult(scores, {"step_size": best_last_step})
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the ε of a user's whole data after all rounds; None without noise or with frozen shared weights.
+        """Return the certified ε of a user's whole data after all rounds, against an observer of the released models.
 
         Args:
             folders: not used.
+
+        Returns:
+            Bounds on ε at `DELTA`. None without noise, or if the shared weights are frozen.
         """
         del folders
         if self.noise_multiplier == 0.0 or self.personalization == 0.0:
@@ -138,7 +143,7 @@ class EmnistArm:
 
 @functools.lru_cache(maxsize=1)
 def read_users(folder: Path) -> UserFederation:
-    """Return the images of the users.
+    """Read the images of the first `USERS` users. They are kept in memory for the next call.
 
     Args:
         folder: folder of federated EMNIST.
@@ -151,7 +156,7 @@ def read_users(folder: Path) -> UserFederation:
 
 
 def _images(written: WrittenImages) -> UserImages:
-    """Return the images of a writer as those of a user."""
+    """Convert the images of a writer to the form that the training takes."""
     return UserImages(written.images, written.labels)
 
 

@@ -1,8 +1,9 @@
 """The arms of Das et al.'s experiments: a network on CIFAR-10 or Fashion-MNIST, trained by one algorithm.
 
-From Section 6 and Appendix H: two hidden layers of 600 (CIFAR-10) or 300 (Fashion-MNIST) ReLU units, cross-entropy and
-weight decay 10⁻⁴. The training images, sorted by class, are cut into 250 shards, and each of the 50 clients has 5 of
-them. In a round 25 clients take 20 steps on batches of 256 records. The step size of clients falls by 0.99 a round.
+From the paper's Section 6 and Appendix H: two hidden layers of 600 (CIFAR-10) or 300 (Fashion-MNIST) ReLU units,
+cross-entropy and weight decay 10⁻⁴. The training images, sorted by class, are cut into 250 shards, and each of the 50
+clients has 5 of them. In a round 25 clients take 20 steps on batches of 256 records. The step size of clients is
+multiplied by 0.99 after each round.
 
 Choices where the text is silent: 400 rounds, because a step size of Figure 4 changes at 350, and Figure 5 speaks of the
 first 300 and the last 100. The text applies the default momentum of PyTorch, which is 0; here it is 0.9, as in
@@ -134,11 +135,14 @@ class DasArm:
         return read_images(self.images, folders[self.images]).files
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the test errors and training losses of one run.
+        """Train the network once, and return its test errors and training losses.
 
         Args:
             folders: folder of the data set.
-            seed: seed of the dealing of shards, and of all other randomness.
+            seed: seed of the assignment of shards to clients, and of all other randomness.
+
+        Returns:
+            The curves of both over rounds, and the mean test error of the last rounds. No parameter is chosen.
         """
         federation = deal_images(self.images, folders[self.images], seed)
         qualities = train_federated(federation, self._training(), classes=CLASSES, seed=seed)
@@ -161,11 +165,22 @@ class DasArm:
         )
 
     def _server_step_sizes(self, local_steps: Sequence[float]) -> list[float]:
-        """Return β_k of each round; that of FedAvg is 1, because its server takes the mean of the clients' weights."""
+        """Return the server's step size β_k of each round k.
+
+        It is a fixed multiple of the clients' step size, or follows the schedule `server_steps`. Without either it is
+        1, as in FedAvg, in which the server takes the mean of the clients' weights.
+
+        Args:
+            local_steps: the clients' step size in each round.
+        """
         if self.server_ratio is not None:
             return [self.server_ratio * step for step in local_steps]
-        changes = self.server_steps or ((0, 1.0),)
-        return [[step for first, step in changes if first <= index][-1] for index in range(len(local_steps))]
+        schedule = self.server_steps or ((0, 1.0),)
+        step_sizes = []
+        for index in range(len(local_steps)):
+            steps_so_far = [step for first_round, step in schedule if first_round <= index]
+            step_sizes.append(steps_so_far[-1])
+        return step_sizes
 
     @property
     def rule(self) -> UpdateRule:
@@ -182,7 +197,7 @@ class DasArm:
         )
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of truncated Laplace noise at the δ of its target; None for other noise.
+        """Return the certified ε of truncated discrete Laplace noise at the δ of its target; None for other noise.
 
         Args:
             folders: not used.
@@ -200,7 +215,11 @@ class DasArm:
 
 
 def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
-    """Return the curves, and the mean test error after the last rounds."""
+    """Return the scores of a run by name: both curves at `CURVE_ROUNDS`, and the mean test error of the last rounds.
+
+    Args:
+        qualities: test error and training loss after each measured round, in order.
+    """
     scores = {}
     for quality in qualities:
         if quality.rounds in CURVE_ROUNDS:
@@ -212,12 +231,12 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
 
 @functools.lru_cache(maxsize=1)
 def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
-    """Return the images of a data set, with the training images dealt to clients by shards.
+    """Read the images of a data set, and divide the training images among the clients by shards of equal classes.
 
     Args:
         images: the data set.
         folder: folder of its files.
-        seed: seed of the dealing.
+        seed: seed of the assignment.
     """
     data = read_images(images, folder)
     generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
@@ -228,6 +247,6 @@ def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
 
 
 def _vectors(images: Images) -> ImageVectors:
-    """Return images with pixels from −1 to 1."""
+    """Convert images to vectors of pixels from −1 to 1, with their labels as integers."""
     pixels = images.pixels.astype(np.float32) / np.float32(127.5) - np.float32(1.0)
     return ImageVectors(pixels, images.labels.astype(np.int64))

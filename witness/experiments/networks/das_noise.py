@@ -1,11 +1,13 @@
 """The noise of Das et al.'s experiments with networks, by their formulas, and certified noise for the same target.
 
-Experiments (i) have a target for each round, ε = 10, and sensitivities by equation (6) with μ = 0.1. The paper assumes
-these; they are no bounds for all data. Experiments (ii) and (iii) have the target (0.1, 10⁻⁹) for all rounds, and the
-sensitivities of any two updates. At r = n/2 clients in a round, the paper's amplification 2r/n is 1.
+Experiments (i) have a target for each round, ε = 10, and sensitivities by the paper's equation (6) with μ = 0.1. The
+paper assumes these; they are no bounds for all data. Experiments (ii) and (iii) have the target (0.1, 10⁻⁹) for all
+rounds, and the sensitivities of any two updates. At r = n/2 of n clients in a round, the paper's amplification factor
+2r/n is 1.
 
-In (iii) the noise is for the mean of r updates. It is added to the sum of the messages, on the grid of a
-message. In its steps the sensitivities are those of one client, which is the paper's 2s/r for the mean.
+In (iii) the noise is for the mean of r updates. It is added to the sum of the messages, on the grid of a message with s
+steps in a unit. In grid steps the sensitivities are those of one client, which corresponds to the paper's 2s/r for the
+mean.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ RESULTS_KEPT: Final = 32
 
 
 def round_movement(dimension: int, levels: int) -> Movement:
-    """Return the sensitivities of equation (6) and (121), in grid steps.
+    """Return the sensitivities of a message by the paper's equations (6) and (121), in grid steps.
 
     Args:
         dimension: number d of weights.
@@ -50,13 +52,16 @@ def round_movement(dimension: int, levels: int) -> Movement:
 
 @functools.lru_cache(maxsize=RESULTS_KEPT)
 def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -> LaplaceLevels | BinomialTrials | None:
-    """Return the noise of a choice; None for no noise.
+    """Return the noise of a message for one of the choices.
 
     Args:
         choice: the noise.
         dimension: number d of weights.
         levels: grid steps s in a unit.
         rounds: number K of rounds, for noise with a target for all rounds.
+
+    Returns:
+        Truncated discrete Laplace noise, or Binomial noise. None for the choice `none`.
 
     Raises:
         NoCertificate: no noise is certified for the target.
@@ -84,7 +89,8 @@ def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -
             )
         )
         assert trials is not None  # it is below 10^15 at this target
-        return BinomialTrials(trials=trials + trials % 2)
+        even_trials = trials + trials % 2  # so that the mean of the noise is an integer
+        return BinomialTrials(trials=even_trials)
     answer = CALIBRATOR.solve(
         QtdlProblem(
             epsilon=ROUND_EPSILON,
@@ -122,7 +128,7 @@ def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> Laplac
 def certified_epsilon(
     choice: NoiseChoice, *, dimension: int, levels: int, rounds: int, at_server: bool = False
 ) -> Ends | None:
-    """Return bounds on the ε of truncated discrete Laplace noise at the δ of its target; None for other noise.
+    """Return certified bounds on the ε of truncated discrete Laplace noise at the δ of its target.
 
     Args:
         choice: the noise.
@@ -131,6 +137,9 @@ def certified_epsilon(
         rounds: number K of rounds, for noise with a target for all rounds.
         at_server: whether the server adds it, so that a client is protected from observers of the models. Otherwise a
             record is protected from the server.
+
+    Returns:
+        The bounds, for one round or for all rounds like the target. None for other noise.
     """
     noise = noise_of(choice, dimension=dimension, levels=levels, rounds=rounds)
     if not isinstance(noise, LaplaceLevels):

@@ -33,11 +33,11 @@ TRIALS: Final = 3
 
 
 def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed: int) -> Cell:
-    """Return the cell of an arm.
+    """Return the cell of an arm, with the error and the ε that the paper prints for it.
 
     Args:
-        printed: the arm.
-        place: its place, without the number of rounds.
+        printed: the arm, with the paper's values.
+        place: its place on the axes of the grid, without the number of rounds.
         repetitions: runs of the arm.
         seed: seed of all randomness.
     """
@@ -52,11 +52,11 @@ def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed:
 def _cells_of(
     arms: Mapping[str, PrintedArm], place: Mapping[str, str], repetitions: int, seed: int
 ) -> tuple[Cell, ...]:
-    """Return the cells of arms.
+    """Return the cells of several arms, one for each arm.
 
     Args:
         arms: the arms, by name.
-        place: their place, without the arm and the number of rounds.
+        place: their place on the other axes of the grid, without the number of rounds.
         repetitions: runs of each arm.
         seed: seed of all randomness.
     """
@@ -64,7 +64,7 @@ def _cells_of(
 
 
 def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the cells of Table 6.
+    """Return the cells of Table 6: the algorithms without noise on both data sets.
 
     Args:
         repetitions: runs of each arm.
@@ -75,17 +75,18 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measured]:
-    """Return the mean test error of the last five rounds, by arm.
+    """Return the mean test error of the last five rounds of each arm, by the arm's name.
 
     Args:
         answers: cells of the experiment.
-        **place: values of axes other than the arm and the rounds; cells elsewhere are ignored.
+        **place: values of axes other than the arm and the rounds. Cells with other values are ignored.
     """
     read = private_score(LAST_ERROR)
     errors = {}
     for cell in answers:
         score = read(cell)
-        if score is not None and place.items() <= cell.place.items():
+        is_there = place.items() <= cell.place.items()
+        if score is not None and is_there:
             errors[str(cell.place["arm"])] = score
     return errors
 
@@ -93,28 +94,30 @@ def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measur
 def _judge_first_against(
     answers: Sequence[CellAnswer], claim: str, *, first: str, second: str, names: tuple[str, str]
 ) -> Finding:
-    """Judge whether every arm of one kind has a lower test error than every arm of another.
+    """Judge whether every arm of one kind has a lower test error than every arm of another kind.
+
+    Arms with certified noise are left out, because the paper has none.
 
     Args:
         answers: cells of the experiment.
         claim: the paper's claim.
-        first: begin of the names of the arms that are said to be better.
-        second: begin of the names of the other arms.
+        first: first letters of the names of the arms that are said to be better.
+        second: first letters of the names of the other arms.
         names: names of both kinds.
     """
     errors = {name: error for name, error in last_errors(answers).items() if not name.endswith("certified")}
-    pairs = [
-        (better, worse)
-        for name, better in errors.items()
-        if name.startswith(first)
-        for other, worse in errors.items()
-        if other.startswith(second)
-    ]
+    better_errors = [error for name, error in errors.items() if name.startswith(first)]
+    worse_errors = [error for name, error in errors.items() if name.startswith(second)]
+    pairs = [(better, worse) for better in better_errors for worse in worse_errors]
     return judge_pairs(claim, pairs, names=names, quantity="test error in the last five rounds")
 
 
 def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of experiment (i): the test errors of both kinds of noise, and the privacy of the paper's."""
+    """Judge the claims of experiment (i): Laplace noise against Binomial noise, and the privacy of the paper's noise.
+
+    Args:
+        answers: cells of the experiment.
+    """
     return (
         _judge_first_against(
             answers,
@@ -128,7 +131,11 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of experiments (ii) and (iii): normalised and clipped updates, and the privacy of the noise."""
+    """Judge the claims of experiments (ii) and (iii): normalised against clipped updates, and the privacy of the noise.
+
+    Args:
+        answers: cells of the experiment.
+    """
     return (
         _judge_first_against(
             answers,
@@ -142,7 +149,11 @@ def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def judge_plain(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claim of experiment (iv), that normalisation costs nothing, on each data set."""
+    """Judge the claim of experiment (iv), that normalising updates costs no accuracy, on each data set.
+
+    Args:
+        answers: cells of the experiment.
+    """
     findings = []
     for images in TABLE_6:
         errors = last_errors(answers, images=images)

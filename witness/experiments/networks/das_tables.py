@@ -48,13 +48,13 @@ def _noise_arms(
     binomial_steps: Steps,
     errors: tuple[float, float, float],
 ) -> dict[str, PrintedArm]:
-    """Return the arms of experiment (i): Binomial noise, the paper's on a fine and a coarse grid, and certified noise.
+    """Return the arms of experiment (i): Binomial noise, the paper's noise on two grids, and certified noise.
 
     Args:
         images: the data set.
         powers: base-two logarithms of the grid steps of the fine and the coarse grid.
         steps: steps of the server with truncated discrete Laplace noise.
-        binomial_local_step: η₀ with Binomial noise.
+        binomial_local_step: η₀ with Binomial noise, the clients' step size in the first round.
         binomial_steps: steps of the server with Binomial noise.
         errors: printed test errors of the paper's three arms.
     """
@@ -107,7 +107,7 @@ TABLE_4: Final = _noise_arms(
 
 
 def _run_arm(arm: DasArm, error: float) -> PrintedArm:
-    """Return an arm of experiment (ii) or (iii), with noise for all rounds."""
+    """Return an arm of experiment (ii) or (iii), with the paper's claim on its noise for all rounds."""
     return PrintedArm(arm=arm, error=error, claimed=CLAIM_OF_RUN)
 
 
@@ -129,7 +129,15 @@ def _clipping_arms(
 
 
 def _with_steps(arm: DasArm, steps: Steps, clipping_norm: float | None) -> DasArm:
-    """Return an arm with steps of the server, and with clipped updates if there is a clipping norm."""
+    """Return an arm with a schedule of server steps, and with clipped updates if there is a clipping norm.
+
+    All other settings are those of experiments (ii) and (iii).
+
+    Args:
+        arm: an arm with the settings that all arms share.
+        steps: steps of the server, each with the first round of its use.
+        clipping_norm: clipping norm; None normalises the updates.
+    """
     return DasArm(
         algorithm=arm.algorithm,
         images=arm.images,

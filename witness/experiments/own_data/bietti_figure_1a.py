@@ -1,7 +1,8 @@
 """Figure 1a of Bietti et al. at its own size: 1,000 users, 100 coordinates, and the grids of Appendix A.
 
+A personalization αQ weights the shared model against the users' own models, where Q is the number of users in a round.
 The noises and the clipping norm of the figure's plots are not in the text. Here are all ten noises of the appendix, at
-the clipping norm 10. As the paper says, the step is the best of the grid at each number of rounds.
+the clipping norm 10. As the paper says, the step size is the best of the grid at each number of rounds.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class FigureArm:
         return ()
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the least excess of the grid of steps after the number of rounds.
+        """Return the smallest excess risk over the grid of step sizes after the number of rounds, and its step size.
 
         Args:
             folders: not used.
@@ -105,10 +106,13 @@ class FigureArm:
         return TrialResult({"excess_risk": float(risks[best])}, {"step_size": STEPS[best]})
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the ε of a user's whole data after all rounds; None without noise or without a shared model.
+        """Return the certified ε of a user's whole data after all rounds, against an observer of the released models.
 
         Args:
             folders: not used.
+
+        Returns:
+            Bounds on ε at `DELTA`. None without noise or without a shared model.
         """
         del folders
         if self.noise_multiplier == 0.0 or self.personalization == LOCAL:
@@ -142,10 +146,15 @@ def distinct_runs() -> tuple[PersonalRun, ...]:
 
 @functools.lru_cache(maxsize=SEEDS_KEPT)
 def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
-    """Return the excess risk of all runs after each number of rounds, which they compute from the same draws.
+    """Compute the excess risk of all runs after each number of rounds, with the same data and noise for all runs.
+
+    The results are kept, because the cells of a trial need them one after another.
 
     Args:
         seed: seed of data and noise.
+
+    Returns:
+        For each run, the risks after `ROUNDS`.
     """
     training = PersonalTraining(clipping_norm=CLIPPING_NORM, batch_size=BATCH_SIZE, measured=ROUNDS)
     runs = distinct_runs()
@@ -198,12 +207,15 @@ class _Scores:
     def against_others(
         self, personalization: float, noises: Sequence[float], rounds: Sequence[int]
     ) -> list[tuple[Measured, Measured]]:
-        """Return pairs of the excess risk of one personalization and that of each other one, in every setting.
+        """Compare the excess risk of one personalization with that of each other one, in every setting.
 
         Args:
-            personalization: αQ of the first of each pair.
+            personalization: αQ, the first of each pair.
             noises: noise multipliers.
             rounds: numbers of rounds.
+
+        Returns:
+            One pair for each noise, number of rounds and other personalization.
         """
         rivals = [value for value in TIMES_PARTICIPANTS if value != personalization]
         return [
@@ -222,17 +234,14 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
             model, from users' own models only to one model for all.
     """
     read = private_score("excess_risk")
-    scores = _Scores(
-        {
-            (
-                float(cell.place["noise_multiplier"]),
-                str(cell.place["personalization"]),
-                int(cell.place["rounds"]),
-            ): score
-            for cell in answers
-            if (score := read(cell)) is not None
-        }
-    )
+    by_place = {}
+    for cell in answers:
+        score = read(cell)
+        if score is not None:
+            place = cell.place
+            noise, rounds = float(place["noise_multiplier"]), int(place["rounds"])
+            by_place[noise, str(place["personalization"]), rounds] = score
+    scores = _Scores(by_place)
     first, last = ROUNDS[0], ROUNDS[-1]
     personalized = [scores.at(0.0, value, last) for value in TIMES_PARTICIPANTS if 0.0 < value < SHARED]
     best_personalized = min(personalized, key=lambda measured: float(measured.mean))

@@ -30,7 +30,9 @@ RUNS_SHARED: Final = 2
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each data set, noise and line.
+    """Return the cells of the experiment: one for each data set, noise and line.
+
+    A line of the figure is the best of its personalizations.
 
     Args:
         repetitions: trials of each cell.
@@ -50,7 +52,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether personalization improves the accuracy at the same ε (Section 6).
+    """Judge the claim of Section 6 that personalization improves the accuracy at the same ε.
 
     Args:
         answers: a cell for each data set, noise multiplier and line.
@@ -58,8 +60,8 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     points = {panel: users.points_by_noise(study, answers, data=panel) for panel, study in PANELS.items()}
     private = [point.measured for line in points.values() for point in line[1:]]  # the first has no noise
     pairs = {
-        end: [(users.best_between(accuracies), accuracies[personalization_name(end)]) for accuracies in private]
-        for end in (users.SHARED, users.LOCAL)
+        extreme: [(users.best_between(accuracies), accuracies[personalization_name(extreme)]) for accuracies in private]
+        for extreme in (users.SHARED, users.LOCAL)
     }
     return (
         judge_pairs(

@@ -1,8 +1,8 @@
-"""Common parts of Figures 1b, 1c and 2 of Bietti et al.: PPSGD on users of Stack Overflow and EMNIST (Section 6).
+"""Common parts of Figures 1b, 1c and 2 of Bietti et al.: PPSGD on users of Stack Overflow and EMNIST.
 
-The text states the numbers of users, words and tags, and the passes. It has Q = 10 users in a round, with m = 10
-records each, and the squared loss of one class against all others. Appendix A has the grids. The step is the best of
-the grid at each number of rounds, by test accuracy.
+Section 6 of the paper states the numbers of users, words and tags, and the passes. It has Q = 10 users in a round, with
+m = 10 records each, and the squared loss of one class against all others. Appendix A has the grids. The step size is
+the best of the grid at each number of rounds, by test accuracy.
 
 Where the text is silent, the choices are those of the authors' program. These are the users and features of
 `federated_users`, whole batches only, and averages over a batch, as in Algorithm 3. The program subtracts 0.1 from
@@ -171,20 +171,22 @@ class UserArm:
         return tuple(identify(folder, file, data=self.study) for file in study.files)
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the best test accuracy of the grid, with its step and, if there are several, its personalization.
+        """Train with each personalization and each step size, and return the best test accuracy.
 
         Args:
             folders: folder of the data set.
             seed: seed of rounds and noise.
+
+        Returns:
+            The accuracy after the share of the rounds, with its step size and, if there are several, its
+            personalization.
         """
-        accuracies = np.array(
-            [
-                _accuracies(self.study, folders[self.study], value, self.noise_multiplier, seed)[
-                    SHARES.index(self.share)
-                ]
-                for value in self.personalizations
-            ]
-        )
+        folder, share_index = folders[self.study], SHARES.index(self.share)
+        rows = []
+        for value in self.personalizations:
+            by_share_and_step = _accuracies(self.study, folder, value, self.noise_multiplier, seed)
+            rows.append(by_share_and_step[share_index])
+        accuracies = np.array(rows)  # one row for each personalization, one column for each step size
         best, step = np.unravel_index(int(np.argmax(accuracies)), accuracies.shape)
         chosen = {"step_size": STUDIES[self.study].step_sizes[int(step)]}
         if len(self.personalizations) > 1:
@@ -192,25 +194,28 @@ class UserArm:
         return TrialResult({MEASURE: float(accuracies.max())}, chosen)
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the ε of all data of the user with most batches; None without noise or without a shared model.
+        """Return the certified ε of all data of the user with most batches, against an observer of the released models.
 
         Args:
             folders: folder of the data set.
+
+        Returns:
+            Bounds on ε at `DELTA`. None without noise or without a shared model.
         """
         if self.noise_multiplier == 0.0 or self.personalizations == (LOCAL,):
             return None
         study = STUDIES[self.study]
-        most = study.passes * int(study.read(folders[self.study]).batches(BATCH_SIZE).max())
-        return certified_epsilon(self.noise_multiplier, most)
+        most_batches = int(study.read(folders[self.study]).batches(BATCH_SIZE).max())
+        return certified_epsilon(self.noise_multiplier, study.passes * most_batches)
 
 
 @functools.lru_cache(maxsize=64)
 def certified_epsilon(noise_multiplier: float, times: int) -> Ends:
-    """Return the ε at δ = 10⁻⁴ of a user that adds its clipped gradient to a number of noisy sums.
+    """Return certified bounds on the ε at δ = 10⁻⁴ of a user that adds its clipped gradient to noisy sums.
 
     Args:
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
-        times: number of rounds in which the user takes part.
+        times: number of sums, one for each round in which the user takes part.
     """
     spec = Repeated(times=times, mechanism=Gaussian(noise_multiplier=noise_multiplier))
     guarantee = account(spec, relation="replace-one", unit="client", observer="released-models").guarantee
@@ -220,7 +225,17 @@ def certified_epsilon(noise_multiplier: float, times: int) -> Ends:
 def _accuracies(
     study: DataName, folder: Path, personalization: float, noise_multiplier: float, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Return the test accuracy, of shape (`SHARES`, step sizes). Noise does not reach users without a shared model."""
+    """Return the test accuracies of a run, of shape (number of `SHARES`, number of step sizes).
+
+    Without a shared model the noise has no effect, so that one run serves all noises.
+
+    Args:
+        study: name of the data set.
+        folder: folder of the data set.
+        personalization: αQ.
+        noise_multiplier: standard deviation of the noise in units of the clipping norm.
+        seed: seed of rounds and noise.
+    """
     noise = 0.0 if personalization == LOCAL else noise_multiplier
     return _train(study, folder, personalization, noise, seed)
 
@@ -229,7 +244,10 @@ def _accuracies(
 def _train(
     study: DataName, folder: Path, personalization: float, noise_multiplier: float, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Return the test accuracy, of shape (`SHARES`, step sizes). The cache answers arms that share a run."""
+    """Train a run with all step sizes, and return its test accuracies by share of the rounds and step size.
+
+    Results are kept in a cache for arms that share a run. The arguments are those of `_accuracies`.
+    """
     settings = STUDIES[study]
     training = ClassifierTraining(
         personalization=personalization,
@@ -271,11 +289,14 @@ def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ..
 
 
 def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Measured]:
-    """Return the accuracies of some cells, by personalization in the order of its values.
+    """Return the accuracies of the cells at one place, by personalization in the order of its values.
 
     Args:
         answers: cells of an experiment.
-        **place: values of the other axes.
+        **place: values of the axes other than the personalization.
+
+    Raises:
+        KeyError: a personalization was not measured at this place.
     """
     read = private_score(MEASURE)
     by_name = {}
@@ -287,13 +308,14 @@ def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Mea
 
 
 def best_between(accuracies: Mapping[str, Measured]) -> Measured:
-    """Return the best mean accuracy of those with a shared model and models of one's own.
+    """Return the best mean accuracy of the personalizations that combine a shared model with models of one's own.
 
     Args:
         accuracies: accuracy by name of the personalization.
     """
-    ends = {personalization_name(SHARED), personalization_name(LOCAL)}
-    return max((score for name, score in accuracies.items() if name not in ends), key=lambda score: float(score.mean))
+    extremes = {personalization_name(SHARED), personalization_name(LOCAL)}
+    combined = [score for name, score in accuracies.items() if name not in extremes]
+    return max(combined, key=lambda score: float(score.mean))
 
 
 def judge_less_with_noise(lines: Mapping[str, Sequence[MeasuredPoint]]) -> Finding:
@@ -306,12 +328,12 @@ def judge_less_with_noise(lines: Mapping[str, Sequence[MeasuredPoint]]) -> Findi
 
 
 def points_by_noise(study: DataName, answers: Sequence[CellAnswer], **place: float | str) -> list[MeasuredPoint]:
-    """Return the accuracies at each noise of a data set.
+    """Return the accuracies at each noise of a data set, by increasing noise.
 
     Args:
         study: name of the data set.
         answers: cells of an experiment.
-        **place: values of the other axes.
+        **place: values of the axes other than the noise and the personalization.
     """
     return [
         MeasuredPoint(f"σ = {noise:g}", select(answers, noise_multiplier=noise, **place))

@@ -50,12 +50,12 @@ def arm_cells(
     records: Mapping[str, int],
     simulate: Callable[[str, ArmSettings], TrialSimulation],
 ) -> tuple[Cell, ...]:
-    """Return one cell for each panel, arm and ε. Arms without noise are the same at each ε.
+    """Return the cells of a figure: one for each panel, arm and ε. Arms without noise are the same at each ε.
 
     The paper claims an ε for the noise of mini-batch SGD only, because it does not print that of local SGD.
 
     Args:
-        participants: number of silos in a round, by panel.
+        participants: number of silos (clients) in a round, by panel.
         epsilons: values of ε of the noise.
         records: number n of training records of a silo, by panel; δ = n⁻².
         simulate: returns the trials of an arm in a panel.
@@ -92,7 +92,7 @@ def judge_arms(
         quantity: the score in words.
     """
     scores = scores_by_setting(answers, measure)
-    findings = [
+    findings = [  # one for each statement
         judge_pairs(
             claim.text,
             _pairs(scores, claim),
@@ -114,15 +114,17 @@ def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tu
         measure: name of the score.
     """
     read = private_score(measure)
-    return {
-        (str(cell.place["participants"]), str(cell.place["arm"]), float(cell.place["epsilon"])): score
-        for cell in answers
-        if (score := read(cell)) is not None
-    }
+    scores = {}
+    for cell in answers:
+        score = read(cell)
+        if score is not None:
+            place = cell.place
+            scores[str(place["participants"]), str(place["arm"]), float(place["epsilon"])] = score
+    return scores
 
 
 def _pairs(scores: Mapping[tuple[str, str, float], Measured], claim: ArmClaim) -> list[tuple[Measured, Measured]]:
-    """Return the scores of the two compared algorithms (arms) in each setting for which the paper makes a claim.
+    """Return the scores of two compared arms, in each setting for which the paper makes a claim.
 
     Args:
         scores: measured score by panel of the figure, arm, and ε.

@@ -132,7 +132,7 @@ class InsuranceArm:
         return _run_trial(self, folders["medical-costs"], seed)
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of the noise for a record of the first silo.
+        """Return the certified ε of the noise for a record of the first silo; None without noise.
 
         Args:
             folders: not used.
@@ -170,24 +170,31 @@ def _run_trial(arm: InsuranceArm, folder: Path, seed: int) -> TrialResult:
 
 
 def training_records(silos: int) -> int:
-    """Return the number of training records of the first of N silos."""
+    """Return the number of training records of the first silo.
+
+    Args:
+        silos: number of silos.
+    """
     records = group_sizes(silos)[0]
     return records - math.ceil(TEST_SHARE * records)
 
 
 def squared_value(predictions: Floats, targets: Floats) -> Floats:
-    """Return ½(z − y)² for predictions z and targets y."""
+    """Return the squared loss ½(z − y)² of predictions z and targets y."""
     return np.asarray(0.5 * np.square(predictions - targets))
 
 
 def squared_slope(predictions: Floats, targets: Floats) -> Floats:
-    """Return the derivative z − y."""
+    """Return the derivative z − y of the squared loss in the prediction z, at targets y."""
     return predictions - targets
 
 
 @functools.lru_cache(maxsize=4)
 def sort_into_silos(folder: Path, silos: int, seed: int) -> SiloRecords:
-    """Return the silos of a trial: records sorted by charges, N − 1 silos of ⌈1338/N⌉ and one with the rest.
+    """Return the silos of a trial: records sorted by charges and cut into N silos.
+
+    N − 1 silos have ⌈1338/N⌉ records, and the last silo has the rest. A constant feature 1 is added, and age and body
+    mass index are standardised.
 
     Args:
         folder: folder of the medical costs.

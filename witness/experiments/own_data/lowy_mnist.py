@@ -166,7 +166,7 @@ class MnistArm:
         return _run_trial(self, folders["mnist"], seed)
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of the noise.
+        """Return the certified ε of the noise for one copy of an image; None without noise.
 
         Args:
             folders: not used.
@@ -200,18 +200,18 @@ def _run_trial(arm: MnistArm, folder: Path, seed: int) -> TrialResult:
 
 
 def logistic_value(predictions: Floats, targets: Floats) -> Floats:
-    """Return ln(1 + e^(−yz)) for predictions z clipped to [−15, 15] and targets y = ±1."""
+    """Return the logistic loss ln(1 + e^(−yz)) of targets y = ±1 and predictions z, which are clipped to [−15, 15]."""
     return np.logaddexp(0.0, -targets * np.clip(predictions, -LARGEST_PREDICTION, LARGEST_PREDICTION))
 
 
 def logistic_slope(predictions: Floats, targets: Floats) -> Floats:
-    """Return the derivative −y/(1 + e^(yz)), at the clipped prediction z."""
+    """Return the derivative −y/(1 + e^(yz)) of the logistic loss, at the prediction z clipped to [−15, 15]."""
     return -targets * expit(-targets * np.clip(predictions, -LARGEST_PREDICTION, LARGEST_PREDICTION))
 
 
 @functools.lru_cache(maxsize=1)
 def read_components(folder: Path) -> tuple[Floats, Floats]:
-    """Return the principal components of the training images, (60000, 50), and their digits.
+    """Return the first 50 principal components of each training image, of shape (60000, 50), and the digits.
 
     Args:
         folder: folder of MNIST.
@@ -219,8 +219,9 @@ def read_components(folder: Path) -> tuple[Floats, Floats]:
     images = read_images("mnist", folder).training
     pixels = images.pixels.astype(np.float64) / 255.0
     centred = pixels - pixels.mean(axis=0)
-    _, directions = np.linalg.eigh(centred.T @ centred)
-    return centred @ directions[:, ::-1][:, :COMPONENTS], images.labels.astype(np.float64)
+    _, directions = np.linalg.eigh(centred.T @ centred)  # by ascending eigenvalue
+    largest_first = directions[:, ::-1]
+    return centred @ largest_first[:, :COMPONENTS], images.labels.astype(np.float64)
 
 
 @functools.lru_cache(maxsize=4)
@@ -232,7 +233,7 @@ def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
     Args:
         folder: folder of MNIST.
         seed: seed of the split into training and test records, and of the mixing.
-        mixed: whether the records of all 25 pairs are mixed and dealt to the silos at random.
+        mixed: whether the records of all 25 pairs are mixed and assigned to the silos at random.
     """
     features, digits = read_components(folder)
     rarest = int(np.bincount(digits.astype(np.int64), minlength=CLASSES).min())

@@ -26,7 +26,9 @@ QUANTITY: Final = "relative root mean square error"
 
 
 def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, ...]:
-    """Judge the statements about the naive predictor, and the one about N = M = 3 as ε approaches 3.
+    """Judge the statements about the naive predictor, and the statement that local SGD is better in one panel.
+
+    That panel has 3 of 3 silos in a round, at ε = 3.
 
     Args:
         answers: cells of the experiment, one for each panel, arm and ε.
@@ -70,6 +72,13 @@ def _judge_gain(scores: Sequence[Measured]) -> Finding:
 
 
 def _reversed_pair(scores: Mapping[tuple[str, str, float], Measured]) -> list[tuple[Measured, Measured]]:
-    """Return the errors of private local and mini-batch SGD in the named panel; empty if they were not measured."""
-    keys = [(REVERSED_PANEL, arm, REVERSED_EPSILON) for arm in (NOISY_LOCAL, NOISY_MINI_BATCH)]
-    return [(scores[keys[0]], scores[keys[1]])] if all(key in scores for key in keys) else []
+    """Return the errors of private local SGD and of private mini-batch SGD in the panel that the text names.
+
+    Returns:
+        One pair; none if one of them was not measured.
+    """
+    local = scores.get((REVERSED_PANEL, NOISY_LOCAL, REVERSED_EPSILON))
+    mini_batch = scores.get((REVERSED_PANEL, NOISY_MINI_BATCH, REVERSED_EPSILON))
+    if local is None or mini_batch is None:
+        return []
+    return [(local, mini_batch)]

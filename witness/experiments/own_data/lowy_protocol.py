@@ -1,13 +1,14 @@
 """Settings that the experiments of Lowy and Razaviyayn share (Section 5 and Appendix H), with choices where it is open.
 
 Every arm has R = 35 rounds, δ = n⁻² for the n training records of a silo, and K = n√ε/(2√R) gradients of a silo in a
-round. The noise of a mini-batch report has σ² = 8L² R ln(1/δ)/(nε)². The appendix does not print the noise of local
-SGD. Here each local step adds noise, by the same formula for the RK steps, as in the authors' program. Without noise K
-is that of the largest ε.
+round. The noise of a mini-batch report has variance σ² = 8L² R ln(1/δ)/(nε)², where L is a Lipschitz constant. The
+appendix does not print the noise of local SGD. Here each local step adds noise, by the same formula with RK steps in
+place of R, as in the authors' program. Without noise K is that of the largest ε.
 
-Certified noise, which the paper does not have, is the smallest whose certified ε is the claimed one.
+Certified noise, which the paper does not have, is the smallest with a certified ε equal to the claimed one.
 
-The step and the clipping norm of each trial are those of least training loss, which costs privacy that is not counted.
+The step size and the clipping norm of each trial are those of least training loss, which costs privacy that is not
+counted.
 """
 
 from __future__ import annotations
@@ -59,14 +60,19 @@ class ArmSettings:
     participants: int
 
     def gradients(self, records: int) -> int:
-        """Return K, the number of gradients of a silo in a round, for a number of training records."""
+        """Return the number K of gradients that a silo computes in a round: ⌈n√ε/(2√R)⌉, from 1 to n.
+
+        Args:
+            records: number n of training records of the silo.
+        """
         batch = experimental_batch_size(samples_per_client=records, rounds=ROUNDS, epsilon=self.epsilon)
         return min(records, max(1, math.ceil(batch)))
 
     def draws(self, records: int) -> tuple[int, int]:
         """Return the number of records behind one noisy vector, and the number of noisy vectors of a silo in a run.
 
-        A noisy vector is a mini-batch report on K records, K = `gradients(records)`, or a local step on one record.
+        A noisy vector of mini-batch SGD is a report on K records (see `gradients`). In local SGD it is a local step on
+        one record.
 
         Args:
             records: number n of training records of the silo.
@@ -75,7 +81,7 @@ class ArmSettings:
         return (gradients, ROUNDS) if self.algorithm == "mini-batch" else (1, ROUNDS * gradients)
 
     def estimate_work(self, records: int, dimension: int, points: int) -> TrialWork:
-        """Return the work of one trial, which trains at every point of a grid.
+        """Estimate the work of one trial, which trains at every point of a grid.
 
         A mini-batch report takes the gradients of all records of a silo. A local step gathers one record, and draws
         noise if there is any.
@@ -92,7 +98,7 @@ class ArmSettings:
         return TrialWork(numbers=float(reports * self.gradients(records) * numbers_of_step))
 
     def noise_std(self, records: int, lipschitz: float, lipschitz_ratio: float) -> float:
-        """Return σ of a noisy vector, which is a mean of gradients.
+        """Return the standard deviation σ of the noise in a noisy vector, which is a mean of gradients.
 
         Args:
             records: number n of training records of the silo.
@@ -102,7 +108,8 @@ class ArmSettings:
         batch, times = self.draws(records)
         if self.noise == "certified":
             multiplier = certified_multiplier(batch, records, times, self.epsilon)
-            return multiplier * lipschitz / lipschitz_ratio / batch
+            largest_gradient = lipschitz / lipschitz_ratio
+            return multiplier * largest_gradient / batch
         if self.noise == "none":
             return 0.0
         return experimental_noise_std(
@@ -156,34 +163,42 @@ class ArmSettings:
         return choose(silos, value=value, slope=slope, search=search, noise_stds=noise_stds, generator=generator)
 
     def certify(self, records: int, lipschitz_ratio: float) -> Ends | None:
-        """Return the certified ε of the noise for a record, which is replaced, at δ = n⁻²; None without noise.
+        """Return the certified ε of the noise at δ = n⁻², for one record that is replaced, against the server.
 
         Args:
             records: number n of training records of the silo.
             lipschitz_ratio: L of the noise over the largest norm of a record's gradient.
+
+        Returns:
+            Bounds on ε. None without noise.
         """
         if self.noise == "none":
             return None
         batch, times = self.draws(records)
+        # Noise of the sum of a batch over the bound 1/lipschitz_ratio on one gradient, both for L = 1.
         multiplier = self.noise_std(records, 1.0, lipschitz_ratio) * lipschitz_ratio * batch
         guarantee = _guarantee(multiplier, batch, records, times, "default")
         return Ends.of(guarantee.curve.epsilon(log_delta(records)))
 
 
 def log_delta(records: int) -> float:
-    """Return ln δ of δ = n⁻², for n training records."""
+    """Return the natural logarithm of δ = n⁻².
+
+    Args:
+        records: number n of training records.
+    """
     return -2.0 * math.log(records)
 
 
 @functools.lru_cache(maxsize=256)
 def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -> float:
-    """Return the smallest noise multiplier that is certified for ε at δ = n⁻².
+    """Return the smallest noise multiplier that is certified for ε at δ = n⁻², if one record is replaced.
 
     Args:
         batch: records of a noisy vector, drawn with replacement.
         records: number n of training records.
         times: number of noisy vectors.
-        epsilon: ε of a record, which is replaced.
+        epsilon: ε of a record.
     """
     target = Target.of(epsilon, None, log_delta(records) / math.log(10.0))
 
@@ -195,7 +210,7 @@ def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -
 
 
 def _guarantee(multiplier: float, batch: int, records: int, times: int, effort: Effort) -> Guarantee:
-    """Return the guarantee of a record, which is replaced, against the server.
+    """Return the guarantee of one record, which is replaced, against the server.
 
     Args:
         multiplier: standard deviation of the noise of a sum of gradients, over the bound on one gradient.

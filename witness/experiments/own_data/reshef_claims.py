@@ -40,7 +40,7 @@ def printed_accuracy(arms: PrintedRow, name: str) -> float:
 
 
 def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements about Table 1.
+    """Judge the statements about Table 1: accuracies over ρ, the μ of μ-Gaussian differential privacy.
 
     Args:
         answers: the experiment's answer, one cell for each ρ and algorithm.
@@ -69,17 +69,17 @@ def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements about Table 2.
+    """Judge the statements about Table 2: accuracies over the number m of machines in a round.
 
     Args:
-        answers: the experiment's answer, one cell for each number of machines in a round and algorithm.
+        answers: the experiment's answer, one cell for each m and algorithm.
     """
     scores = read_scores(answers, "participants")
     sizes = sorted(TABLE_2)
     middle, largest = sizes[-2:]
     rising = [((name, more), (name, less)) for name in ARMS for less, more in pairwise(sizes)]
+    rising.remove(((NOISY_SGD, largest), (NOISY_SGD, middle)))  # the exception that the paper states
     most_accurate = [((SEVERAL_PASSES, largest), (name, largest)) for name in (TAKEN_BACK, NOISY_SGD)]
-    rising.remove(((NOISY_SGD, largest), (NOISY_SGD, middle)))
     return (
         *_judge_algorithms(scores, TABLE_2),
         _judge(
@@ -106,7 +106,7 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
 
 
 def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
-    """Return the measured test accuracy of each algorithm at each value of an axis.
+    """Return the measured test accuracies by pairs of an algorithm and a value of an axis. Missing ones are left out.
 
     Args:
         answers: the cells of the experiment.
@@ -120,12 +120,12 @@ def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
 def _judge(
     claim: str, scores: Scores, settings: Iterable[tuple[Setting, Setting]], *, names: tuple[str, str], **options: bool
 ) -> Finding:
-    """Judge whether the first of each two settings is more accurate.
+    """Judge the claim that in each pair of settings the first setting is more accurate than the second.
 
     Args:
-        claim: the statement.
+        claim: the claim in words.
         scores: measured accuracies.
-        settings: pairs of settings, the one with the larger stated accuracy first.
+        settings: pairs of settings. A pair with a setting that was not measured is left out.
         names: words for the first and for the second settings.
         **options: further arguments of `judge_pairs`.
     """
@@ -134,7 +134,12 @@ def _judge(
 
 
 def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, Finding]:
-    """Compare the paper's algorithm with each of the two others at every value of a table."""
+    """Compare the paper's algorithm with noisy SGD, and with that of Lowy and Razaviyayn, at every value of a table.
+
+    Args:
+        scores: measured accuracies.
+        table: values of ρ or m.
+    """
     to_noisy_sgd = [((TAKEN_BACK, value), (NOISY_SGD, value)) for value in table]
     to_several_passes = [((TAKEN_BACK, value), (SEVERAL_PASSES, value)) for value in table]
     return (
@@ -158,7 +163,8 @@ def _judge_nearness(scores: Scores, rho: float) -> Finding:
     """Judge whether Lowy and Razaviyayn's algorithm is closer to noisy SGD than to the paper's at the smallest ρ.
 
     It is if its accuracy is below the midpoint of both, because noisy SGD is stated to be the less accurate one. The
-    ends of the midpoint's band are the means of the ends of both bands, so that it covers at least as often as they do.
+    bounds of the midpoint's band are the means of the bounds of both bands, so that it covers at least as often as they
+    do.
 
     Args:
         scores: measured accuracies.
@@ -173,7 +179,7 @@ def _judge_nearness(scores: Scores, rho: float) -> Finding:
 
 
 def _midpoint(first: Measured, second: Measured) -> Measured:
-    """Return the mean of two measurements, with the means of their ends and of their standard errors."""
+    """Return the mean of two measurements, with the means of their bounds and of their standard errors."""
     return Measured(
         mean=0.5 * (first.mean + second.mean),
         lower=0.5 * (first.lower + second.lower),
@@ -197,12 +203,14 @@ def _judge_change(scores: Scores) -> Finding:
     algorithms = [name for name in ARMS if (name, least) in scores and (name, most) in scores]
     for name in algorithms:
         first, last = scores[name, least], scores[name, most]
-        rises, falls = last.upper - first.lower, first.upper - last.lower
-        largest, smallest = max(rises, falls), max(0.0, -rises, -falls)
-        printed = abs(printed_accuracy(TABLE_1[max(TABLE_1)], name) - printed_accuracy(TABLE_1[min(TABLE_1)], name))
-        holds += largest < printed
-        fails += smallest > printed
-        words.append(f"{name} {abs(last.mean - first.mean):.3f} and {printed:.3f}")
+        largest_rise, largest_fall = last.upper - first.lower, first.upper - last.lower
+        largest_change = max(largest_rise, largest_fall)
+        smallest_change = max(0.0, -largest_rise, -largest_fall)  # 0 if the bands overlap
+        printed_first = printed_accuracy(TABLE_1[min(TABLE_1)], name)
+        printed_change = abs(printed_accuracy(TABLE_1[max(TABLE_1)], name) - printed_first)
+        holds += largest_change < printed_change
+        fails += smallest_change > printed_change
+        words.append(f"{name} {abs(last.mean - first.mean):.3f} and {printed_change:.3f}")
     tally = Tally(
         holds=holds,
         fails=fails,
@@ -215,7 +223,7 @@ def _judge_change(scores: Scores) -> Finding:
 
 
 def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
-    """Judge for each algorithm whether the printed accuracies lie in the bands of the measured means.
+    """Judge for each algorithm whether the accuracies that the paper prints lie in the bands of the measured means.
 
     Args:
         scores: measured accuracies.
@@ -223,9 +231,13 @@ def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
     """
     findings = []
     for name in ARMS:
-        printed = {value: printed_accuracy(arms, name) for value, arms in table.items() if (name, value) in scores}
-        inside = [scores[name, value].lower <= figure <= scores[name, value].upper for value, figure in printed.items()]
-        differences = [abs(scores[name, value].mean - figure) for value, figure in printed.items()]
+        inside, differences = [], []
+        for value, arms in table.items():
+            measured = scores.get((name, value))
+            if measured is not None:
+                printed = printed_accuracy(arms, name)
+                inside.append(measured.lower <= printed <= measured.upper)
+                differences.append(abs(measured.mean - printed))
         tally = Tally(holds=inside.count(True), fails=inside.count(False), of=len(inside))
         words = f"The mean is at most {max(differences):.3f} away." if differences else "Nothing was measured."
         findings.append(tally.finding(f"The printed accuracy of {name} lies in the band of the measured mean.", words))

@@ -1,10 +1,12 @@
 """Tables 1 and 2 of Reshef and Levy on MNIST: softmax regression on 60,000 images at 100 machines.
 
-The paper states G = √(2·785), L = 785/2, D = 0.1, d = 7850, M = 100 and one pass over 60,000 records for its own
-algorithm and for noisy SGD. Choices where the text is open: pixels from 0 to 1 and a constant feature, which agree with
-G and L; weights in the ball of diameter D around 0; records dealt to the machines at random. The output of the paper's
-algorithm is the query point x_T, and that of noisy SGD its last iterate. Noisy SGD adds noise for reports of norm G.
-The step of each run is the best of a grid around its theorem's step, by its accuracy on 10,000 training records.
+The paper states the Lipschitz constant G = √(2·785), the smoothness L = 785/2, the diameter D = 0.1 of the ball, the
+dimension d = 7850, the number M = 100 of machines, and one pass over 60,000 records for its own algorithm and for noisy
+SGD. ρ is its name of the μ in μ-Gaussian differential privacy, and m the number of machines that report in a round.
+Choices where the text is open: pixels from 0 to 1 and a constant feature, which agree with G and L; weights in the ball
+of diameter D around 0; records dealt to the machines at random. The output of the paper's algorithm is the query point
+x_T, and that of noisy SGD its last iterate. Noisy SGD adds noise for reports of norm G. The step of each run is the
+best of a grid around its theorem's step, by its accuracy on 10,000 training records.
 
 The paper does not say which algorithm of Lowy and Razaviyayn it runs, with which batches or rounds. Here it is their
 Algorithm 1 with full batches. Its number of rounds, 87 at ρ = 8 and proportional to ρ², is such that the ratio of its
@@ -126,17 +128,18 @@ class ReshefArm:
         return TRAINING_RECORDS // self.participants
 
     def _estimate_work(self) -> TrialWork:
-        """Return the work of one trial: gradients at every step size, noise, and the accuracies.
+        """Estimate the work of one trial: gradients at every step size, noise, and the accuracies.
 
         A gradient takes two products with the weights of all models. The paper's algorithm takes two gradients of a
         record and draws the noise of each machine. The other algorithms draw the noise of the mean.
         """
         models = len(FACTORS) * WEIGHTS
+        records_per_report, noises = 1, 1
         if self.name == SEVERAL_PASSES:
-            records = self.participants * (TRAINING_RECORDS // MACHINES)
-        else:
-            records = self.participants * (2 if self.name == TAKEN_BACK else 1)
-        noises = self.participants if self.name == TAKEN_BACK else 1
+            records_per_report = TRAINING_RECORDS // MACHINES
+        elif self.name == TAKEN_BACK:
+            records_per_report, noises = 2, self.participants
+        records = self.participants * records_per_report
         return TrialWork(
             multiply_adds=float(models * (2 * self.rounds * records + MOST_CHECKED) + WEIGHTS * TEST_RECORDS),
             numbers=float(self.rounds * noises * WEIGHTS),
@@ -167,10 +170,12 @@ class ReshefArm:
     def _train(self, records: LabelledRecords, generator: np.random.Generator) -> Floats:
         """Train once for each step size of the grid, and return the models, of shape (step sizes, features, classes).
 
-        The whole run is to be ρ-Gaussian differentially private. The noise of a first report has standard deviation
-        2S√(1 + ln T)/ρ in the paper's algorithm, and every noise 2G/ρ in noisy SGD. S and G bound the norm of a report,
-        and T is the number of rounds. A full batch of n records has noise 2G√k/(nρ), where k is the mean number of a
-        machine's reports, rounded up.
+        The whole run is to be ρ-Gaussian differentially private. Let S and G bound the norm of a report, T be the
+        number of rounds, and n the number of records in a full batch. The standard deviations of the noise are:
+
+        - the paper's algorithm: 2S√(1 + ln T)/ρ for a first report;
+        - noisy SGD: 2G/ρ for every report;
+        - full batches: 2G√k/(nρ), where k is the mean number of a machine's reports, rounded up.
 
         Args:
             records: training records in order of arrival.
@@ -217,7 +222,7 @@ class ReshefArm:
 
 
 def theorem_step(rho: float, participants: int, rounds: int) -> float:
-    """Return the step η of Theorem 5.2 of Reshef and Levy, min(ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)).
+    """Return the step size η = min(ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)) of Theorem 5.2 of Reshef and Levy.
 
     D is the diameter of the ball, S the largest norm of a report, M the number of machines, d the dimension, and L the
     smoothness: `DIAMETER`, `REPORT_NORM`, `MACHINES`, `WEIGHTS` and `SMOOTHNESS`.
@@ -232,7 +237,7 @@ def theorem_step(rho: float, participants: int, rounds: int) -> float:
 
 
 def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
-    """Return D/√((G² + dσ²/m)T), the step of projected SGD for a bound G² + dσ²/m on the mean square of gradients.
+    """Return the step size D/√((G² + dσ²/m)T) of projected SGD, for noisy gradients of mean square at most G² + dσ²/m.
 
     D is the diameter of the ball, G the Lipschitz constant, and d the dimension: `DIAMETER`, `LIPSCHITZ` and `WEIGHTS`.
 
@@ -246,7 +251,7 @@ def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
 
 
 def _scale_grid(step: float) -> Floats:
-    """Return the grid of step sizes around a step."""
+    """Return the grid of step sizes: `FACTORS` times the step size of the algorithm's theorem."""
     return (step * FACTORS).astype(np.float32)
 
 
@@ -262,7 +267,7 @@ def read_features(folder: Path) -> tuple[LabelledRecords, LabelledRecords]:
 
 
 def _records(images: Images) -> LabelledRecords:
-    """Return images as features and labels."""
+    """Convert images to records: pixels from 0 to 1 and a constant 1 as features, with the digits as labels."""
     pixels: npt.NDArray[np.float32] = images.pixels.astype(np.float32) / np.float32(255.0)
     features = np.concatenate([pixels, np.ones((len(pixels), 1), dtype=np.float32)], axis=1)
     return LabelledRecords(features, images.labels.astype(np.int64))
@@ -289,7 +294,7 @@ def cells_over_rho(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the cells of Table 2, one for each number of machines in a round and algorithm.
+    """Return the cells of Table 2 of Reshef and Levy: one for each number of machines in a round, and algorithm.
 
     Args:
         repetitions: trials of each cell.

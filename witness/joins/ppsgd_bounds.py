@@ -1,0 +1,324 @@
+"""Bounds of Bietti et al. on the excess risk of ppsgd, at the run's own noise and steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.theorem import Theorem
+from epsilond.accountants.theorems.risk.bietti.full_participation import (
+    ANY_STEP,
+    THEOREM_4_5,
+    UNCLIPPED,
+    AnyStepInputs,
+    BoundInputs,
+)
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
+from epsilond.accountants.theorems.risk.bietti.personalization import Landscape
+from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
+    PERSONALIZED_RISK,
+    THEOREM_5_2,
+    THEOREM_B_4,
+    DrawnGradients,
+    DrawnInputs,
+    GroupOfUsers,
+    SampledInputs,
+)
+from epsilond.accountants.verdict import Verdict
+from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun, batch_sizes, largest_message, steps_of
+from epsilond.simulators.problems.personalized_problem import PersonalizedProblem
+from epsilond.witness.join import PromisedBound
+from epsilond.witness.joins.prescribed_step import check_step
+from epsilond.witness.joins.problem_fields import settle_conditions
+
+ROUNDING = 1e-12
+"""Relative tolerance for the largest message over the clipping norm; it allows for rounding."""
+
+
+def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, ...]:
+    """Return the bounds of Bietti et al. on the excess risk at their prescribed step, and one for any small step.
+
+    A bound is compared with the measurement only if the run takes the prescribed step, and if no message is clipped.
+    Gradients of squared losses have no bound, so that it is undecidable whether messages are clipped.
+
+    Returns:
+        The bounds; empty if the loss is not smooth.
+    """
+    if not math.isfinite(problem.constants.smoothness):
+        return ()
+    if math.isinf(run.alpha):
+        return tuple(_shared_model_bounds(problem, run))
+    return tuple(_weighted_bounds(problem, run))
+
+
+def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients:
+    """Return the data on the clients' gradients and on the draw of clients that the bounds on the excess risk need.
+
+    They are given for each group of equal clients: the standard deviations of the gradients of the shared and of the
+    local
+    model, and the norm of the shared gradient at the optimum.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run.
+    """
+    constants = problem.constants
+    return DrawnGradients(
+        groups=tuple(
+            GroupOfUsers(
+                clients=group.clients,
+                batch_size=group.batch_size,
+                shared_gradient_std=constants.shared_gradient_std,
+                local_gradient_std=constants.local_gradient_std,
+                shared_gradient_norm=constants.shared_gradient_norm,
+            )
+            for group in run.batches(problem.clients)
+        ),
+        weighting=run.weighting,
+        rate=run.rate,
+        draw="fixed-number" if run.sampling == "without-replacement" else "independent",
+    )
+
+
+def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[str, Verdict]:
+    """Decide the theorems' conditions that follow from the construction of the problem and the run.
+
+    Args:
+        problem: the simulated problem.
+        run: the run.
+
+    Returns:
+        The verdict by the id of the condition. If a message may exceed the clipping norm, it is undecidable whether any
+        message is clipped.
+    """
+    may_clip = run.clipping_norm is not None and largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
+    unclipped = Verdict.UNDECIDABLE if may_clip else Verdict.YES
+    return {
+        "convex-and-smooth": Verdict.of(math.isfinite(problem.constants.smoothness)),
+        "fresh-records": Verdict.YES,
+        "nothing-is-clipped": unclipped,
+        "gradients-below-clipping": unclipped,
+    }
+
+
+def _conditions(
+    theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun
+) -> tuple[ConditionResult, ...]:
+    """Return the conditions of a theorem at its inputs; those that hold by construction are decided.
+
+    Args:
+        theorem: the theorem.
+        inputs: inputs of the theorem.
+        problem: the simulated problem.
+        run: the run.
+    """
+    results = (condition.at(inputs) for condition in theorem.conditions)
+    return settle_conditions(results, decide_conditions(problem, run))
+
+
+def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
+    """Yield the bounds for models w + θ_i with a finite weight α of the shared part w.
+
+    They are the theorem for all samplings of clients, the bound for any small step, and the printed theorem for the
+    run's sampling: Theorem 4.5 of Bietti et al. for all clients, and 5.2 or B.4 for independent draws.
+    """
+    constants, (own_step, _) = problem.constants, steps_of(problem, run)
+    norm = _weighted_optimum_norm(problem, run)
+    shared_fields: Fields = {
+        "client_groups": gradient_statistics(problem, run).groups,
+        "rounds": run.rounds,
+        "smoothness": constants.smoothness,
+        "personalization": run.alpha,
+        "weighted_optimum_norm": norm,
+        "shared_dimension": problem.dimension,
+        "noise_std": run.noise_std,
+    }
+    drawn_inputs = DrawnInputs(
+        **shared_fields, sampling=run.sampling, participation_rate=run.rate, weighting=run.weighting
+    )
+    outputs = PERSONALIZED_RISK.evaluate(drawn_inputs).outputs
+    yield _bound_at_prescribed_step(PERSONALIZED_RISK, drawn_inputs, problem, run, own_step)
+    yield from _bounds_at_any_step(
+        problem,
+        run,
+        step=own_step,
+        smoothness=outputs["weighted_smoothness"],
+        norm=norm,
+        gradient_std=math.sqrt(outputs["variance"]),
+    )
+    if run.sampling == "full" and run.weighting == "clients":
+        full_inputs = _full_participation_inputs(problem, run, norm)
+        yield _bound_at_prescribed_step(THEOREM_4_5, full_inputs, problem, run, own_step)
+    if run.sampling == "poisson":
+        printed = THEOREM_5_2 if run.weighting == "samples" else THEOREM_B_4
+        sampled_inputs = SampledInputs(**shared_fields, participation_rate=run.rate)
+        yield _bound_at_prescribed_step(printed, sampled_inputs, problem, run, own_step)
+
+
+def _weighted_optimum_norm(problem: PersonalizedProblem, run: PpsgdRun) -> float:
+    """Return the least √(‖w‖²/α + Σ_i ‖θ_i‖²) over all optima: the shared w and the clients' own θ_1, …, θ_N.
+
+    α is the run's weight of the shared part. The sum of squared distances of the N clients' optima from their mean is N
+    times the mean square, `optimum_spread`².
+    """
+    constants = problem.constants
+    squared = minimal_norm(
+        alpha=run.alpha,
+        clients=problem.clients,
+        mean_squared=constants.optimum_norm**2,
+        spread_squared=problem.clients * constants.optimum_spread**2,
+    )
+    return math.sqrt(squared)
+
+
+def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm: float) -> BoundInputs:
+    """Return the inputs of Theorem 4.5 of Bietti et al., in which all clients take part in every round.
+
+    The theorem's variance of gradients is a mean over the N clients. A client averages the gradients of its batch of
+    b_i
+    records, which divides their variance by b_i. The variance of one record's gradient is thus multiplied by Σ_i 1/b_i
+    / N.
+
+    Args:
+        problem: the simulated problem.
+        run: the run.
+        norm: least norm of an optimum, in which α weights the shared part.
+    """
+    constants = problem.constants
+    sizes = batch_sizes(problem, run)
+    variance_factor = math.sqrt(math.fsum(1.0 / sizes) / problem.clients)
+    return BoundInputs(
+        clients=problem.clients,
+        rounds=run.rounds,
+        smoothness=constants.smoothness,
+        personalization=run.alpha,
+        weighted_optimum_norm=norm,
+        shared_gradient_std=constants.shared_gradient_std * variance_factor,
+        local_gradient_std=constants.local_gradient_std * variance_factor,
+        shared_dimension=problem.dimension,
+        noise_std=run.noise_std or 0.0,
+        lipschitz=finite_or_none(constants.lipschitz),
+        clipping_norm=run.clipping_norm,
+    )
+
+
+def _bound_at_prescribed_step(
+    theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun, step: float
+) -> PromisedBound:
+    """Return a theorem's bound on the excess risk, with the condition that the run takes the theorem's step.
+
+    Args:
+        theorem: the theorem, with outputs `excess_risk` and `step_size`.
+        inputs: inputs of the theorem.
+        problem: the simulated problem.
+        run: the run.
+        step: step size of the clients' own models in the run.
+    """
+    outputs = theorem.evaluate(inputs).outputs
+    return PromisedBound(
+        theorem=theorem.id,
+        status=theorem.status,
+        value=outputs["excess_risk"],
+        constant="explicit",
+        conditions=(
+            *_conditions(theorem, inputs, problem, run),
+            check_step(step, outputs["step_size"]),
+        ),
+    )
+
+
+def _bounds_at_any_step(
+    problem: PersonalizedProblem, run: PpsgdRun, *, step: float, smoothness: float, norm: float, gradient_std: float
+) -> Iterator[PromisedBound]:
+    """Yield the bound on the excess risk that is valid for every small step size; nothing for a step of 0.
+
+    The theorem has two bounds. The second requires a step of at most a quarter of the inverse smoothness. If that is
+    met,
+    the smaller of the two is used, and otherwise the first.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise.
+        step: step size of the run, ≥ 0.
+        smoothness: smoothness of the weighted objective.
+        norm: norm of the weighted optimum.
+        gradient_std: standard deviation of the noisy gradients.
+    """
+    if step == 0.0:
+        return
+    inputs = AnyStepInputs(
+        rounds=run.rounds,
+        step_size=step,
+        smoothness=smoothness,
+        weighted_optimum_norm=norm,
+        gradient_std=gradient_std,
+    )
+    outputs = ANY_STEP.evaluate(inputs).outputs
+    conditions = _conditions(ANY_STEP, inputs, problem, run)
+    values = [outputs["excess_risk"]]
+    below_quarter = next(condition for condition in conditions if condition.id == "step-below-quarter")
+    if below_quarter.holds == Verdict.YES:
+        values.append(outputs["simple_excess_risk"])
+    required = [condition for condition in conditions if condition is not below_quarter]
+    yield PromisedBound(
+        theorem=ANY_STEP.id,
+        status=ANY_STEP.status,
+        value=min(values),
+        constant="explicit",
+        conditions=(
+            *required,
+            *settle_conditions((UNCLIPPED.at(inputs),), decide_conditions(problem, run)),
+        ),
+    )
+
+
+def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
+    """Yield the bounds on the excess risk for one model of all clients, the limit α → ∞ of the shared model's weight.
+
+    The first generalises Theorems 5.2 and B.4 of Bietti et al. to any draw of clients. The bound for any small step is
+    added if all clients have the same optimum; otherwise the risk cannot vanish.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with one model for all.
+    """
+    constants, statistics = problem.constants, gradient_statistics(problem, run)
+    noise_std = run.noise_std or 0.0
+    limit = Landscape.of(
+        statistics,
+        rounds=run.rounds,
+        smoothness=constants.smoothness,
+        optimum_norm=constants.optimum_norm,
+        optimum_spread=constants.optimum_spread,
+        noise_std=noise_std,
+        dimension=problem.dimension,
+    ).at(math.inf)
+    _, shared_step = steps_of(problem, run)
+    yield PromisedBound(
+        theorem=PERSONALIZED_RISK.id,
+        status=PERSONALIZED_RISK.status,
+        value=limit.total,
+        constant="explicit",
+        conditions=(
+            *_conditions(PERSONALIZED_RISK, None, problem, run),
+            check_step(shared_step, limit.shared_step_size),
+        ),
+    )
+    if constants.optimum_spread == 0.0:
+        smoothness_factor, _ = statistics.smoothness_factors()
+        variance, _ = statistics.variance_factors(noise_std=noise_std, dimension=problem.dimension)
+        yield from _bounds_at_any_step(
+            problem,
+            run,
+            step=shared_step,
+            smoothness=constants.smoothness * smoothness_factor,
+            norm=constants.optimum_norm,
+            gradient_std=math.sqrt(variance),
+        )
+
+
+def finite_or_none(value: float) -> float | None:
+    """Return the value, or None if it is infinite."""
+    return value if math.isfinite(value) else None
