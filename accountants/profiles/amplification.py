@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.specs import Subsampled
 
+    BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
 NUDGE = 8 * UNIT_ROUNDOFF
 """Relative rounding of a change of variable."""
 _ROUNDED_END = 32 * UNIT_ROUNDOFF
@@ -170,7 +172,16 @@ class AmplifiedProfile(Profile):
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of q P + (1 − q) Q and of Q."""
-        log_p, log_q = self.base.log_tails(base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate))
+        return self._mix(self.base.log_tails(base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate)))
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return the same of attained tails of the base; None if its tails are attained."""
+        tails = self.base.attained_log_tails(base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate))
+        return None if tails is None else self._mix(tails)
+
+    def _mix(self, tails: Tails) -> Tails:
+        """Return the log tails of q P + (1 − q) Q and of Q, from those of P and of Q."""
+        log_p, log_q = tails
         mixed = np.logaddexp(log_p + math.log(self.rate), log_q + log_complement(self.rate, self.absent))
         return Tails(np.asarray(mixed), log_q)
 
@@ -245,11 +256,30 @@ class DilutedProfile(Profile):
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the base's Q, and of (1 − q) Q + q P."""
+        point, is_positive = self._base_point(epsilon)
+        return self._mix(self.base.log_tails(point), is_positive)
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return the same of attained tails of the base; None if its tails are attained."""
+        point, is_positive = self._base_point(epsilon)
+        tails = self.base.attained_log_tails(point)
+        return None if tails is None else self._mix(tails, is_positive)
+
+    def _base_point(self, epsilon: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return ε' − log(1 − u), 0 for u ≥ 1, and whether u < 1."""
         point = np.asarray(epsilon, dtype=np.float64)
         log_factor = self._log_factor(point)
         is_positive = np.isfinite(log_factor)
-        base_point = np.where(is_positive, point - np.where(is_positive, log_factor, 0.0), 0.0)
-        log_q, log_p = self.base.log_tails(base_point)
+        return np.where(is_positive, point - np.where(is_positive, log_factor, 0.0), 0.0), is_positive
+
+    def _mix(self, tails: Tails, is_positive: BoolArray) -> Tails:
+        """Return the log tails of Q and of (1 − q) Q + q P, from those of Q and of P.
+
+        Args:
+            tails: log tails of Q and of P.
+            is_positive: where u < 1. The other tails are zero.
+        """
+        log_q, log_p = tails
         mixed = np.logaddexp(log_q + log_complement(self.rate, self.absent), log_p + math.log(self.rate))
         return Tails(np.where(is_positive, log_q, -np.inf), np.where(is_positive, mixed, -np.inf))
 
@@ -293,8 +323,16 @@ class ThinnedProfile(Profile):
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return both log tails, scaled by q."""
-        log_p, log_q = self.base.log_tails(epsilon)
-        return Tails(log_p + math.log(self.rate), log_q + math.log(self.rate))
+        return self._scale(self.base.log_tails(epsilon))
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return attained tails of the base, scaled by q; None if its tails are attained."""
+        tails = self.base.attained_log_tails(epsilon)
+        return None if tails is None else self._scale(tails)
+
+    def _scale(self, tails: Tails) -> Tails:
+        """Return both log tails, scaled by q."""
+        return Tails(tails.log_p + math.log(self.rate), tails.log_q + math.log(self.rate))
 
 
 def thin(base: Pair, rate: float) -> Pair:
