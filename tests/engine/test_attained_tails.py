@@ -12,9 +12,10 @@ from epsilond.accountants.curve.enclosure import Enclosure
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.product import ComposedProfile
-from epsilond.accountants.profiles.amplification import thin, with_and_without
+from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.attained_tails import attained_table
 from epsilond.accountants.profiles.gaussian import GaussianProfile, ZeroProfile, gaussian_pair
+from epsilond.accountants.profiles.thinned import thin
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import DiscreteGaussian, Gaussian, Repeated, Subsampled
 from epsilond.accountants.specs.mechanisms import Mechanism
