@@ -156,6 +156,10 @@ class ExactProfile(PointwiseProfile):
         """Return the tails of the lattice's dominating pair."""
         return self.fallback_profile.log_tails(epsilon)
 
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return the attained log tails of the fallback, which encloses the same product."""
+        return self.behind.attained_log_tails(epsilon)
+
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε by the contour engine, which inverts the transform of the total loss numerically.
 

@@ -81,6 +81,15 @@ class Profile(ABC):
     def tail_accuracy(self) -> float:
         """Bound on the error of each log tail, per unit of 1 + |log tail|."""
 
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return log p and log q of lines p − α q that are at most E_α(P‖Q) at every α, for lower bounds of products.
+
+        None if these are the `log_tails`. A profile whose tails belong to a larger pair, or that wraps such a profile,
+        overrides it.
+        """
+        del epsilon
+        return None
+
     @property
     def log_infinite_mass(self) -> float:
         """Upper bound on log P(L = ∞), within `tail_accuracy`; −inf if no loss is infinite."""

@@ -20,8 +20,8 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Enclosure, Tails
 from epsilond.accountants.curve.facts import Direction, DrawnGaussianLaw, GaussianMixtureLaw, SampledGaussianLaw
 from epsilond.accountants.curve.mixture_laws import mixtures_around
-from epsilond.accountants.curve.pair import Pair, with_plateau
-from epsilond.accountants.curve.plateaus import amplify_plateau, thin_plateau
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.plateaus import amplify_plateau
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.drawn import SubsampledSearch, amplified_epsilon, subsample_test
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.near_tests import NearTest
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.specs import Subsampled
+
+    BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 NUDGE = 8 * UNIT_ROUNDOFF
 """Relative rounding of a change of variable."""
@@ -171,7 +173,16 @@ class AmplifiedProfile(Profile):
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of q P + (1 − q) Q and of Q."""
-        log_p, log_q = self.base.log_tails(base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate))
+        return self._mix(self.base.log_tails(base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate)))
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return the same of attained tails of the base; None if its tails are attained."""
+        tails = self.base.attained_log_tails(base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate))
+        return None if tails is None else self._mix(tails)
+
+    def _mix(self, tails: Tails) -> Tails:
+        """Return the log tails of q P + (1 − q) Q and of Q, from those of P and of Q."""
+        log_p, log_q = tails
         mixed = np.logaddexp(log_p + math.log(self.rate), log_q + log_complement(self.rate, self.absent))
         return Tails(np.asarray(mixed), log_q)
 
@@ -246,72 +257,32 @@ class DilutedProfile(Profile):
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the base's Q, and of (1 − q) Q + q P."""
+        point, is_positive = self._base_point(epsilon)
+        return self._mix(self.base.log_tails(point), is_positive)
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return the same of attained tails of the base; None if its tails are attained."""
+        point, is_positive = self._base_point(epsilon)
+        tails = self.base.attained_log_tails(point)
+        return None if tails is None else self._mix(tails, is_positive)
+
+    def _base_point(self, epsilon: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return ε' − log(1 − u), 0 for u ≥ 1, and whether u < 1."""
         point = np.asarray(epsilon, dtype=np.float64)
         log_factor = self._log_factor(point)
         is_positive = np.isfinite(log_factor)
-        base_point = np.where(is_positive, point - np.where(is_positive, log_factor, 0.0), 0.0)
-        log_q, log_p = self.base.log_tails(base_point)
+        return np.where(is_positive, point - np.where(is_positive, log_factor, 0.0), 0.0), is_positive
+
+    def _mix(self, tails: Tails, is_positive: BoolArray) -> Tails:
+        """Return the log tails of Q and of (1 − q) Q + q P, from those of Q and of P.
+
+        Args:
+            tails: log tails of Q and of P.
+            is_positive: where u < 1. The other tails are zero.
+        """
+        log_q, log_p = tails
         mixed = np.logaddexp(log_q + log_complement(self.rate, self.absent), log_p + math.log(self.rate))
         return Tails(np.where(is_positive, log_q, -np.inf), np.where(is_positive, mixed, -np.inf))
-
-
-@dataclass(frozen=True)
-class ThinnedProfile(Profile):
-    """The profile q δ(ε): the base pair with probability q, and otherwise two equal distributions.
-
-    The observer may know which case occurred. All losses keep their size, and only their probabilities change. The
-    remaining probability 1 − q is at loss zero.
-
-    Attributes:
-        base: the profile δ of the base pair.
-        rate: q.
-    """
-
-    base: Profile
-    rate: float
-
-    @property
-    def log_infinite_mass(self) -> float:
-        """Log of the infinite mass. An infinite loss requires the base pair."""
-        return self.base.log_infinite_mass + math.log(self.rate)
-
-    @property
-    def lossy(self) -> bool:
-        """True if δ of the base at ε = 0 is known to be above 0 without an evaluation."""
-        return self.base.lossy
-
-    @property
-    def tail_accuracy(self) -> float:
-        """Accuracy of the base's tails, with the rounding of log q."""
-        return self.base.tail_accuracy + NUDGE
-
-    def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log q + log δ."""
-        lower, upper = self.base.log_delta(epsilon)
-        log_rate = math.log(self.rate)
-        slack = NUDGE * (1.0 + abs(log_rate))
-        return Enclosure(lower + log_rate - slack, np.minimum(upper + log_rate + slack, 0.0))
-
-    def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return both log tails, scaled by q."""
-        log_p, log_q = self.base.log_tails(epsilon)
-        return Tails(log_p + math.log(self.rate), log_q + math.log(self.rate))
-
-
-def thin(base: Pair, rate: float) -> Pair:
-    """Return the pair that is the base pair with probability q, and otherwise two equal distributions.
-
-    The observer may know which case occurred.
-
-    Args:
-        base: the base pair.
-        rate: q, in (0, 1], exactly this double.
-    """
-    if rate == 1.0:
-        return base
-    forward = ThinnedProfile(base.forward, rate)
-    pair = Pair(forward, forward if base.symmetric else ThinnedProfile(base.backward, rate), below=base)
-    return with_plateau(pair, thin_plateau(base.plateau, Fraction(rate)))
 
 
 def subsample_at(base: Pair, rate: float) -> Pair:

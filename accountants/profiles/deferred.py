@@ -65,6 +65,10 @@ class DeferredProfile(Profile):
         """Return the log tails of the wrapped profile."""
         return self.made.log_tails(epsilon)
 
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return the attained log tails of the wrapped profile."""
+        return self.made.attained_log_tails(epsilon)
+
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε by the wrapped profile."""
         return self.made.log_delta_bounds(epsilon)

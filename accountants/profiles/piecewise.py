@@ -83,7 +83,7 @@ def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
     log_value = np.minimum.accumulate(log_value)
     distinct = _drop_near_ties(log_value.tolist())
     epsilon, log_value = epsilon[distinct], log_value[distinct]
-    vertices = _lower_hull(epsilon, log_value)
+    vertices = lower_hull(epsilon, log_value)
     return PiecewiseTails(epsilon[vertices], log_value[vertices])
 
 
@@ -100,7 +100,7 @@ def _drop_near_ties(log_values: list[float]) -> list[int]:
     return indices
 
 
-def _lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
+def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
     """Return the indices of the vertices of the greatest convex function below the points, as a function of e^ε.
 
     A point is added as a vertex from left to right. Previous vertices are removed while the line to the new point

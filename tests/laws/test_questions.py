@@ -21,7 +21,7 @@ from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.declared.approximate import approximate_pair
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.numerics.special import log_theta
-from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically, subsample_at, thin
+from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically, subsample_at
 from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.profiles.bound import Bound, bound_pair
 from epsilond.accountants.profiles.concentrated import concentrated_pair
@@ -31,6 +31,7 @@ from epsilond.accountants.profiles.gaussian import LineMixture, gaussian_pair, m
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.profiles.laplace import laplace_pair, opposite_laplace_pair
 from epsilond.accountants.profiles.powers import powers_pair
+from epsilond.accountants.profiles.thinned import thin
 from epsilond.accountants.theorems.conversions.escape import EscapeBound, escape_pair, with_failure
 
 EPSILONS = (0.0, 0.05, 0.7, 3.0)

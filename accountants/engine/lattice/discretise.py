@@ -123,6 +123,21 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
     return SideTails(index, points, log_p, log_q, _error(log_p, profile), _error(log_q, profile))
 
 
+def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTails:
+    """Return the tails from which lower bounds are computed, at the points of others.
+
+    Args:
+        profile: profile of (P, Q), or of (Q, P) if `mirrored`.
+        side: tails of the profile by `read_side`.
+        mirrored: whether the tails are those of negative losses.
+    """
+    tails = profile.attained_log_tails(side.points)
+    if tails is None:
+        return side
+    log_q, log_p = tails if mirrored else (tails.log_q, tails.log_p)
+    return SideTails(side.index, side.points, log_p, log_q, _error(log_p, profile), _error(log_q, profile))
+
+
 def _error(log_tail: FloatArray, profile: Profile) -> FloatArray:
     """Return bounds on the relative errors of tails, from the accuracy of their logarithms."""
     size = np.where(np.isneginf(log_tail), 0.0, np.abs(log_tail))

@@ -13,6 +13,7 @@ from epsilond.accountants.engine.lattice.discretise import (
     SideTails,
     least_log_atom,
     log_probability_of_any,
+    lower_side,
     read_side,
     upper_distribution,
 )
@@ -141,6 +142,8 @@ class _CellTails(NamedTuple):
     """Tails of one loss distribution at the bounds of its cells, from which a dominated lattice distribution is made.
 
     Attributes:
+        first: profile of the distribution.
+        second: profile of the other direction.
         right: tails of the positive losses.
         left: tails of the negative losses.
         log_atom: lower bound on the log of the mass of the infinite loss.
@@ -148,10 +151,23 @@ class _CellTails(NamedTuple):
             distribution that reaches it is used without a search for a better one.
     """
 
+    first: Profile
+    second: Profile
     right: SideTails
     left: SideTails
     log_atom: float
     enough: float
+
+    def dominated_distribution(self, unit: float, tilt: float) -> LatticeDistribution:
+        """Return a dominated lattice distribution.
+
+        Args:
+            unit: lattice unit, in nats.
+            tilt: tilt λ for which it is chosen.
+        """
+        right = lower_side(self.first, self.right, mirrored=False)
+        left = lower_side(self.second, self.left, mirrored=True)
+        return best_lower_distribution(right, left, self.log_atom, unit=unit, tilt=tilt, enough=self.enough)
 
 
 @dataclass(frozen=True)
@@ -172,10 +188,7 @@ class CompositionBounds:
     def lower(self) -> LatticeComposition:
         """Lattice distributions that are dominated by those of the losses."""
         unit = self.upper.unit
-        laws = [
-            best_lower_distribution(part.right, part.left, part.log_atom, unit=unit, tilt=self.tilt, enough=part.enough)
-            for part in self.cell_tails
-        ]
+        laws = [part.dominated_distribution(unit, self.tilt) for part in self.cell_tails]
         return LatticeComposition.of(laws, self.upper.counts, 2.0 * unit)
 
 
@@ -209,7 +222,7 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
         # A dominated distribution is good enough if its moment is this close to that of the dominating one.
         enough = math.copysign(1.0, middle_tilt) * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
-        cell_tails.append(_CellTails(right, left, least_log_atom(part.first), enough))
+        cell_tails.append(_CellTails(part.first, part.second, right, left, least_log_atom(part.first), enough))
     upper = LatticeComposition.of(upper_laws, [part.count for part in survey.parts], grid.unit)
     return CompositionBounds(upper, tuple(cell_tails), middle_tilt)
 

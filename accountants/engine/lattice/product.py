@@ -26,6 +26,7 @@ from epsilond.accountants.engine.lattice.transforms import (
 )
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.attained_tails import attained_table
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulate
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ class ComposedProfile(PointwiseProfile):
 
     Guarantees: `log_delta` satisfies lower ≤ truth ≤ upper at every ε ≥ 0 for the product of exactly the given parts.
     It is a function of ε only: earlier evaluations change the time, not the result. The tails belong to another pair,
-    which dominates the product. An upper bound computed from them is an upper bound for the product; a lower bound is
-    one for the dominating pair.
+    which dominates the product, and the attained tails to one that the product dominates. So upper and lower bounds on
+    a composition of which the product is a part are those of the product.
     """
 
     one_sided: ClassVar[bool] = True
@@ -117,6 +118,19 @@ class ComposedProfile(PointwiseProfile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return tails of a pair that dominates the product: the slopes of a convex table of certified upper bounds."""
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return tails of a pair that the product dominates: the slopes of a convex function below its profile."""
+        table, points = self._attained_table, np.asarray(epsilon, dtype=np.float64)
+        if table is None:
+            return Tails(np.full(points.shape, self.least_log_infinite_mass), np.full(points.shape, -np.inf))
+        return table.tails(points)
+
+    @cached_property
+    def _attained_table(self) -> PiecewiseTails | None:
+        """Convex function below the profile, from bounds at the ε of the table of tails; None if they are too wide."""
+        coarse, points = ComposedProfile(self.parts, Budget.coarse()), self._table.epsilon
+        return attained_table(points, coarse.log_delta(points), self.least_log_infinite_mass)
 
     @cached_property
     def _table(self) -> PiecewiseTails:

@@ -107,3 +107,7 @@ class FiniteAndPairProfile(PointwiseProfile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the composition on a lattice, which dominates."""
         return self._lattice.log_tails(epsilon)
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return the attained log tails of the composition on a lattice."""
+        return self._lattice.attained_log_tails(epsilon)

@@ -167,6 +167,10 @@ class RareProfile(PointwiseProfile):
         """Return the log tails of the dominating pair."""
         return self.fallback_profile.log_tails(epsilon)
 
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return the attained log tails of the fallback, which encloses the same product."""
+        return self.behind.attained_log_tails(epsilon)
+
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return the lower bound of one large step, and the smaller of both upper bounds."""
         lower, upper = self.large.log_delta(epsilon) if epsilon > 0.0 else (-math.inf, 0.0)

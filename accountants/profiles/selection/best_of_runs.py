@@ -109,11 +109,15 @@ class SelectionGain:
 
     @cached_property
     def _lines(self) -> tuple[FloatArray, FloatArray]:
-        """Slope and intercept of the line in u that bounds u′ on each cell, the lowest one at the cell's middle."""
+        """Slope and intercept of the line in u that bounds u′ on each cell.
+
+        It is the lowest line at the cell's middle. In the first cell, which begins at 0, it is the lowest one at the
+        end: a line that is lowest at 0 may be far above 1 at the end.
+        """
         gamma, forward, backward = self._tables
         slopes = np.concatenate([[0.0], gamma, 1.0 / gamma])
         intercepts = np.concatenate([[1.0], backward, 1.0 - (1.0 - forward) / gamma])
-        middle = np.sqrt(_CELLS[:-1] * _CELLS[1:])
+        middle = np.sqrt(np.maximum(_CELLS[:-1], _CELLS[1]) * _CELLS[1:])
         lowest = np.argmin(slopes * middle[:, None] + intercepts, axis=1)
         rounding = 1.0 + 32 * UNIT_ROUNDOFF
         return slopes[lowest] * rounding, np.maximum(intercepts[lowest], 0.0) * rounding + 1e-300

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.amplification import thin
+from epsilond.accountants.profiles.thinned import thin
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import (
     drawn_level,

@@ -16,12 +16,12 @@ from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.declared.approximate import approximate_pair
 from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.amplification import thin
 from epsilond.accountants.profiles.declared.points import ProfilePoint, points_pair
 from epsilond.accountants.profiles.declared.renyi_bounds import bounds_at, renyi_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.selection.best_of_runs import RunsDistribution, SelectionGain
 from epsilond.accountants.profiles.selection.best_of_runs_renyi import BestOfRunsRenyi, selected_renyi
+from epsilond.accountants.profiles.thinned import thin
 from epsilond.accountants.quantities import Epsilon, NoiseMultiplier, RenyiOrder, request
 from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.specs import PoissonRepetitions, SelectBest

@@ -333,6 +333,12 @@ def test_every_effort_of_a_replaced_unit_encloses_one_number(mechanism: Any) -> 
             assert curve.log_delta(epsilon).lower <= curve.log_delta(epsilon).upper
 
 
+def test_every_effort_of_many_kept_epochs_encloses_one_number() -> None:
+    spec = spec_of(DiscreteGaussian(scale=50.0, l2_sensitivity=1.0, dimension=1), 10, kept=True, epochs=1500)
+    ends = [guarantee(spec, effort=effort).curve.bound_log_delta(0.3) for effort in ("coarse", "default", "fine")]
+    assert max(lower for lower, _ in ends) <= min(upper for _, upper in ends)
+
+
 @REPLACED
 def test_a_replaced_unit_composes() -> None:
     spec = spec_of(Laplace(scale_multiplier=2.0), 20)

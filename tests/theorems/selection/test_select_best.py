@@ -329,6 +329,21 @@ def test_more_runs_cost_more_and_one_run_costs_what_it_does(mechanism: Any) -> N
     assert found == sorted(found)
 
 
+@pytest.mark.parametrize("noise", [0.2, 0.1, 0.05])
+@pytest.mark.parametrize("number", NUMBERS)
+def test_the_choice_adds_little_to_the_large_losses_of_small_noise(number: Any, noise: float) -> None:
+    """It adds at most log f′(1)/f′(0), and δ grows at most by the mean, however small the noise of one run is."""
+    gaussian = Gaussian(noise_multiplier=noise)
+    one, best_run = (
+        account(spec, relation="add-or-remove-one").guarantee.curve
+        for spec in (gaussian, SelectBest(mechanism=gaussian, repetitions=number))
+    )
+    most = math.log(generating_slope(number, 1.0) / generating_slope(number, 0.0))
+    log_delta = math.log(1e-5)
+    ends = best_run.epsilon(log_delta)
+    assert ends.lower <= ends.upper <= one.epsilon(log_delta - math.log(max(number.mean, 1.0))).upper + most + 2.0
+
+
 def test_two_selections_compose() -> None:
     spec = SelectBest(mechanism=Gaussian(noise_multiplier=4.0), repetitions=GEOMETRIC)
     target = natural_log_delta(1e-5, None)

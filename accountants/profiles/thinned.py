@@ -1,0 +1,79 @@
+"""Profiles of pairs that are met with some probability only, as when the draw of a batch is public."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair, with_plateau
+from epsilond.accountants.curve.plateaus import thin_plateau
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.profiles.amplification import NUDGE
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+@dataclass(frozen=True)
+class ThinnedProfile(Profile):
+    """The profile q δ(ε): the base pair with probability q, and otherwise two equal distributions.
+
+    The observer may know which case occurred. All losses keep their size, and only their probabilities change. The
+    remaining probability 1 − q is at loss zero.
+
+    Attributes:
+        base: the profile δ of the base pair.
+        rate: q.
+    """
+
+    base: Profile
+    rate: float
+
+    @property
+    def log_infinite_mass(self) -> float:
+        """Log of the infinite mass. An infinite loss requires the base pair."""
+        return self.base.log_infinite_mass + math.log(self.rate)
+
+    @property
+    def lossy(self) -> bool:
+        """True if δ of the base at ε = 0 is known to be above 0 without an evaluation."""
+        return self.base.lossy
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Accuracy of the base's tails, with the rounding of log q."""
+        return self.base.tail_accuracy + NUDGE
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose log q + log δ."""
+        lower, upper = self.base.log_delta(epsilon)
+        log_rate = math.log(self.rate)
+        slack = NUDGE * (1.0 + abs(log_rate))
+        return Enclosure(lower + log_rate - slack, np.minimum(upper + log_rate + slack, 0.0))
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return both log tails, scaled by q."""
+        return self._scale(self.base.log_tails(epsilon))
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return attained tails of the base, scaled by q; None if its tails are attained."""
+        tails = self.base.attained_log_tails(epsilon)
+        return None if tails is None else self._scale(tails)
+
+    def _scale(self, tails: Tails) -> Tails:
+        """Return both log tails, scaled by q."""
+        return Tails(tails.log_p + math.log(self.rate), tails.log_q + math.log(self.rate))
+
+
+def thin(base: Pair, rate: float) -> Pair:
+    """Return the pair that is the base pair with probability q, and otherwise two equal distributions."""
+    if rate == 1.0:
+        return base
+    forward = ThinnedProfile(base.forward, rate)
+    pair = Pair(forward, forward if base.symmetric else ThinnedProfile(base.backward, rate), below=base)
+    return with_plateau(pair, thin_plateau(base.plateau, Fraction(rate)))
