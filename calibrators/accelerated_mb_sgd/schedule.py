@@ -194,10 +194,12 @@ def choose_run(
     """
 
     def quick_risk(run: Run, noise_std: float) -> float:
+        """Return a fast estimate of the bound on the excess risk; inf if no theorem applies."""
         inputs = risk_problem(problem, run)
         return math.inf if inputs is None else likely_risk(inputs, noise_std=noise_std, rounds=run.rounds)
 
     def risk(run: Run, noise_std: float) -> float:
+        """Return the bound on the excess risk; inf if no theorem applies."""
         plan = plan_of(problem, run, noise_std)
         return math.inf if plan is None else plan.excess_risk
 
